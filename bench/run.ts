@@ -7,6 +7,7 @@ import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
+import { identity } from './identity.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
 import { payouts } from './payouts.ts'
@@ -39,6 +40,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-urgent': smsUrgent,
   ussd,
   fraud,
+  identity,
   renewals,
   faults,
   'faults-payments': faultsPayments,

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import { type Account, eventually } from './world.ts'
 
 export async function sendMail(account: Account, fields: Record<string, unknown>): Promise<string> {
-  const message = { from: 'Duka <duka@sandbox.pamoja.test>', to: 'amina@shop.example', subject: 'Habari', html: '<p>Karibu</p>' }
+  const message = {
+    from: 'Duka <duka@sandbox.pamoja.test>',
+    to: 'amina@shop.example',
+    subject: 'Habari',
+    html: '<p>Karibu</p>',
+  }
   const { status, body } = await account.client.post('/v1/email/send', { ...message, ...fields })
   assert.equal(status, 200, JSON.stringify(body))
   return body.message_id

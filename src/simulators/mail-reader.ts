@@ -20,17 +20,17 @@ export async function readAs(reading: Reading, content: Buffer, ca: string | und
     if (url) await call('POST', url, ca, 'List-Unsubscribe=One-Click')
     return
   }
-  const pictures = [...html.matchAll(/<img\b[^>]*\bsrc="(https:[^"]+)"/gi)].map(([, url = '']) => unescape(url))
+  const pictures = [...html.matchAll(/<img\b[^>]*\bsrc="(https:[^"]+)"/gi)].map(([, url = '']) => plainUrl(url))
   for (const url of pictures.slice(0, maxLinks)) await call('GET', url, ca)
   if (reading === 'click') for (const url of linksIn(html).slice(0, maxLinks)) await call('GET', url, ca)
 }
 
 /** Addresses that the html links to. */
 export function linksIn(html: string): string[] {
-  return [...html.matchAll(/<a\b[^>]*\bhref="(https?:[^"]+)"/gi)].map(([, url = '']) => unescape(url))
+  return [...html.matchAll(/<a\b[^>]*\bhref="(https?:[^"]+)"/gi)].map(([, url = '']) => plainUrl(url))
 }
 
-function unescape(url: string): string {
+function plainUrl(url: string): string {
   return url.replaceAll('&amp;', '&').replaceAll('&#x3d;', '=').replaceAll('&quot;', '"').replaceAll('&#39;', "'")
 }
 

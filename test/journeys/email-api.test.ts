@@ -37,11 +37,21 @@ describe('what is refused', () => {
     ['no content', { html: undefined }, 422, 'VALIDATION_ERROR'],
     ['a template that is not there', { template: 'nothing' }, 404, 'TEMPLATE_NOT_FOUND'],
     ['a placeholder that is never closed', { html: '{{name', variables: {} }, 422, 'TEMPLATE_SYNTAX'],
-    ['a missing value, where that is strict', { html: '{{name}}', variables: {}, strict: true }, 422, 'MISSING_VARIABLE'],
+    [
+      'a missing value, where that is strict',
+      { html: '{{name}}', variables: {}, strict: true },
+      422,
+      'MISSING_VARIABLE',
+    ],
     ['a program as attachment', { attachments: [{ ...file, filename: 'x.exe' }] }, 422, 'ATTACHMENT_BLOCKED'],
     ['base64 that is none', { attachments: [{ ...file, content: 'a b' }] }, 422, 'VALIDATION_ERROR'],
     ['a path as file name', { attachments: [{ ...file, filename: '../x' }] }, 422, 'VALIDATION_ERROR'],
-    ['more than 25 MiB', { attachments: [{ ...file, content: Buffer.alloc(19_500_000).toString('base64') }] }, 422, 'ATTACHMENT_TOO_LARGE'],
+    [
+      'more than 25 MiB',
+      { attachments: [{ ...file, content: Buffer.alloc(19_500_000).toString('base64') }] },
+      422,
+      'ATTACHMENT_TOO_LARGE',
+    ],
     ['a header that is ours', { headers: { Received: 'x' } }, 422, 'VALIDATION_ERROR'],
     ['a time too soon', { scheduled_at: new Date().toISOString() }, 422, 'VALIDATION_ERROR'],
     ['a lifetime too short', { ttl: 59 }, 422, 'VALIDATION_ERROR'],
@@ -74,19 +84,40 @@ describe('what is refused', () => {
 describe('templates', () => {
   test('versions, escaping, fallbacks and sections; a message keeps the version it was accepted with', async () => {
     const ada = await world.account({ balance: 100 })
-    const html = '<a href="{{link}}">{{name}}</a>{{#items}}<li>{{.}}</li>{{/items}}{{^items}}none{{/items}}{{city|Nairobi}}'
-    const { status, body: made } = await ada.client.post('/v1/email/templates', { name: 'welcome', subject: 'Hi {{name}}', html })
+    const html =
+      '<a href="{{link}}">{{name}}</a>{{#items}}<li>{{.}}</li>{{/items}}{{^items}}none{{/items}}{{city|Nairobi}}'
+    const { status, body: made } = await ada.client.post('/v1/email/templates', {
+      name: 'welcome',
+      subject: 'Hi {{name}}',
+      html,
+    })
     assert.deepEqual([status, made.version, made.variables], [201, 1, ['name', 'link', 'items', 'city']])
-    assert.equal((await ada.client.post('/v1/email/templates', { name: 'welcome', subject: 'x', html: 'x' })).body.error.code, 'TEMPLATE_EXISTS')
+    assert.equal(
+      (await ada.client.post('/v1/email/templates', { name: 'welcome', subject: 'x', html: 'x' })).body.error.code,
+      'TEMPLATE_EXISTS',
+    )
     const bad = await ada.client.post('/v1/email/templates', { name: 'bad', subject: 'x', html: 'a\n {{#x}}' })
-    assert.deepEqual([bad.status, bad.body.error.code, bad.body.error.line, bad.body.error.column], [422, 'TEMPLATE_SYNTAX', 2, 2])
+    assert.deepEqual(
+      [bad.status, bad.body.error.code, bad.body.error.line, bad.body.error.column],
+      [422, 'TEMPLATE_SYNTAX', 2, 2],
+    )
     const variables = { name: '<b>"A"</b>', link: 'javascript:alert(1)', items: [1, 2] }
     const { body: preview } = await ada.client.post('/v1/email/templates/welcome/preview', { variables })
     assert.equal(preview.html, '<a href="#">&lt;b&gt;&quot;A&quot;&lt;/b&gt;</a><li>1</li><li>2</li>Nairobi')
     const later = new Date(Date.now() + 3_600_000).toISOString()
-    const { body: sent } = await ada.client.post('/v1/email/send', { ...message, subject: undefined, html: undefined, template: 'welcome', variables, scheduled_at: later })
+    const { body: sent } = await ada.client.post('/v1/email/send', {
+      ...message,
+      subject: undefined,
+      html: undefined,
+      template: 'welcome',
+      variables,
+      scheduled_at: later,
+    })
     assert.equal(sent.status, 'scheduled', JSON.stringify(sent))
-    const { body: second } = await ada.client.put('/v1/email/templates/welcome', { subject: 'New {{name}}', html: 'new' })
+    const { body: second } = await ada.client.put('/v1/email/templates/welcome', {
+      subject: 'New {{name}}',
+      html: 'new',
+    })
     assert.equal(second.version, 2)
     await ada.client.post('/v1/sandbox/clock', { advance_seconds: 3_600 })
     const mail = await mailIn(ada, sent.message_id)
@@ -102,17 +133,32 @@ describe('domains', () => {
     const ada = await world.account({ balance: 100 })
     const { status, body: made } = await ada.client.post('/v1/email/domains', { domain: 'Duka.example' })
     assert.deepEqual([status, made.domain, made.status], [201, 'duka.example', 'pending'], JSON.stringify(made))
-    assert.deepEqual(made.records.filter(({ required }: { required: boolean }) => required).map(({ type }: { type: string }) => type), ['TXT', 'CNAME'])
-    assert.equal((await ada.client.post('/v1/email/send', { ...message, from: 'a@duka.example' })).body.error.code, 'DOMAIN_NOT_VERIFIED')
+    assert.deepEqual(
+      made.records.filter(({ required }: { required: boolean }) => required).map(({ type }: { type: string }) => type),
+      ['TXT', 'CNAME'],
+    )
+    assert.equal(
+      (await ada.client.post('/v1/email/send', { ...message, from: 'a@duka.example' })).body.error.code,
+      'DOMAIN_NOT_VERIFIED',
+    )
     const { body: verified } = await ada.client.post('/v1/email/domains/duka.example/verify')
     assert.equal(verified.status, 'verified', JSON.stringify(verified))
     const id = await sendMail(ada, { from: 'a@news.duka.example' })
     const mail = await mailIn(ada, id)
     const { body: checks } = await ada.client.get(`/v1/sandbox/email/messages/${mail.id}/checks`)
-    assert.deepEqual(checks.dkim.map(({ result, domain }: { result: string; domain: string }) => [result, domain]), [['pass', 'duka.example'], ['pass', 'duka.example']])
+    assert.deepEqual(
+      checks.dkim.map(({ result, domain }: { result: string; domain: string }) => [result, domain]),
+      [
+        ['pass', 'duka.example'],
+        ['pass', 'duka.example'],
+      ],
+    )
     assert.deepEqual([checks.spf.result, checks.spf.domain, checks.dmarc.result], ['pass', 'rp.duka.example', 'pass'])
     const eve = await world.account({ balance: 100 })
-    assert.equal((await eve.client.post('/v1/email/domains', { domain: 'duka.example' })).body.error.code, 'DOMAIN_EXISTS')
+    assert.equal(
+      (await eve.client.post('/v1/email/domains', { domain: 'duka.example' })).body.error.code,
+      'DOMAIN_EXISTS',
+    )
     assert.equal((await ada.client.post('/v1/email/domains', { domain: 'duka.example' })).body.error.id, made.id)
     assert.equal((await ada.client.delete('/v1/email/domains/duka.example')).status, 200)
     assert.equal((await ada.client.get('/v1/email/domains/duka.example')).body.error.code, 'DOMAIN_NOT_FOUND')
@@ -121,12 +167,17 @@ describe('domains', () => {
   test('a missing record, a wrong one and a DNS that is away are told apart', async () => {
     const ada = await world.account({ balance: 100 })
     await ada.client.post('/v1/email/domains', { domain: 'soko.example', dkim_record: 'txt' })
-    const edit = (name: string, type: string, value: string | null) => ada.client.post('/v1/sandbox/dns', { name, type, value })
+    const edit = (name: string, type: string, value: string | null) =>
+      ada.client.post('/v1/sandbox/dns', { name, type, value })
     await edit('_pamoja.soko.example', 'TXT', null)
     await edit('link.soko.example', 'CNAME', 'elsewhere.example')
     const { body: first } = await ada.client.post('/v1/email/domains/soko.example/verify')
-    const of = (body: { records: { purpose: string; status: string; found?: string }[] }, purpose: string) => body.records.find((one) => one.purpose === purpose)
-    assert.deepEqual([first.status, of(first, 'verification')?.status, of(first, 'dkim')?.status], ['pending', 'missing', 'valid'])
+    const of = (body: { records: { purpose: string; status: string; found?: string }[] }, purpose: string) =>
+      body.records.find((one) => one.purpose === purpose)
+    assert.deepEqual(
+      [first.status, of(first, 'verification')?.status, of(first, 'dkim')?.status],
+      ['pending', 'missing', 'valid'],
+    )
     assert.deepEqual([of(first, 'tracking')?.status, of(first, 'tracking')?.found], ['invalid', 'elsewhere.example'])
     const simulated = mailWorld.of(world.app)
     simulated?.takeDnsAway(true)
@@ -142,17 +193,34 @@ describe('bulk', () => {
   test('each recipient gets a message of its own; bad, doubled and suppressed ones are named', async () => {
     const ada = await world.account({ balance: 100 })
     await ada.client.post('/v1/email/suppressions', { email: 'gone@shop.example' })
-    const good = Array.from({ length: 30 }, (_, i) => ({ email: `r${i}@shop.example`, name: `R${i}`, variables: { code: i } }))
+    const good = Array.from({ length: 30 }, (_, i) => ({
+      email: `r${i}@shop.example`,
+      name: `R${i}`,
+      variables: { code: i },
+    }))
     const { status, body } = await ada.client.post('/v1/email/bulk', {
       from: message.from,
       subject: 'Hi {{name}}',
       html: '<p>{{code}} {{email}} <a href="{{unsubscribe_url}}">out</a></p>',
-      recipients: [...good, { email: 'bad@' }, { email: 'R1@shop.example' }, { email: 'gone@shop.example' }, { name: 'x' }],
+      recipients: [
+        ...good,
+        { email: 'bad@' },
+        { email: 'R1@shop.example' },
+        { email: 'gone@shop.example' },
+        { name: 'x' },
+      ],
       batch_size: 20,
     })
     assert.equal(status, 200, JSON.stringify(body))
     assert.deepEqual([body.total, body.accepted, body.rejected, body.suppressed, body.batches], [34, 30, 3, 1, 2])
-    assert.deepEqual(body.errors.map(({ index, code }: { index: number; code: string }) => [index, code]), [[30, 'INVALID_EMAIL'], [31, 'DUPLICATE_RECIPIENT'], [33, 'VALIDATION_ERROR']])
+    assert.deepEqual(
+      body.errors.map(({ index, code }: { index: number; code: string }) => [index, code]),
+      [
+        [30, 'INVALID_EMAIL'],
+        [31, 'DUPLICATE_RECIPIENT'],
+        [33, 'VALIDATION_ERROR'],
+      ],
+    )
     assert.equal(body.warnings.length, 1)
     const done = await eventually(async () => {
       const { body: bulk } = await ada.client.get(`/v1/email/bulk/${body.bulk_id}`)
@@ -163,7 +231,9 @@ describe('bulk', () => {
     assert.deepEqual([mail.subject, mail.to, /7 r7@shop\.example/.test(mail.html)], ['Hi R7', 'r7@shop.example', true])
     const { body: checks } = await ada.client.get(`/v1/sandbox/email/messages/${mail.id}/checks`)
     const names = checks.headers.map(({ name }: { name: string }) => name)
-    assert.ok(['List-Unsubscribe', 'List-Unsubscribe-Post', 'Precedence', 'Feedback-ID'].every((name) => names.includes(name)))
+    assert.ok(
+      ['List-Unsubscribe', 'List-Unsubscribe-Post', 'Precedence', 'Feedback-ID'].every((name) => names.includes(name)),
+    )
     assert.deepEqual(await toldOf(ada, body.bulk_id), ['email.bulk_completed'])
   })
 
@@ -172,15 +242,37 @@ describe('bulk', () => {
     const before = (await ada.client.get('/v1/wallet/balance')).body.balance
     const recipients = Array.from({ length: 5 }, (_, i) => ({ email: `r${i}@shop.example` }))
     const later = new Date(Date.now() + 3_600_000).toISOString()
-    const { body } = await ada.client.post('/v1/email/bulk', { from: message.from, subject: 'x', html: 'x', recipients, scheduled_at: later })
+    const { body } = await ada.client.post('/v1/email/bulk', {
+      from: message.from,
+      subject: 'x',
+      html: 'x',
+      recipients,
+      scheduled_at: later,
+    })
     assert.equal((await ada.client.post(`/v1/email/bulk/${body.bulk_id}/pause`)).body.status, 'paused')
     assert.equal((await ada.client.post(`/v1/email/bulk/${body.bulk_id}/resume`)).body.status, 'sending')
     const { body: cancelled } = await ada.client.post(`/v1/email/bulk/${body.bulk_id}/cancel`)
     assert.deepEqual([cancelled.status, cancelled.counts.failed], ['cancelled', 5])
     assert.equal((await ada.client.get('/v1/wallet/balance')).body.balance, before)
-    const abort = await ada.client.post('/v1/email/bulk', { from: message.from, subject: 'x', html: 'x', recipients: [{ email: 'a@b.example' }, { email: 'x' }], on_error: 'abort' })
+    const abort = await ada.client.post('/v1/email/bulk', {
+      from: message.from,
+      subject: 'x',
+      html: 'x',
+      recipients: [{ email: 'a@b.example' }, { email: 'x' }],
+      on_error: 'abort',
+    })
     assert.deepEqual([abort.status, abort.body.error.code], [422, 'VALIDATION_ERROR'])
-    assert.equal((await ada.client.post('/v1/email/bulk', { from: message.from, subject: 'x', html: 'x', recipients: [{ email: 'x' }] })).status, 422)
+    assert.equal(
+      (
+        await ada.client.post('/v1/email/bulk', {
+          from: message.from,
+          subject: 'x',
+          html: 'x',
+          recipients: [{ email: 'x' }],
+        })
+      ).status,
+      422,
+    )
   })
 })
 
@@ -188,16 +280,29 @@ describe('figures and the tracking webhook', () => {
   test('analytics and events need an address that hears, and then count', async () => {
     const ada = await world.account({ balance: 100 })
     assert.equal((await ada.client.get('/v1/email/analytics?from=2026-13-01')).body.error.code, 'INVALID_DATE_RANGE')
-    assert.equal((await ada.client.get('/v1/email/analytics?from=2026-02-01&to=2026-01-01')).body.error.code, 'INVALID_DATE_RANGE')
+    assert.equal(
+      (await ada.client.get('/v1/email/analytics?from=2026-02-01&to=2026-01-01')).body.error.code,
+      'INVALID_DATE_RANGE',
+    )
     for (const path of ['/v1/email/analytics', '/v1/email/events', '/v1/email/tracking-webhook']) {
       const { status, body } = await ada.client.get(path)
       assert.deepEqual([status, body.error.code], [404, 'WEBHOOK_NOT_CONFIGURED'], path)
     }
-    assert.equal((await ada.client.put('/v1/email/tracking-webhook', { url: 'http://x.example' })).body.error.code, 'INVALID_URL')
-    assert.equal((await ada.client.put('/v1/email/tracking-webhook', { url: receiver.url('/t'), events: ['nothing'] })).body.error.code, 'INVALID_EVENT')
+    assert.equal(
+      (await ada.client.put('/v1/email/tracking-webhook', { url: 'http://x.example' })).body.error.code,
+      'INVALID_URL',
+    )
+    assert.equal(
+      (await ada.client.put('/v1/email/tracking-webhook', { url: receiver.url('/t'), events: ['nothing'] })).body.error
+        .code,
+      'INVALID_EVENT',
+    )
     const { status, body: set } = await ada.client.put('/v1/email/tracking-webhook', { url: receiver.url('/t') })
     assert.deepEqual([status, typeof set.secret, set.events], [200, 'string', ['email.*']], JSON.stringify(set))
-    const { body: again } = await ada.client.put('/v1/email/tracking-webhook', { url: receiver.url('/t'), events: ['delivered'] })
+    const { body: again } = await ada.client.put('/v1/email/tracking-webhook', {
+      url: receiver.url('/t'),
+      events: ['delivered'],
+    })
     assert.deepEqual([again.id, again.secret, again.events], [set.id, undefined, ['email.delivered']])
     assert.deepEqual((await ada.client.get('/v1/webhooks')).body.data, [])
     assert.equal((await ada.client.get('/v1/webhooks?include=system')).body.data.length, 1)
@@ -206,10 +311,22 @@ describe('figures and the tracking webhook', () => {
     await settled(ada, id)
     assert.equal(JSON.parse((await receiver.next('/t')).body).event, 'delivered')
     const { body } = await ada.client.get('/v1/email/analytics?group_by=tag')
-    assert.deepEqual([body.sent, body.delivered, body.bounced, body.deliverability_rate, body.open_rate], [2, 1, 1, 50, 0])
-    assert.deepEqual(body.series.map(({ key, sent }: { key: string | null; sent: number }) => [key, sent]), [['t1', 1], [null, 1]])
+    assert.deepEqual(
+      [body.sent, body.delivered, body.bounced, body.deliverability_rate, body.open_rate],
+      [2, 1, 1, 50, 0],
+    )
+    assert.deepEqual(
+      body.series.map(({ key, sent }: { key: string | null; sent: number }) => [key, sent]),
+      [
+        ['t1', 1],
+        [null, 1],
+      ],
+    )
     const { body: feed } = await ada.client.get(`/v1/email/${id}/events`)
-    assert.deepEqual(feed.data.map(({ event }: { event: string }) => event), ['email.delivered', 'email.sent'])
+    assert.deepEqual(
+      feed.data.map(({ event }: { event: string }) => event),
+      ['email.delivered', 'email.sent'],
+    )
     assert.equal((await ada.client.delete('/v1/email/tracking-webhook')).status, 200)
     assert.equal((await ada.client.get('/v1/email/analytics')).status, 404)
   })
@@ -219,10 +336,16 @@ describe('an invoice', () => {
   test('is mailed with its PDF, and is sent only once it was', async () => {
     const ada = await world.account({ balance: 100 })
     const item = { description: 'Chai', unit_amount: 100 }
-    const { body: invoice } = await ada.client.post('/v1/billing/invoices', { customer: { name: 'Juma' }, currency: 'KES', items: [item] })
+    const { body: invoice } = await ada.client.post('/v1/billing/invoices', {
+      customer: { name: 'Juma' },
+      currency: 'KES',
+      items: [item],
+    })
     const bad = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, { email: 'juma' })
     assert.deepEqual([bad.status, bad.body.error?.code], [422, 'INVALID_EMAIL'], JSON.stringify(bad.body))
-    const { status, body } = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, { email: 'juma@shop.example' })
+    const { status, body } = await ada.client.post(`/v1/billing/invoices/${invoice.invoice_id}/send`, {
+      email: 'juma@shop.example',
+    })
     assert.equal(status, 200, JSON.stringify(body))
     const { body: list } = await ada.client.get('/v1/email')
     const mail = await mailIn(ada, list.data[0].message_id)
@@ -274,7 +397,10 @@ describe('a message on its way', () => {
       }, 'another attempt')
     }
     const record = await settled(ada, full)
-    assert.deepEqual([record.status, record.recipients[0].bounce_type, record.recipients[0].enhanced_code], ['bounced', 'soft', '4.2.2'])
+    assert.deepEqual(
+      [record.status, record.recipients[0].bounce_type, record.recipients[0].enhanced_code],
+      ['bounced', 'soft', '4.2.2'],
+    )
   })
 
   test('finds servers without TLS, with broken TLS, that reset after the content, and no server at all', async () => {

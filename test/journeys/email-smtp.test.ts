@@ -18,12 +18,26 @@ function portOf(name: string): number {
   return Number(new URL(world.node.listeners[name] ?? '').port)
 }
 
-function connect(auth: { username: string; password: string } | null, port = portOf('submission')): Promise<SmtpClient> {
+function connect(
+  auth: { username: string; password: string } | null,
+  port = portOf('submission'),
+): Promise<SmtpClient> {
   const ca = readFileSync(world.node.caFile ?? '', 'utf8')
-  return SmtpClient.connect({ host: '127.0.0.1', port, hello: 'shop.example', tls: 'required', servername: 'localhost', ca, ...(auth ? { auth } : {}) })
+  return SmtpClient.connect({
+    host: '127.0.0.1',
+    port,
+    hello: 'shop.example',
+    tls: 'required',
+    servername: 'localhost',
+    ca,
+    ...(auth ? { auth } : {}),
+  })
 }
 
-async function credential({ client }: Account, more: object = {}): Promise<{ id: string; username: string; password: string }> {
+async function credential(
+  { client }: Account,
+  more: object = {},
+): Promise<{ id: string; username: string; password: string }> {
   const { status, body } = await client.post('/v1/email/smtp-credentials', { name: 'shop', ...more })
   assert.equal(status, 201, JSON.stringify(body))
   return body
@@ -35,24 +49,38 @@ async function submit(client: SmtpClient, header: string, to = 'amina@shop.examp
   return `${reply.code} ${reply.text}`
 }
 
-const plain = 'From: Duka <duka@sandbox.pamoja.test>\r\nTo: amina@shop.example\r\nBcc: secret@shop.example\r\nSubject: Habari'
+const plain =
+  'From: Duka <duka@sandbox.pamoja.test>\r\nTo: amina@shop.example\r\nBcc: secret@shop.example\r\nSubject: Habari'
 
 describe('submission', () => {
   test('a message is durable before the 250, arrives signed without its Bcc, and its header commands are obeyed', async () => {
     const ada = await world.account({ balance: 100 })
     const client = await connect(await credential(ada))
     const html = 'Content-Type: text/html\r\nX-Tag: a\r\nX-Metadata: {"order":77}\r\nX-Track-Opens: false'
-    const answer = await submit(client, `${plain}\r\n${html}`, 'amina@shop.example', '<p><a href="https://example.com/x">x</a></p>\r\n')
+    const answer = await submit(
+      client,
+      `${plain}\r\n${html}`,
+      'amina@shop.example',
+      '<p><a href="https://example.com/x">x</a></p>\r\n',
+    )
     const [, id = ''] = /^250 2\.0\.0 Ok: queued as (em_\w+)$/.exec(answer) ?? []
     assert.ok(id, answer)
     const { body: record } = await ada.client.get(`/v1/email/${id}`)
-    assert.deepEqual([record.tags, record.metadata, record.tracking], [['a'], { order: 77 }, { opens: false, clicks: true }])
+    assert.deepEqual(
+      [record.tags, record.metadata, record.tracking],
+      [['a'], { order: 77 }, { opens: false, clicks: true }],
+    )
     const mail = await mailIn(ada, id)
     const { body: raw } = await ada.client.get(`/v1/sandbox/email/messages/${mail.id}/checks`)
     const names = raw.headers.map(({ name }: { name: string }) => name.toLowerCase())
-    assert.deepEqual(raw.dkim.map(({ result }: { result: string }) => result), ['pass', 'pass'])
+    assert.deepEqual(
+      raw.dkim.map(({ result }: { result: string }) => result),
+      ['pass', 'pass'],
+    )
     assert.equal(raw.dmarc.result, 'pass')
-    assert.ok(!names.includes('bcc') && !names.includes('x-tag') && names.includes('message-id') && names.includes('date'))
+    assert.ok(
+      !names.includes('bcc') && !names.includes('x-tag') && names.includes('message-id') && names.includes('date'),
+    )
     assert.match(raw.links[0], /\/t\/c\/.*example\.com%2Fx/)
     await client.quit()
   })
@@ -73,12 +101,23 @@ describe('submission', () => {
     const client = await connect(null)
     assert.match(await submit(client, plain), /^530 5\.7\.0 Authenticate/)
     await client.quit()
-    const insecure = await SmtpClient.connect({ host: '127.0.0.1', port: portOf('submission'), hello: 'x.example', tls: 'none' })
+    const insecure = await SmtpClient.connect({
+      host: '127.0.0.1',
+      port: portOf('submission'),
+      hello: 'x.example',
+      tls: 'none',
+    })
     assert.match(await submit(insecure, plain), /^530 5\.7\.0 Start TLS/)
     await insecure.quit()
     const open = await connect(await credential(ada))
-    assert.match(await submit(open, plain.replace('duka@sandbox.pamoja.test', 'duka@other.example')), /^550 5\.7\.1 DOMAIN_NOT_VERIFIED/)
-    assert.match(await submit(open, plain.replace('Duka <duka@sandbox.pamoja.test>', 'nobody')), /^553 5\.1\.3 INVALID_EMAIL/)
+    assert.match(
+      await submit(open, plain.replace('duka@sandbox.pamoja.test', 'duka@other.example')),
+      /^550 5\.7\.1 DOMAIN_NOT_VERIFIED/,
+    )
+    assert.match(
+      await submit(open, plain.replace('Duka <duka@sandbox.pamoja.test>', 'nobody')),
+      /^553 5\.1\.3 INVALID_EMAIL/,
+    )
     await open.quit()
     const limited = await connect(await credential(ada, { domains: ['shop.example'] }))
     assert.match(await submit(limited, plain), /^550 5\.7\.1 DOMAIN_NOT_VERIFIED/)
@@ -126,10 +165,13 @@ describe('what comes back', () => {
     await eventually(async () => (await toldOf(ada, spam)).includes('email.complained'), 'the complaint')
     await eventually(async () => (await toldOf(ada, bulk)).includes('email.unsubscribed'), 'the unsubscription')
     const { body: list } = await ada.client.get('/v1/email/suppressions')
-    assert.deepEqual(list.data.map(({ reason, applies_to }: { reason: string; applies_to: string }) => [reason, applies_to]).sort(), [
-      ['complaint', 'all'],
-      ['unsubscribe', 'bulk'],
-    ])
+    assert.deepEqual(
+      list.data.map(({ reason, applies_to }: { reason: string; applies_to: string }) => [reason, applies_to]).sort(),
+      [
+        ['complaint', 'all'],
+        ['unsubscribe', 'bulk'],
+      ],
+    )
     const again = await sendMail(ada, { to: 'unsubscribe+1@shop.example' })
     assert.equal((await settled(ada, again)).status, 'delivered')
     assert.equal((await ada.client.delete('/v1/email/suppressions/complaint+1@shop.example')).status, 422)
@@ -137,7 +179,12 @@ describe('what comes back', () => {
   })
 
   test('only addresses that were signed here are taken', async () => {
-    const client = await SmtpClient.connect({ host: '127.0.0.1', port: portOf('bounces'), hello: 'x.example', tls: 'opportunistic' })
+    const client = await SmtpClient.connect({
+      host: '127.0.0.1',
+      port: portOf('bounces'),
+      hello: 'x.example',
+      tls: 'opportunistic',
+    })
     const message = { from: '', content: Buffer.from('Subject: x\r\n\r\nx\r\n'), isUtf8: false, isEightBit: false }
     for (const to of ['postmaster@rp.mail.pamoja.test', `b+${'a'.repeat(61)}@rp.mail.pamoja.test`]) {
       const { stage, reply } = await client.send({ ...message, to })

@@ -56,16 +56,30 @@ describe('a message', () => {
     for (const { body, signature } of heard.values())
       assert.equal(signature, createHmac('sha256', hook.secret).update(body).digest('hex'))
     const clicked = JSON.parse(heard.get('clicked')?.body ?? '{}')
-    assert.deepEqual([clicked.url, clicked.email, clicked.tags], ['https://example.com/start?a=1&b=2', 'click+1@shop.example', ['welcome']])
+    assert.deepEqual(
+      [clicked.url, clicked.email, clicked.tags],
+      ['https://example.com/start?a=1&b=2', 'click+1@shop.example', ['welcome']],
+    )
   })
 
   test('that is refused bounces and suppresses its address, and the next one is not sent', async () => {
     const ada = await world.account({ balance: 100 })
     const first = await sendMail(ada, { to: 'bounce+1@shop.example' })
     const record = await settled(ada, first)
-    assert.deepEqual([record.status, record.recipients[0].enhanced_code, record.recipients[0].bounce_type], ['bounced', '5.1.1', 'hard'])
-    const { body } = await ada.client.post('/v1/email/send', { from: 'a@sandbox.pamoja.test', to: 'bounce+1@shop.example', subject: 'x', html: 'x' })
-    assert.deepEqual([body.status, body.reason, body.suppressed, body.cost], ['failed', 'suppressed', ['bounce+1@shop.example'], 0])
+    assert.deepEqual(
+      [record.status, record.recipients[0].enhanced_code, record.recipients[0].bounce_type],
+      ['bounced', '5.1.1', 'hard'],
+    )
+    const { body } = await ada.client.post('/v1/email/send', {
+      from: 'a@sandbox.pamoja.test',
+      to: 'bounce+1@shop.example',
+      subject: 'x',
+      html: 'x',
+    })
+    assert.deepEqual(
+      [body.status, body.reason, body.suppressed, body.cost],
+      ['failed', 'suppressed', ['bounce+1@shop.example'], 0],
+    )
     assert.deepEqual(await toldOf(ada, first), ['email.sent', 'email.bounced'])
     assert.deepEqual(await toldOf(ada, body.message_id), ['email.suppressed'])
   })

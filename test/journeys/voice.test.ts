@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls as a customer makes and takes them: over HTTPS, through real SIP and RTP, to phones of the sandbox.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { telephoneNetworkOf } from '../../src/areas/voice/calls/telephone-network.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -20,6 +21,7 @@ after(async () => {
 })
 
 const from = '+254700000000'
+const noVoice = spawnSync('espeak-ng', ['--version']).error ? 'espeak-ng is not installed' : false
 
 async function call(ada: Account, wanted: object): Promise<string> {
   const { status, body } = await ada.client.post('/v1/voice/calls', { from, to: '+254711000020', ...wanted })
@@ -317,4 +319,29 @@ test('a machine that answers is told from a person', async () => {
     told.map(({ machine: is }) => is).filter((is) => is !== undefined),
     [true],
   )
+})
+
+test('what is spoken is heard by the phone, and what the phone says is recognised', { skip: noVoice }, async () => {
+  const ada = await world.account({ balance: 100 })
+  const speech = { language: 'en-KE', context: ['My Balance'] }
+  const id = await call(ada, {
+    actions: [
+      { action: 'talk', text: 'Karibu.', language: 'sw-KE' },
+      { action: 'input', type: ['speech'], speech, eventUrl: [shop.url('/said')] },
+    ],
+  })
+  await until(ada, id, 'answered')
+  const done = await eventually(async () => {
+    const { status } = await ada.client.post(`/v1/sandbox/voice/${id}/input`, { speech: 'my balance' })
+    return status === 200
+  }, 'the flow to listen')
+  assert.ok(done)
+  const said = JSON.parse((await shop.next('/said')).body)
+  assert.deepEqual(said.speech.results, [{ text: 'My Balance', confidence: 1 }])
+  const heard = await ada.client.get(`/v1/sandbox/voice/${id}/heard`)
+  assert.deepEqual([heard.status, heard.headers['content-type'], heard.text.slice(0, 4)], [200, 'audio/wav', 'RIFF'])
+  await ended(ada, id)
+  const { body } = await ada.client.get('/v1/voice/tts/voices?limit=200')
+  assert.equal(new Set(body.data.map(({ language }: { language: string }) => language)).size, 19)
+  assert.ok(body.data.every(({ available }: { available: boolean }) => available))
 })

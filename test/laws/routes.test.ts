@@ -76,12 +76,16 @@ test('every hook is declared well, and none of them stands where the API is', ()
   assert.deepEqual(problems, [])
 })
 
+/** Hooks that answer everybody alike, so that the answer tells nothing: the picture in a message. */
+const sameForAll = new Set(['/t/o/:token'])
+
 test('no hook tells anything to somebody who made up the secret in its address', async () => {
   for (const hook of hooks.filter(({ path }) => path.includes('/:')))
     for (const method of hook.methods)
       for (const secret of ['x', 'a'.repeat(64), '%00', '%F0%9F%98%80']) {
         const { status } = await world.stranger.request(method, filled(hook.path, secret))
-        assert.ok([400, 401, 404].includes(status), `${method} ${filled(hook.path, secret)}: ${status}`)
+        const allowed = sameForAll.has(hook.path) ? [200, 400, 404] : [400, 401, 404]
+        assert.ok(allowed.includes(status), `${method} ${filled(hook.path, secret)}: ${status}`)
       }
 })
 

@@ -166,7 +166,7 @@ const names = [
 ]
 
 /** Refuses while nobody hears of an account's email. */
-export async function requireHearing(app: App, tenant: Tenant): Promise<void> {
+async function requireHearing(app: App, tenant: Tenant): Promise<void> {
   const row = await maybe(app.db.query(hearing, { ...tenant, names }))
   if (!row?.id) throw new AppError('WEBHOOK_NOT_CONFIGURED', 'no webhook URL is set for the account')
 }

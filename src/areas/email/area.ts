@@ -29,7 +29,7 @@ import { templateRoutes } from './templates/routes.ts'
 import { trackingHooks } from './tracking/hooks.ts'
 import { trackingWebhookRoutes } from './tracking/webhook.ts'
 
-export { type AccountMail, mailForAccount } from './sending/mail-for-account.ts'
+export { mailForAccount } from './sending/mail-for-account.ts'
 
 export const email: Area = {
   name: 'email',

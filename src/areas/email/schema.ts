@@ -129,7 +129,7 @@ export const EmailAccepted = Type.Object(
   { title: 'EmailAccepted' },
 )
 
-export const statusWords = ['scheduled', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'cancelled'] as const
+const statusWords = ['scheduled', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'cancelled'] as const
 
 const RecipientRecord = Type.Object({
   email: Type.String(),

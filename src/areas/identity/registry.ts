@@ -3,7 +3,7 @@
 // typed chooses the answer, and nothing else.
 import type { Environment } from '../../platform/tenant.ts'
 
-export interface RegistryQuery {
+interface RegistryQuery {
   readonly country: string
   readonly id_type: string
   readonly id_number: string
@@ -11,7 +11,7 @@ export interface RegistryQuery {
   readonly date_of_birth: string | null
 }
 
-export type RegistryAnswer = 'match' | 'mismatch' | 'not_found' | 'review' | 'down'
+type RegistryAnswer = 'match' | 'mismatch' | 'not_found' | 'review' | 'down'
 
 interface Registry {
   lookup(query: RegistryQuery): Promise<RegistryAnswer>

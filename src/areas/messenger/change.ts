@@ -14,9 +14,7 @@ import type { MessageRow } from './store.ts'
 const change = operation.tenant(
   'messenger.change',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     status: 'text',
     at: 'timestamptz',

@@ -4,6 +4,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { chargeOf, chargeRow } from '../../ledger/charges.ts'
 import type { App } from '../../platform/app.ts'
 import { audited, auditRow } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -170,6 +171,8 @@ async function accept(
       ? null
       : app.work.prepare(fallbackJob, tenant, { message: id }, { delayMs: fallback.after * 1000 })
   const context = input.context?.message_id
+  const { currency, cost: micros } = price
+  const by = { ...caller, id: newUuid(receivedMs) }
   const { seen, verdict } = await app.commit(submit, {
     ...tenant,
     id,

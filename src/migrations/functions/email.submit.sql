@@ -3,8 +3,8 @@ create type email.submit_item as (
   source text, content uuid, content_body jsonb, content_raw bytea, content_files bytea, template text, variables jsonb, tags jsonb,
   metadata text, track_opens boolean, track_clicks boolean, callback_url text, reference text, request text, recipients jsonb,
   size int, unit_price bigint, cost bigint, currency text, reason text, scheduled_at timestamptz, expires_at timestamptz,
-  created_at timestamptz, transfer uuid, lane text, owner uuid, delay_ms bigint, audit uuid, actor text, ip text, events jsonb,
-  key platform.idempotency_item
+  created_at timestamptz, lane text, owner uuid, delay_ms bigint, events jsonb,
+  charge ledger.charge_item, audit platform.audit_item, key platform.idempotency_item
 );
 
 -- Accepts messages: key, reference, charge, content, message, recipients and a job for each, events and audit in one commit. A
@@ -14,7 +14,7 @@ create or replace function email.submit(node uuid, items email.submit_item[])
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   item     email.submit_item;
-  keys     platform.idempotency_item[] := '{}';
+  keys     platform.idempotency_item[] := array(select i.key from unnest(items) i);
   known    text[];
   verdicts text[] := array_fill(null::text, array[cardinality(items)]);
   charges  ledger.charge_item[] := '{}';
@@ -25,7 +25,6 @@ declare
   audits   platform.audit_item[] := '{}';
   told     text[];
 begin
-  keys := array(select i.key from unnest(items) i);
   known := platform.claim_keys(keys);
   for n in 1 .. cardinality(items) loop
     continue when known[n] is not null;
@@ -40,8 +39,7 @@ begin
     end if;
     verdicts[n] := 'accepted';
     places := places || n;
-    charges := charges || row(item.bucket, item.account, item.environment, item.currency, item.cost, item.id, 'charge',
-                              item.transfer, 'revenue:email')::ledger.charge_item;
+    charges := charges || item.charge;
   end loop;
   paid := ledger.charge(charges);
   for k in 1 .. cardinality(places) loop
@@ -53,10 +51,7 @@ begin
          and r.message_id = item.id;
     else
       accepted := accepted || item;
-      if item.audit is not null then
-        audits := audits || row(item.bucket, item.account, item.environment, item.audit, item.actor, 'email.send',
-                                'email:' || item.id, null, null, item.ip, item.request)::platform.audit_item;
-      end if;
+      if (item.audit).id is not null then audits := audits || item.audit; end if;
     end if;
   end loop;
 

@@ -2,7 +2,7 @@
 // Messages of the DNS (RFC 1035 §4), as far as a small authoritative server needs them: one question in, records out.
 import { isIPv4 } from 'node:net'
 
-export const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28, SRV: 33 } as const
+const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28, SRV: 33 } as const
 export type RecordType = keyof typeof recordTypes
 
 export interface DnsRecord {
@@ -26,7 +26,7 @@ export interface Question {
   readonly isRecursive: boolean
 }
 
-export type ResponseCode = 'ok' | 'format' | 'failure' | 'nonexistent' | 'refused'
+type ResponseCode = 'ok' | 'format' | 'failure' | 'nonexistent' | 'refused'
 const responseCodes: Readonly<Record<ResponseCode, number>> = {
   ok: 0,
   format: 1,

@@ -9,7 +9,7 @@ export interface EncodedText {
 }
 
 /** Lines that end in CR LF, whatever ended them before. */
-export function crlf(text: string): string {
+function crlf(text: string): string {
   return text.replace(/\r\n|\r|\n/g, '\r\n')
 }
 

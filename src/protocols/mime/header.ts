@@ -75,7 +75,7 @@ export function decodeCharset(bytes: Buffer, charset: string): string | null {
   }
 }
 
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/[\r\n\0]+/g, ' ').trim()
 }
 

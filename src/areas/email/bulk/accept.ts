@@ -57,15 +57,24 @@ function judge(input: Input): Judged {
   const entries: Judged['entries'][number][] = []
   const problems: Accepted['errors'] = []
   const known = new Set<string>()
-  input.recipients.forEach((given, index) => {
+  for (const [index, given] of input.recipients.entries()) {
     const problem = (code: string, message: string, email = '') =>
       void problems.push({ index, email: email.slice(0, 320), code, message })
     const entry = entryOf(given)
-    if (entry instanceof AppError) return problem(entry.code, entry.details, textOf(given))
+    if (entry instanceof AppError) {
+      problem(entry.code, entry.details, textOf(given))
+      continue
+    }
     const parsed = parseMailbox(entry.email)
-    if (!parsed) return problem('INVALID_EMAIL', 'the address is not valid', entry.email)
+    if (!parsed) {
+      problem('INVALID_EMAIL', 'the address is not valid', entry.email)
+      continue
+    }
     const key = parsed.address.toLowerCase()
-    if (known.has(key)) return problem('DUPLICATE_RECIPIENT', 'the address stands earlier in the list', entry.email)
+    if (known.has(key)) {
+      problem('DUPLICATE_RECIPIENT', 'the address stands earlier in the list', entry.email)
+      continue
+    }
     known.add(key)
     entries.push({
       email: parsed.address,
@@ -74,7 +83,7 @@ function judge(input: Input): Judged {
       tags: [...new Set([...(input.tags ?? []), ...(entry.tags ?? [])])].slice(0, 10),
       metadata: JSON.stringify({ ...input.metadata, ...entry.metadata }),
     })
-  })
+  }
   return { entries, problems }
 }
 

@@ -109,6 +109,7 @@ function control(verb: 'pause' | 'resume' | 'cancel', summary: string, change: C
     operation: `email.${verb}Bulk`,
     summary,
     scope: 'email:send',
+    limit: 'email',
     params: BulkParam,
     reply: { status: 200, schema: BulkRecord },
     errors: ['NOT_FOUND', 'NOT_CANCELLABLE'],

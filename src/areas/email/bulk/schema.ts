@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import { contentFields, Tags, Variables } from '../schema.ts'
 
-export const maxEntries = 10_000
+const maxEntries = 10_000
 
 export const Entry = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 320 }),
@@ -55,7 +55,7 @@ export const BulkAccepted = Type.Object(
   { title: 'EmailBulkAccepted' },
 )
 
-export const bulkStatuses = ['scheduled', 'queued', 'sending', 'paused', 'completed', 'cancelled'] as const
+const bulkStatuses = ['scheduled', 'queued', 'sending', 'paused', 'completed', 'cancelled'] as const
 const count = Type.Integer()
 
 export const BulkRecord = Type.Object(

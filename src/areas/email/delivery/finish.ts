@@ -17,7 +17,7 @@ import { exhausted, retryAfterMs, type Verdict } from './verdict.ts'
 const repeatMs = 500
 const maxRepeats = 120
 
-export const finishRecipient = operation.tenant(
+const finishRecipient = operation.tenant(
   'email.finish',
   {
     bucket: 'smallint',

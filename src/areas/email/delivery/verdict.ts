@@ -3,14 +3,7 @@
 import type { SmtpError } from '../../../protocols/smtp/client.ts'
 import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
 
-export type BounceCategory =
-  | 'invalid_recipient'
-  | 'mailbox_full'
-  | 'policy'
-  | 'spam'
-  | 'domain_error'
-  | 'expired'
-  | 'other'
+type BounceCategory = 'invalid_recipient' | 'mailbox_full' | 'policy' | 'spam' | 'domain_error' | 'expired' | 'other'
 
 export type Verdict =
   | { kind: 'delivered'; reply: Reply }
@@ -26,7 +19,7 @@ export type Verdict =
   | { kind: 'deferred'; reason: string; reply: Reply | null; isThrottled: boolean }
 
 /** Waits before each attempt after the first, in seconds. */
-export const retrySeconds = [60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400] as const
+const retrySeconds = [60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400] as const
 const jitter = 0.1
 
 /** Wait before the next attempt; null when there is none, or it would come after the message expires. */

@@ -95,6 +95,7 @@ const createDomain = writeAcross({
   operation: 'email.createDomain',
   summary: 'Register a domain to send from; the reply lists the DNS records to add',
   scope: 'email:manage',
+  limit: 'email',
   body: Type.Object({
     domain: Type.String({ minLength: 1, maxLength: 253 }),
     tracking_subdomain: Type.Optional(label('must be one label, such as link')),
@@ -152,7 +153,7 @@ async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow
   if (world) tx.afterCommit(() => publishInSandbox(app, row))
 }
 
-export function publishInSandbox(app: App, row: DomainRow): void {
+function publishInSandbox(app: App, row: DomainRow): void {
   for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST))
     mailWorld.of(app)?.publish({ name, type, value })
 }
@@ -201,6 +202,7 @@ const verifyDomain = read({
   operation: 'email.verifyDomain',
   summary: 'Look a domain’s records up now',
   scope: 'email:manage',
+  limit: 'email',
   params: DomainParam,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
@@ -234,6 +236,7 @@ const deleteDomain = writeAcross({
   operation: 'email.deleteDomain',
   summary: 'Remove a domain',
   scope: 'email:manage',
+  limit: 'email',
   params: DomainParam,
   reply: { status: 200, schema: Deleted },
   errors: ['DOMAIN_NOT_FOUND'],

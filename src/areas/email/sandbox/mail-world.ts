@@ -18,7 +18,7 @@ interface Checked {
   readonly domain: string
 }
 
-export interface MailChecks {
+interface MailChecks {
   readonly dkim: readonly (Checked & { selector: string; algorithm: string; reason: string | null })[]
   readonly spf: Checked
   readonly dmarc: Checked & { policy: string | null }
@@ -27,7 +27,7 @@ export interface MailChecks {
   readonly links: readonly string[]
 }
 
-export interface ReadMail {
+interface ReadMail {
   readonly subject: string
   readonly header_from: string
   readonly header_to: string

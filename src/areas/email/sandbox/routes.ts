@@ -59,7 +59,7 @@ const Checks = Type.Object(
   { title: 'CaughtEmailChecks' },
 )
 
-const Param = Type.Object({ id: Type.String() })
+const Param = Type.Object({ id: Type.String({ description: 'Id of the message in the sandbox' }) })
 
 function worldOf(app: App): MailWorld {
   const world = mailWorld.of(app)

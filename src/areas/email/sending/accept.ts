@@ -4,10 +4,14 @@ import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { formatMicros, formatMoney } from '../../../kernel/money.ts'
+import { chargeOf, chargeRow } from '../../../ledger/charges.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
+import { audited, auditRow } from '../../../platform/audit.ts'
 import { operation } from '../../../platform/commit.ts'
 import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
+import type { RowIn } from '../../../platform/items.ts'
+import { tenantColumns } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 import { contentColumns } from '../contents.ts'
 import { bulkJob, sendJob } from '../delivery/deliver.ts'
@@ -18,12 +22,10 @@ import type { EmailAccepted } from '../schema.ts'
 import { suppressedAmong } from '../suppressions/store.ts'
 import { type Draft, messageSize, type Sending } from './draft.ts'
 
-export const submit = operation.tenant(
+const submit = operation.tenant(
   'email.submit',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     status: 'text',
     sender: 'text',
@@ -53,14 +55,12 @@ export const submit = operation.tenant(
     scheduled_at: 'timestamptz',
     expires_at: 'timestamptz',
     created_at: 'timestamptz',
-    transfer: 'uuid',
     lane: 'text',
     owner: 'uuid',
     delay_ms: 'bigint',
-    audit: 'uuid',
-    actor: 'text',
-    ip: 'text',
     events: 'jsonb',
+    charge: chargeRow,
+    audit: auditRow,
     key: keyRow,
   },
   { seen: 'text', verdict: 'text', existing: 'uuid', deliveries: 'text' },
@@ -139,14 +139,16 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     scheduled_at: draft.scheduledAt,
     expires_at: new Date((draft.scheduledAt?.getTime() ?? nowMs) + draft.ttlSeconds * 1000),
     created_at: new Date(nowMs),
-    transfer: newUuid(receivedMs),
     lane: first?.lane ?? null,
     owner: first?.owner ?? null,
     delay_ms: BigInt(delayMs),
-    audit: sending.requestId === null ? null : newUuid(receivedMs),
-    actor: sending.actor,
-    ip: sending.ip,
     events: eventsColumn(events),
+    charge: chargeOf(
+      tenant,
+      { currency: sending.currency, micros: reply.cost, sourceId: draft.uuid, credit: 'revenue:email' },
+      receivedMs,
+    ),
+    audit: auditOf(draft, sending),
     key: keyed.row(reply),
   })
   keyed.settle(seen)
@@ -159,6 +161,16 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
   for (const { recipient, number, job } of left)
     if (job) begin(app, draft, sending, recipient, number, job, first?.owner ?? null)
   return reply
+}
+
+/** The audit log tells of requests; what falls due by itself is none. */
+function auditOf(
+  { uuid }: Draft,
+  { tenant, receivedMs, requestId, actor, ip }: Sending,
+): RowIn<typeof auditRow> | null {
+  if (requestId === null) return null
+  const by = { tenant, id: newUuid(receivedMs), actor, ip, requestId }
+  return audited({ by, action: 'email.send', target: `email:${uuid}` })
 }
 
 /** All recipients are leased to the node that the first one is. */

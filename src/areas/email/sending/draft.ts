@@ -25,7 +25,7 @@ export interface Sending extends Occasion {
   readonly currency: Currency
 }
 
-export interface DraftRecipient {
+interface DraftRecipient {
   readonly email: string
   readonly name: string | null
   readonly type: 'to' | 'cc' | 'bcc'

@@ -43,11 +43,20 @@ export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'
     subject: mail.subject,
     html: mail.html,
     tracking: { opens: false, clicks: false },
-    attachments: mail.attachments.map(({ filename, content, contentType }) => ({ filename, content: content.toString('base64'), contentType })),
+    attachments: mail.attachments.map(({ filename, content, contentType }) => ({
+      filename,
+      content: content.toString('base64'),
+      contentType,
+    })),
   })
   const { key = null } = mail
   try {
-    await accept(app, { ...draft, source: 'system' }, own, keyed(key === null ? null : { ...sending.tenant, key, hash: key }, 200, () => ''))
+    await accept(
+      app,
+      { ...draft, source: 'system' },
+      own,
+      keyed(key === null ? null : { ...sending.tenant, key, hash: key }, 200, () => ''),
+    )
   } catch (error) {
     if (!(error instanceof AnsweredBefore)) throw error
   }

@@ -75,6 +75,7 @@ const add = write({
   operation: 'email.addSuppressions',
   summary: 'Add addresses that get no mail',
   scope: 'email:manage',
+  limit: 'email',
   body: Type.Object({
     email: Type.Optional(Address),
     emails: Type.Optional(
@@ -87,6 +88,7 @@ const add = write({
   reply: {
     status: 201,
     schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }),
+    location: () => '/v1/email/suppressions',
   },
   errors: ['INVALID_EMAIL'],
   examples: [{ name: 'One address', body: { email: 'nobody@example.com' } }],
@@ -138,8 +140,11 @@ const remove = write({
   operation: 'email.deleteSuppression',
   summary: 'Let an address have mail again; one that complained only with confirm=true',
   scope: 'email:manage',
+  limit: 'email',
   params: EmailParam,
-  query: Type.Object({ confirm: Type.Optional(Type.Boolean()) }),
+  query: Type.Object({
+    confirm: Type.Optional(Type.Boolean({ description: 'Needed for an address that complained' })),
+  }),
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params, query }, caller) => {

@@ -184,6 +184,6 @@ const escapes: Readonly<Record<string, string>> = {
   '`': '&#96;',
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`]/g, (character) => escapes[character] ?? character)
 }

@@ -107,6 +107,7 @@ const put = write({
   operation: 'email.setTrackingWebhook',
   summary: 'Set the address that hears of your email',
   scope: 'email:manage',
+  limit: 'email',
   body: TrackingWebhookSet,
   reply: { status: 200, schema: TrackingWebhook },
   errors: ['INVALID_URL', 'INVALID_EVENT'],
@@ -137,6 +138,7 @@ const remove = write({
   operation: 'email.deleteTrackingWebhook',
   summary: 'Have no address that hears of your email',
   scope: 'email:manage',
+  limit: 'email',
   reply: { status: 200, schema: Deleted },
   errors: ['WEBHOOK_NOT_CONFIGURED'],
   handle: async (app, tx, _input, caller) => {

@@ -14,7 +14,7 @@ export const documentTypes = [
   'nin_slip',
   'proof_of_address',
 ] as const
-export type DocumentType = (typeof documentTypes)[number]
+type DocumentType = (typeof documentTypes)[number]
 
 export interface DocumentEntry {
   readonly country: string

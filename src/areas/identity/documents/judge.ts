@@ -6,8 +6,8 @@ import { alpha3Of, type DocumentEntry } from './catalogue.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone } from './zone-fields.ts'
 
-export type Result = 'pass' | 'fail' | 'warn' | 'skipped' | 'unavailable'
-export type Weight = 'critical' | 'major' | 'minor'
+type Result = 'pass' | 'fail' | 'warn' | 'skipped' | 'unavailable'
+type Weight = 'critical' | 'major' | 'minor'
 
 export interface Check {
   readonly check: string

@@ -2,11 +2,6 @@
 // What is known of the numbers on documents. A rule that was verified against its issuer can fail a document; all others
 // come from secondary sources and can only warn.
 
-export interface Born {
-  readonly birth: string | null
-  readonly sex: string | null
-}
-
 export interface NumberRule {
   /** `*`: every country. */
   readonly country: string

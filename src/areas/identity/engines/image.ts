@@ -38,7 +38,7 @@ const signatures: readonly { type: string; matches(bytes: Buffer): boolean }[] =
 ]
 
 /** Type of a file by its content; null for anything that is not decoded here. */
-export function sniff(bytes: Buffer): string | null {
+function sniff(bytes: Buffer): string | null {
   if (bytes.length < 16) return null
   return signatures.find(({ matches }) => matches(bytes))?.type ?? null
 }
@@ -58,7 +58,7 @@ const decoder = lazily(async () => {
 })
 
 /** Traces that programs and cameras leave in a file. */
-export interface Findings {
+interface Findings {
   readonly type: string
   /** Size as it is stored, before it is turned upright. */
   readonly width: number

@@ -45,7 +45,7 @@ export type Examined = Static<typeof Examined>
 export const examine = task<{ pictures: readonly { bytes: Uint8Array; use: Use }[] }>()({
   name: 'examine',
   answer: Type.Object({ pictures: Type.Array(Examined) }),
-  timeoutMs: 20_000,
+  timeoutMs: 120_000,
 })
 
 const Mrz = Type.Object({
@@ -77,7 +77,7 @@ export type ReadDocument = Static<typeof ReadDocument>
 export const readDocument = task<{ front: Uint8Array; back: Uint8Array | null; wantsPortrait: boolean }>()({
   name: 'readDocument',
   answer: ReadDocument,
-  timeoutMs: 30_000,
+  timeoutMs: 120_000,
 })
 
 const Frame = Type.Object({
@@ -103,5 +103,5 @@ export type Frame = Static<typeof Frame>
 export const measureFrames = task<{ frames: readonly Uint8Array[] }>()({
   name: 'measureFrames',
   answer: Type.Object({ frames: Type.Array(Frame, { maxItems: 30 }), faceEngine: Type.String() }),
-  timeoutMs: 60_000,
+  timeoutMs: 120_000,
 })

@@ -4,7 +4,7 @@
 import type { Frame } from '../engines/tasks.ts'
 import { distanceOf } from './match.ts'
 
-export const stepNames = ['turn_left', 'turn_right', 'nod', 'blink', 'smile', 'open_mouth'] as const
+const stepNames = ['turn_left', 'turn_right', 'nod', 'blink', 'smile', 'open_mouth'] as const
 export type Step = (typeof stepNames)[number]
 
 type Measures = NonNullable<Frame['measures']>
@@ -47,7 +47,7 @@ export interface TimedFrame {
   readonly frame: Frame
 }
 
-export interface StepResult {
+interface StepResult {
   readonly step: string
   readonly passed: boolean
   readonly measure: Record<string, number>
@@ -139,7 +139,7 @@ function isSameBackground(frames: readonly TimedFrame[]): boolean {
 }
 
 /** Passive screening of one picture. It is capped, because no model that was tried tells a print from a person. */
-export const passiveCap = 80
+const passiveCap = 80
 
 export function judgePassive(frame: Frame): { passed: boolean; confidence: number } {
   const [face, ...others] = frame.faces

@@ -2,14 +2,14 @@
 // The risk score: 100 x (1 - the product of what each raised flag leaves), so that the share of each can be told.
 import type { riskLevels } from '../verify/schema.ts'
 
-export type RiskLevel = (typeof riskLevels)[number]
+type RiskLevel = (typeof riskLevels)[number]
 
 export interface Raised {
   readonly flag: string
   readonly detail: string
 }
 
-export interface Factor extends Raised {
+interface Factor extends Raised {
   readonly weight: number
 }
 

@@ -87,7 +87,7 @@ async function see(app: App, tenant: Tenant, row: VerificationRow): Promise<Read
 
 const Images = Type.Record(Type.String(), Type.String())
 
-export async function pictureOf(app: App, tenant: Tenant, row: VerificationRow, field: string): Promise<Buffer | null> {
+async function pictureOf(app: App, tenant: Tenant, row: VerificationRow, field: string): Promise<Buffer | null> {
   const id = Value.Check(Images, row.images) ? row.images[field] : undefined
   const opened = id === undefined ? null : await app.storage.open(tenant, id)
   if (!opened) return null

@@ -5,7 +5,7 @@ import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
 import { Picture } from '../pictures.ts'
 
-export const checkNames = [
+const checkNames = [
   'document_verification',
   'face_match',
   'liveness_detection',
@@ -16,7 +16,7 @@ export const checkNames = [
 
 const personal = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true }))
 
-export const Subject = Type.Object({
+const Subject = Type.Object({
   first_name: personal(120),
   last_name: personal(120),
   date_of_birth: Type.Optional(Day({ sensitive: true })),
@@ -26,7 +26,7 @@ export const Subject = Type.Object({
   external_id: personal(128),
 })
 
-export const Device = Type.Object({
+const Device = Type.Object({
   ip: personal(45),
   user_agent: personal(500),
   device_id: personal(128),

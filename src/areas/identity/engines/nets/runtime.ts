@@ -9,7 +9,7 @@ export interface Network {
   run(data: Float32Array, sides: readonly number[]): Promise<Outputs>
 }
 
-export type Outputs = (name: string) => { readonly data: Float32Array; readonly sides: readonly number[] }
+type Outputs = (name: string) => { readonly data: Float32Array; readonly sides: readonly number[] }
 
 /** Opens a model, given as its bytes. `input` is what the model calls its one input. */
 export async function openNetwork(name: string, model: Uint8Array, input: string): Promise<Network> {
