@@ -35,7 +35,7 @@ test('a screen that is sent to one node reaches the gateway that waits at the ot
 
 test('a node is killed while a subscriber waits: the repeated call is answered by the other, and is charged once', async () => {
   const account = await installation.account()
-  const [here, there] = [installation.client(0, account.key), installation.client(1, account.key)]
+  const [here, there] = [installation.client(1, account.key), installation.client(0, account.key)]
   const before = await installation.balance(account)
   const phone = '+254711000031'
   const call = { session_id: 'g-1', phone, shortcode: '*501#', type: 'initiation', input: null }
@@ -45,7 +45,7 @@ test('a node is killed while a subscriber waits: the repeated call is answered b
     async () => (await there.get('/v1/ussd/sessions')).body.data[0]?.session_id,
     'the session to be stored',
   )
-  await installation.killNode(0)
+  await installation.killNode(1)
   await lost
   const again = there.post('/v1/ussd/callback', call)
   const next = await there.post('/v1/ussd/continue', { session_id, input: '-', message: 'Still here' })
@@ -55,17 +55,17 @@ test('a node is killed while a subscriber waits: the repeated call is answered b
   const over = await there.post(`/v1/ussd/sessions/${session_id}/end`, {})
   assert.deepEqual([over.body.status, over.body.cost], ['completed', 0.5])
   assert.equal(await installation.balance(account), before - 0.5)
-  await installation.startNode(0)
+  await installation.startNode(1)
 })
 
 test('timers of a node that was killed still end its sessions', async () => {
   const { key } = await installation.account()
-  const [here, there] = [installation.client(0, key), installation.client(1, key)]
+  const [here, there] = [installation.client(1, key), installation.client(0, key)]
   await there.post('/v1/ussd/shortcodes', { shortcode: '*502#', url: receiver.url('/well'), timeout: 30 })
   const call = { session_id: 'g-2', phone: '+254711000032', shortcode: '*502#', type: 'initiation', input: null }
   const { body } = await here.post('/v1/ussd/callback', call)
   assert.equal(body.message, 'Screen 1')
-  await installation.killNode(0)
+  await installation.killNode(1)
   const second = await there.post('/v1/ussd/callback', { ...call, type: 'response', input: '1', step: 1 })
   assert.equal(second.body.message, 'Screen 2')
   await there.post('/v1/sandbox/clock', { advance_seconds: 31 })
@@ -74,5 +74,5 @@ test('timers of a node that was killed still end its sessions', async () => {
     return session.status === 'expired' && session
   }, 'the timer at the node that is left')
   assert.equal(over.reason, 'expired')
-  await installation.startNode(0)
+  await installation.startNode(1)
 })
