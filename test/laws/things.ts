@@ -83,13 +83,14 @@ function creating(route: Route): RequestOptions | null {
 
 /** The least that a schema takes. A field that has a form of its own needs an example in its route. */
 export function leastOf(schema: unknown): unknown {
-  const { type, anyOf, properties, required = [], const: only, minLength = 1, minimum = 1 } = Object(schema)
+  const { type, format, anyOf, properties, required = [], const: only, minLength = 1, minimum = 1 } = Object(schema)
   const choices = Object(schema).enum
   if (only !== undefined) return only
   if (Array.isArray(choices)) return choices[0]
   if (Array.isArray(anyOf)) return anyOf.some((one) => one.type === 'null') ? null : leastOf(anyOf[0])
   if (type === 'object') return Object.fromEntries(required.map((name: string) => [name, leastOf(properties[name])]))
   if (type === 'array') return []
+  if (format === 'moment') return '2099-01-01T00:00:00Z'
   if (type === 'string') return 'x'.repeat(minLength)
   return type === 'boolean' ? true : minimum
 }

@@ -125,6 +125,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND'],
+  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
   handle: (app, { params }, caller) => readRecord(app, params.id, caller),
 })
 
@@ -153,6 +154,7 @@ const markRead = write({
   }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
+  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
   async prepare(app, { params, body }, { tenant }) {
     const message = await readMessage(app.db, tenant, params.id)
     if (message.direction !== 'inbound' || message.provider_id === null)

@@ -170,7 +170,7 @@ const createCredential = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   body: CredentialCreate,
-  reply: { status: 201, schema: WithPassword, location: ({ id }) => `/v1/email/smtp-credentials/${id}` },
+  reply: { status: 201, schema: WithPassword, location: () => '/v1/email/smtp-credentials' },
   examples: [{ name: 'A user for the shop', body: { name: 'shop' } }],
   handle: async (app, tx, { body }, caller) => {
     const domains = (body.domains ?? []).map((domain, i) => requireDomain(domain, `domains[${i}]`))
