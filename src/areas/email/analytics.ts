@@ -229,6 +229,7 @@ const listEventsOfAll = list({
 
 const listEventsOfOne = list({
   path: '/v1/email/:message_id/events',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.listMessageEvents',
   summary: 'List what happened to a message, newest first',
   scope: 'email:read',

@@ -41,6 +41,7 @@ const sendEmail = commit({
 const getEmail = read({
   method: 'GET',
   path: '/v1/email/:message_id',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.get',
   summary: 'Read what became of a message',
   scope: 'email:read',

@@ -60,6 +60,7 @@ async function cancel(app: App, tx: Tx, id: string, caller: Caller): Promise<Sta
 const cancelEmail = write({
   method: 'POST',
   path: '/v1/email/:message_id/cancel',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.cancel',
   summary: 'Cancel a message that has not left yet; it is not charged',
   scope: 'email:send',
@@ -78,6 +79,7 @@ const reschedule = statement.tenant<Tenant & { message: string; at: Date; delayM
 const patchEmail = write({
   method: 'PATCH',
   path: '/v1/email/:message_id',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.reschedule',
   summary: 'Move a scheduled message to another time',
   scope: 'email:send',
@@ -147,6 +149,7 @@ async function resend(
 const resendEmail = commit({
   method: 'POST',
   path: '/v1/email/:message_id/resend',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.resend',
   summary: 'Send a message again, as a new one',
   scope: 'email:send',
@@ -205,6 +208,7 @@ async function contentOf(
 const getContent = read({
   method: 'GET',
   path: '/v1/email/:message_id/content',
+  needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.getContent',
   summary: 'Read what a message says, for 30 days (3 on the free plan)',
   scope: 'email:read',
