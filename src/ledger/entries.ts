@@ -21,7 +21,7 @@ const kinds = {
   payout_fee: `t.step like 'payout:fee%' and t.debit = 'wallet'`,
   payout_reversal: `t.reverses like 'payout:%'`,
   refund: `t.step like 'refund:%'`,
-  dispute: `t.step in ('dispute:capture', 'dispute:rest')`,
+  dispute: `t.step in ('dispute:capture', 'dispute:rest') or t.step like 'dispute:owed:%'`,
   usage_reversal: `t.debit like 'revenue:%'`,
   topup: `t.step = 'topup:settle'`,
   payment: `t.step in ('payment:settle', 'invoice:settle', 'payment:release', 'invoice:release')`,

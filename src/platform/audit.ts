@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who changed what, when, from where. Written in the transaction of the change; never updated.
+import { withoutApiKeys } from '../kernel/api-keys.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { Caller } from './auth.ts'
 import { type Queryable, statement } from './db.ts'
@@ -85,8 +86,8 @@ export function audited({ by, action, target, before, after }: Change): RowIn<ty
     actor,
     action,
     target,
-    before: before === undefined ? null : JSON.stringify(before),
-    after: after === undefined ? null : JSON.stringify(after),
+    before: before === undefined ? null : withoutApiKeys(JSON.stringify(before)),
+    after: after === undefined ? null : withoutApiKeys(JSON.stringify(after)),
     ip,
     request_id: requestId,
   }

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { loadConfig } from '../../src/config.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -16,13 +18,15 @@ before(async () => {
   world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2 })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
-  const { acquirer = {} } = simulatedAccounts(world.app)
-  const entered = await world.operator.post('/v1/operator/payments/providers', {
-    provider: 'acquirer',
-    environment: 'live',
-    ...acquirer,
-  })
-  assert.equal(entered.status, 201, entered.text)
+  const { acquirer = {}, mpesa = {} } = simulatedAccounts(world.app)
+  for (const [provider, terms] of Object.entries({ acquirer, mpesa })) {
+    const entered = await world.operator.post('/v1/operator/payments/providers', {
+      provider,
+      environment: 'live',
+      ...terms,
+    })
+    assert.equal(entered.status, 201, entered.text)
+  }
 })
 after(async () => {
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
@@ -65,6 +69,35 @@ test('test cards, and what is paid into the wallet itself, are there at once', a
   const topup = await live.post('/v1/wallet/topup', { amount: 500, currency: 'KES', card: visa })
   assert.equal(topup.body.status, 'completed', topup.text)
   assert.deepEqual(await figures(live), { balance: 500, available: 500, held: 0, pending: 0 })
+})
+
+test('what was topped up can be used at once, and be paid out only some days later', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = client.as(key.key)
+  const topup = await live.post('/v1/wallet/topup', { amount: 500, currency: 'KES', card: visa })
+  assert.equal(topup.body.status, 'completed', topup.text)
+  const payout = { amount: 100, currency: 'KES', phone: '+254700000001' }
+  const refused = await eventually(async () => {
+    const reply = await live.post('/v1/payouts', payout)
+    return reply.status !== 503 && reply
+  }, 'the provider to be known')
+  assert.deepEqual(
+    [refused.status, refused.body.error.code, refused.body.error.available],
+    [402, 'INSUFFICIENT_WALLET_BALANCE', 0],
+  )
+  assert.match(refused.body.error.details, /topped up/)
+  const batch = await live.post('/v1/payments/payout/bulk', { currency: 'KES', items: [payout] })
+  assert.equal(batch.body.error?.code, 'INSUFFICIENT_WALLET_BALANCE', batch.text)
+  await sql.query(`update payments.payments set completed_at = now() - interval '8 days' where id = $1`, [
+    uuidOf('payment', topup.body.payment_id),
+  ])
+  const paid = await live.post('/v1/payouts', payout)
+  assert.equal(paid.status, 201, paid.text)
+})
+
+test('live cards settle after a delay unless the operator says otherwise', () => {
+  assert.equal(loadConfig({}, {}).config.PAMOJA_CARD_SETTLEMENT_DAYS, 7)
 })
 
 test('a fee may take the whole amount, and the books are right then too', async () => {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
+import { collectAll } from '../../src/areas/payments/disputes/debts.ts'
 import { disputeJob } from '../../src/areas/payments/disputes/follow.ts'
 import { applyDispute } from '../../src/areas/payments/disputes/settle.ts'
 import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
@@ -113,6 +114,43 @@ test('a dispute that is lost takes what is there, and what is not there is owed'
   )
   const refused = await client.post(`/v1/payments/${payment.payment_id}/refund`, {})
   assert.deepEqual([refused.status, refused.body.error.code], [409, 'REFUND_NOT_ALLOWED'])
+})
+
+test('what a lost dispute leaves owing is taken from the next credits, and nothing is paid out before', async () => {
+  const account = await world.account()
+  const { client } = account
+  const payment = await pay(client, disputed)
+  const { dispute_id: id } = await opened(client, payment.payment_id)
+  await close(client, id, 'lost')
+  assert.equal((await closed(client, id)).amount_owed, 29)
+  const owing = async () => {
+    const { body } = await world.operator.get('/v1/operator/payments/debts?limit=200')
+    return body.data.find((debt: { dispute_id: string }) => debt.dispute_id === id)
+  }
+  const debt = await owing()
+  assert.deepEqual(
+    [debt.account_id, debt.payment_id, debt.environment, debt.amount, debt.amount_owed, debt.currency],
+    [account.id, payment.payment_id, 'test', 1_000, 29, 'KES'],
+  )
+  const payout = { amount: 5, currency: 'KES', phone: '+254700000001' }
+  await credit(account, 20)
+  const refused = await client.post('/v1/payouts', payout)
+  assert.deepEqual([refused.status, refused.body.error.code], [402, 'INSUFFICIENT_WALLET_BALANCE'])
+  assert.match(refused.body.error.details, /lost disputes/)
+  await collectAll(world.app)
+  assert.deepEqual([(await owing()).amount_owed, await wallet(client)], [9, { balance: 0, held: 0 }])
+  await credit(account, 1_000)
+  const paid = await client.post('/v1/payouts', payout)
+  assert.equal(paid.status, 201, paid.text)
+  assert.equal(await owing(), undefined, 'a payout pays the debt first')
+  assert.equal((await client.get(`/v1/payments/disputes/${id}`)).body.amount_owed, 0)
+  const taken = (await client.get('/v1/wallet/transactions?type=dispute')).body.data
+  assert.deepEqual(
+    taken.map(({ amount }: { amount: number }) => amount),
+    [9, 20, 971],
+  )
+  await collectAll(world.app)
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
 
 test('an invoice says what a lost dispute took of its money, and no more than was paid', async () => {
@@ -448,7 +486,7 @@ async function closed(client: Client, dispute: string) {
 }
 
 async function credit({ id }: Account, amount: number): Promise<void> {
-  const body = { amount, currency: 'KES', environment: 'test', reference: 'more' }
+  const body = { amount, currency: 'KES', environment: 'test', reference: `more ${amount}` }
   await world.operator.post(`/v1/operator/accounts/${id}/credit`, body)
 }
 

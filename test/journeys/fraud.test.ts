@@ -57,11 +57,16 @@ test('a blocked payment is blocked as well when nobody waits, by the other addre
   assert.equal(second.headers['idempotent-replayed'], 'true')
 })
 
-test('a top-up is the account’s own money, so that its rules leave it alone', async () => {
+test('a top-up is judged like any payment, whether anybody waits for it or not', async () => {
   const { client } = await world.account()
+  const free = await client.post('/v1/wallet/topup', { amount: 100, phone })
+  assert.deepEqual([free.status, free.body.risk.decision], [201, 'allow'])
+  await settled(client, free.body.payment_id)
   await addRule(client, { name: 'All', action: 'block', conditions: [{ field: 'amount', operator: 'gt', value: 0 }] })
-  const { status, body } = await client.post('/v1/wallet/topup', { amount: 100, phone })
-  assert.deepEqual([status, body.risk], [201, null])
+  const before = (await client.get('/v1/wallet/balance')).body.balance
+  for (const path of ['/v1/wallet/topup', '/v1/wallet/topup?wait=0'])
+    assert.deepEqual(refusalOf(await client.post(path, { amount: 100, phone })), [403, 'PAYMENT_BLOCKED'])
+  assert.equal((await client.get('/v1/wallet/balance')).body.balance, before)
 })
 
 test('a review goes ahead, is marked and is told of', async () => {

@@ -19,6 +19,15 @@ interface Hook {
   path: string
 }
 
+test('the clock of a test account goes at most fifty years ahead', async () => {
+  const { client } = await world.account()
+  const year = { advance_seconds: 31_622_400 }
+  for (let i = 0; i < 49; i++) assert.equal((await client.post('/v1/sandbox/clock', year)).status, 200)
+  const refused = await client.post('/v1/sandbox/clock', year)
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'VALIDATION_ERROR'])
+  assert.match(refused.body.error.details, /50 years/)
+})
+
 test('a hook keeps what anybody sends to its address, newest first', async () => {
   const ada = await world.account()
   const hook = await newHook(ada.client)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { payUrl } from '../../src/areas/billing/invoices/invoice.ts'
-import { pdfOf, plain, renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
+import { pdfOf, plain } from '../../src/areas/billing/invoices/pdf.ts'
+import { renderInvoice } from '../../src/areas/billing/invoices/render.ts'
 import { findInvoice, type InvoiceRow } from '../../src/areas/billing/invoices/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
@@ -474,10 +475,44 @@ test('an invoice is a PDF too: the same bytes for the same invoice, also a long 
   assert.ok(pages > 5 && pages < 100, `${pages} pages`)
   assert.ok(!first.equals(await pdfOf({ ...row, amount_paid: 1_000_000n }, 'Ada', payUrl(world.app, row))))
 
-  const asked = Array.from({ length: 21 }, () => renderInvoice(world.app, row, 'Ada'))
+  const asked = Array.from({ length: 21 }, (_, i) =>
+    renderInvoice(world.app, { ...row, items: row.items.slice(0, 1), amount_paid: BigInt(i) }, 'Ada'),
+  )
   const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')
   assert.equal(refused.length, 1, 'twenty may wait')
-  assert.ok(first.equals(await renderInvoice(world.app, row, 'Ada')), 'and those after them')
+  const kept = await renderInvoice(world.app, row, 'Ada')
+  assert.ok(first.equals(kept), 'and those after them')
+  assert.equal(await renderInvoice(world.app, row, 'Ada'), kept, 'what was drawn is kept')
+
+  // Drawn on the event loop, it would have stood still for nearly all of the time.
+  let [isOver, longestMs, lastMs] = [false, 0, performance.now()]
+  const startedMs = lastMs
+  const turn = () => {
+    const nowMs = performance.now()
+    longestMs = Math.max(longestMs, nowMs - lastMs)
+    lastMs = nowMs
+    if (!isOver) setImmediate(turn)
+  }
+  turn()
+  await renderInvoice(world.app, { ...row, amount_paid: 2_000_000n }, 'Ada')
+  isOver = true
+  const allMs = performance.now() - startedMs
+  assert.ok(longestMs < allMs / 2, `the event loop stood still for ${longestMs} of ${allMs} ms`)
+})
+
+test('so many PDFs are drawn for one account a minute, and what is kept is given all the same', async () => {
+  const account = await world.account()
+  const { invoice_id } = await sentInvoice(account)
+  const row = await rowOf(account, invoice_id)
+  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
+  try {
+    const draw = (paid: number) => renderInvoice(limited.app, { ...row, amount_paid: BigInt(paid) }, 'Ada')
+    for (let i = 0; i < 30; i++) await draw(i)
+    await assert.rejects(draw(30), { code: 'RATE_LIMITED' })
+    assert.ok((await draw(0)).length > 0)
+  } finally {
+    await limited.stop()
+  }
 })
 
 test('letters that the PDF has no picture of lose their marks, or are question marks', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
-import { renderInvoice } from '../../src/areas/billing/invoices/pdf.ts'
+import { renderInvoice } from '../../src/areas/billing/invoices/render.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'

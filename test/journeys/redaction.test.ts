@@ -56,6 +56,18 @@ test('every route takes secrets in all the wrong places without a failure of its
   }
 })
 
+test('a key in the place of a name is neither in the request log nor in the audit log', async () => {
+  const { client, key } = await world.account()
+  const made = await client.post('/v1/api-keys', { name: `Backup of ${key}`, scopes: ['sms:read'] })
+  assert.equal(made.status, 201, made.text)
+  await world.app.requestLog.flush()
+  for (const path of ['/v1/logs?limit=20', '/v1/audit-log?limit=20']) {
+    const { status, text } = await client.get(path)
+    assert.equal(status, 200, text)
+    assert.ok(text.includes('Backup of pmj_') && !text.includes(key), path)
+  }
+})
+
 test('credentials that are none are refused by every route', async () => {
   const token = `${Buffer.from(`{"alg":"EdDSA","kid":"${mark}"}`).toString('base64url')}.${Buffer.from(mark).toString('base64url')}.${mark}`
   for (const route of routes)

@@ -41,6 +41,27 @@ test('a provider that nobody collects by any more is a failure each time, and pa
   assert.deepEqual((await client.get('/v1/payments/transactions')).body.data, [])
 })
 
+test('one that the account’s rules block is a failure, and nobody is asked for it', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const blocked = { name: 'All', action: 'block', conditions: [{ field: 'amount', operator: 'gt', value: 0 }] }
+  assert.equal((await client.post('/v1/payments/fraud/rules', blocked)).status, 201)
+  const rule = { enabled: true, threshold: 500, amount: 1_000, phone: '+254700000001', max_per_day: 24 }
+  assert.equal((await client.post(path, rule)).status, 200)
+  const paused = await eventually(async () => {
+    await rechargeAll(world.app, topup)
+    const after = await recharge(client)
+    return after.status === 'paused' && after
+  }, 'three failures')
+  assert.equal(paused.consecutive_failures, 3)
+  const all = await topups(client)
+  assert.deepEqual(
+    all.map(({ status }: { status: string }) => status),
+    ['failed', 'failed', 'failed'],
+  )
+  const { body } = await client.get(`/v1/payments/${all[0].payment_id}`)
+  assert.equal(body.failure_reason, 'BLOCKED_BY_RULE')
+})
+
 test('a phone that was replaced while it was asked fails for itself, and the new one is asked next', async () => {
   const rule = { enabled: true, threshold: 500, amount: 1_000, phone: '+254700000003', max_per_day: 24 }
   const client = await eventually(async () => {

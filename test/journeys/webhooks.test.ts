@@ -431,12 +431,14 @@ test('an unknown webhook is not found, whatever else is wrong with the request',
     assert.equal(codeOf(await client.patch(`/v1/webhooks/${unknownId}`, body)), 'WEBHOOK_NOT_FOUND')
 })
 
-test('outside production a webhook may lead to this machine, with a live key too', async () => {
+test('outside production a webhook may lead to this machine with a test key, with a live key never', async () => {
   const { client } = await world.account()
   const live = await liveClient(client)
-  for (const url of ['https://localhost:3000/', 'https://127.0.0.1:3000/', 'https://10.0.0.1/', 'https://[::1]/'])
-    for (const either of [client, live])
-      assert.equal((await either.post('/v1/webhooks', { url, events: ['*'] })).status, 201, url)
+  for (const url of ['https://localhost:3000/', 'https://127.0.0.1:3000/', 'https://10.0.0.1/', 'https://[::1]/']) {
+    assert.equal((await client.post('/v1/webhooks', { url, events: ['*'] })).status, 201, url)
+    const refused = await live.post('/v1/webhooks', { url, events: ['*'] })
+    assert.deepEqual([refused.status, codeOf(refused)], [400, 'INVALID_URL'], url)
+  }
 })
 
 test('with a verify_token the URL must echo the challenge', async () => {

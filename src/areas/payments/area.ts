@@ -7,6 +7,7 @@ import { challengeHooks } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { settlementJob } from './cards/settlement.ts'
 import { discrepancyRoutes } from './discrepancies.ts'
+import { debtChore, debtRoutes } from './disputes/debts.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { disputeSandboxRoutes } from './disputes/sandbox.ts'
@@ -78,6 +79,7 @@ export const payments: Area = {
     ...discrepancyRoutes,
     ...refundOperatorRoutes,
     ...payoutOperatorRoutes,
+    ...debtRoutes,
     ...reconciliation.routes,
   ],
   jobs: [
@@ -91,7 +93,7 @@ export const payments: Area = {
     spreadJob,
     ...reconciliation.jobs,
   ],
-  chores: [velocityChore],
+  chores: [velocityChore, debtChore],
   charges: paymentCharges,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   hooks: [callbackHook, ...challengeHooks, receiptHook, ...logoHooks],

@@ -107,14 +107,11 @@ interface Draft extends PreparedPayment {
 }
 
 async function draftsOf(app: App, tx: Tx, intents: readonly Intent[]): Promise<Draft[]> {
-  const judged = intents.filter(({ wish }) => !wish.purpose.isOwn)
-  const weighings = judged.map((intent) => {
+  const weighings = intents.map((intent) => {
     return { occasion: intent.wish.occasion, subject: subjectOf(intent), mode: 'enforced' } as const
   })
   const weighed = await weighTogether(app, tx, weighings)
-  return intents.map((intent) =>
-    runWithin(intent.wish, () => draftOf(app, intent, weighed[judged.indexOf(intent)] ?? null)),
-  )
+  return intents.map((intent, i) => runWithin(intent.wish, () => draftOf(app, intent, weighed[i] ?? null)))
 }
 
 function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {

@@ -81,7 +81,9 @@ export const Dispute = Type.Object(
     amount: Amount({ description: 'What the payer wants back' }),
     currency,
     amount_held: Amount({ description: 'What is set aside in your wallet until it is decided' }),
-    amount_owed: Amount({ description: 'What a lost dispute took that was not in your wallet' }),
+    amount_owed: Amount({
+      description: 'What a lost dispute took that was not in your wallet, as far as it was not taken from it since',
+    }),
     reason: OneOf(disputeReasons),
     provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
     created_at: At(),

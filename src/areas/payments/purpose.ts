@@ -14,7 +14,7 @@ export interface Purpose {
   readonly isFree: boolean
   /** The invoice that such a payment pays. */
   readonly invoiceId?: string
-  /** The account's own money: its rules and blacklists are about those who pay it. */
+  /** The account's own money: it can be used at once, whatever it was paid with, and be paid out only some days later. */
   readonly isOwn?: boolean
   /**
    * What follows waits for a moment of the account's clock, which is held until that is written. Whoever moves the clock has it

@@ -4,10 +4,16 @@ import { choice, integer } from '../../setting.ts'
 
 export const paymentSettings = {
   PAMOJA_CARD_SETTLEMENT_DAYS: integer(
-    0,
+    7,
     0,
     60,
     'Days after which the acquirer pays out live card payments; until then they are pending in the wallet.',
+  ),
+  PAMOJA_TOPUP_HOLD_DAYS: integer(
+    7,
+    0,
+    60,
+    'Days for which money that an account topped up can be used but not paid out; test money can at once.',
   ),
   PAMOJA_REFUND_FEES: choice(
     ['kept', 'proportional'],

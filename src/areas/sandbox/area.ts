@@ -2,6 +2,7 @@
 // The sandbox: what a test account may do to its own world. Simulators add their controls here as their areas arrive.
 import { Type } from 'typebox'
 import { invalid } from '../../kernel/errors.ts'
+import { dayMs } from '../../kernel/time.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
@@ -13,6 +14,10 @@ import { hookChores, hookRoutes } from './hooks.ts'
 
 const seconds = (description: string) =>
   Type.Number({ minimum: 0, maximum: 31_622_400, rule: 'must be 0 to 31622400 seconds', description })
+
+/** Some formats have no year of five digits, and nobody tests a subscription of half a century. */
+const mostYearsAhead = 50
+const mostAheadMs = mostYearsAhead * 365 * dayMs
 
 const ClockAdvance = Type.Object({
   advance_seconds: Type.Optional(seconds('How far the clock of this test account moves forward')),
@@ -51,6 +56,8 @@ const advanceClock = writeAcross({
   handle: async (app, tx, { body }, caller) => {
     const forward = body.advance_seconds ?? body.seconds
     if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
+    if (caller.principal.facts.clockOffsetMs + forward * 1_000 > mostAheadMs)
+      throw invalid('advance_seconds', `must leave the clock at most ${mostYearsAhead} years ahead`)
     const moved = await moveClock(app, tx, Math.round(forward * 1000), caller)
     await record(tx, caller, 'sandbox.advance_clock', caller.accountId, {
       after: { offset_seconds: moved.offset_seconds },

@@ -280,7 +280,10 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
       if (error instanceof AppError) return error
       throw error
     })
-    if (payment instanceof AppError) return notAsked(app, tx, occasion, row, payment.code)
+    if (payment instanceof AppError) return notAsked(app, tx, occasion, row, payment.code, null)
+    // The account's rules or a blacklist blocked it.
+    if (payment.status === 'failed')
+      return notAsked(app, tx, occasion, row, payment.failure_reason ?? 'BLOCKED_BY_RULE', idOf('payment', payment.id))
     await tx.query(nameRecharge, { ...tenant, currency, payment: payment.id })
   })
 }
@@ -289,10 +292,17 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
  * The account forgot the card, nobody collects by that provider any more, or such an amount no more: that is a failure like
  * any other, though nobody was asked.
  */
-async function notAsked(app: App, tx: Tx, occasion: Occasion, { currency }: RechargeRow, code: string): Promise<void> {
+async function notAsked(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { currency }: RechargeRow,
+  code: string,
+  payment: string | null,
+): Promise<void> {
   const { tenant } = occasion
   const row = await one(tx.query(failRecharge, { ...tenant, currency, most: pausedAfterFailures }))
-  if (row.paused) await tellFailed(app, tx, occasion, row, code, null)
+  if (row.paused) await tellFailed(app, tx, occasion, row, code, payment)
 }
 
 /** What became of a top-up, if it was one of these. */

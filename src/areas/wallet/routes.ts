@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { currencyOf } from '../../platform/currencies.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, Nullable } from '../../platform/schema.ts'
-import { accepting, checkCallback, isAnsweredAtOnce } from '../payments/area.ts'
+import { accepting, checkCallback, isAnsweredAtOnce, passed } from '../payments/area.ts'
 import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
 import { RechargeFacts } from './events.ts'
 import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
@@ -51,12 +51,13 @@ const balance = read({
 
 const topup = write({
   ...accepting,
+  errors: [...accepting.errors, 'PAYMENT_BLOCKED'],
   method: 'POST',
   path: '/v1/wallet/topup',
   operation: 'wallet.topup',
   summary: 'Fill the wallet',
   description:
-    'A payment without a fee, asked for on the phone. It is told of as payment.completed and wallet.topup_completed, and can be read like every payment.',
+    'A payment without a fee, asked for on the phone and judged by your rules and blacklists like any other. It can be used at once; a live one can be paid out some days later. It is told of as payment.completed and wallet.topup_completed, and can be read like every payment.',
   scope: 'wallet:write',
   body: TopupCreate,
   reply: {
@@ -68,7 +69,7 @@ const topup = write({
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: (app, tx, { query, body }, caller) => acceptTopup(app, tx, body, caller, query.wait !== 0),
   follow: async (app, { query, body }, caller, reply) =>
-    isAnsweredAtOnce(query.wait, reply) ? reply : sendTopup(app, caller, reply.payment_id, body),
+    isAnsweredAtOnce(query.wait, reply) ? passed(reply) : sendTopup(app, caller, reply.payment_id, body),
 })
 
 const transactions = list({

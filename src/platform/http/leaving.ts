@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of a request once it is answered: a figure, a log line, and a line its maker can look up.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withoutApiKeys } from '../../kernel/api-keys.ts'
 import type { App } from '../app.ts'
 import { type CompiledRoute, type Exchange, pathOf, printable, withoutKeys } from './exchange.ts'
 import { redact } from './json.ts'
@@ -50,7 +51,9 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
 }
 
 function requestBody(compiled: CompiledRoute | null, body: unknown): string | null {
-  return compiled?.route.body && body !== undefined ? textWithoutCards(redact(compiled.route.body, body)) : null
+  return compiled?.route.body && body !== undefined
+    ? withoutApiKeys(textWithoutCards(redact(compiled.route.body, body)))
+    : null
 }
 
 /** A reply as the log keeps it: without its envelope, and without what is shown once. Of a list it is how many rows there were. */
@@ -60,7 +63,8 @@ function responseBody(
   status: number,
 ): string | null {
   if (status >= 400 || compiled === null) return replyText
-  if (resultText === null || !compiled.secretReply || compiled.route.reply.list) return resultText
+  if (resultText === null) return null
+  if (!compiled.secretReply || compiled.route.reply.list) return withoutApiKeys(resultText)
   if (compiled.route.reply.text) return '[redacted]'
-  return JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText)))
+  return withoutApiKeys(JSON.stringify(redact(compiled.route.reply.schema, JSON.parse(resultText))))
 }

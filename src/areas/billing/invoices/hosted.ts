@@ -19,7 +19,7 @@ import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
 import { invoicePage, refusalPage, statusPage } from './page.ts'
 import { problemTexts } from './page-texts.ts'
-import { renderInvoice } from './pdf.ts'
+import { renderInvoice } from './render.ts'
 import { findInvoiceByToken } from './store.ts'
 
 const maxFormBytes = 4 * 1_024
@@ -27,7 +27,9 @@ const maxFormBytes = 4 * 1_024
 const maxPhoneCharacters = 24
 /** Looks at one invoice a minute: a page that follows a payment looks twenty times. */
 const viewsPerMinute = 240
+/** PDFs of one invoice a minute, and for one address: a whole network may share one. */
 const pdfsPerMinute = 30
+const pdfsPerAddress = 60
 /** Forms sent for one invoice a minute, and from one address: a whole network may share one. */
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
@@ -108,7 +110,10 @@ const invoiceFile = hook({
   operation: 'billing.invoiceFile',
   summary: 'A payer fetches an invoice as PDF',
   maxBytes: maxFormBytes,
-  limits: [{ name: 'invoice-pdf', by: 'token', perMinute: pdfsPerMinute }, byAddress],
+  limits: [
+    { name: 'invoice-pdf', by: 'token', perMinute: pdfsPerMinute },
+    { name: 'pdf-address', by: 'address', perMinute: pdfsPerAddress },
+  ],
   handle: async (app, call) => {
     const { invoice, accountName } = await invoiceAt(app, call)
     const name = `${invoice.number ?? 'invoice'}.pdf`

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An invoice as a PDF, made when it is asked for: the same invoice gives the same bytes. The fonts that every reader has know
+// An invoice as a PDF, drawn by a thread of its own (render.ts): the same invoice gives the same bytes. The fonts that every reader has know
 // Western European letters only. Other letters lose their marks where that helps, and are a question mark where it does not;
 // the page at which the invoice is paid shows them as they are.
-import { AppError } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
-import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
-import { dueOf, itemFrom, payUrl } from './invoice.ts'
+import { dueOf, itemFrom } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
 
-/** So many wait for theirs on one node; making one takes the whole node for a moment. */
-const mostWaiting = 20
 const margin = 50
 const width = 495
 const bottom = 770
@@ -35,19 +30,6 @@ const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c
 
 /** The same for everybody, because the same invoice gives the same bytes. */
 const reader = readerOf({}, 'UTC')
-
-const lineOf = onePerApp((): { count: number; last: Promise<unknown> } => ({ count: 0, last: Promise.resolve() }))
-
-/** One at a time; refuses when too many wait. */
-export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: string): Promise<Buffer> {
-  const line = lineOf(app)
-  if (line.count >= mostWaiting)
-    throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds: 2 })
-  line.count++
-  const mine = line.last.then(() => pdfOf(invoice, accountName, payUrl(app, invoice)))
-  line.last = mine.catch(() => undefined)
-  return mine.finally(() => line.count--)
-}
 
 export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`

@@ -28,7 +28,7 @@ import {
 /** What is held for a dispute, until it is captured or released. */
 const holdStep = 'dispute:hold'
 /** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
-const owedAccount = 'receivable:disputes'
+export const owedAccount = 'receivable:disputes'
 
 /** Applies what the acquirer says of a dispute; gives the dispute if it was not known before. */
 export async function applyDispute(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is not served: kinds of entries, the one way in which each value is written, and under which entries a subject could
 // be found. A range of addresses is found by asking for every prefix of the address, so that no list is ever walked through.
+import { domainToASCII } from 'node:url'
 import { parseAddress, parseAddressRange } from '../../../kernel/addresses.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
 import { addressText, type Subject, writtenAddress } from './fields.ts'
@@ -44,9 +45,9 @@ const name: Form = { read: lower, rule: 'must have 1 to 254 characters' }
 
 const forms: Readonly<Record<BlacklistType, Form>> = {
   phone: { read: (text) => phoneOf(text), rule: 'must be E.164, such as +254711000001' },
-  email: matching(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'must be an email address', lower),
-  email_domain: matching(/^@?[^@\s.]+(\.[^@\s.]+)+$/, 'must be a domain such as example.com', (text) =>
-    lower(text.replace(/^@/, '')),
+  email: matching(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'must be an email address', emailText),
+  email_domain: matching(/^@?[^@\s.]+(\.[^@\s.]+)+\.?$/, 'must be a domain such as example.com', (text) =>
+    domainText(text.replace(/^@/, '')),
   ),
   card: matching(/^\d(?:[ -]?\d){11,18}$/, 'must be a card number', (text) => text.replace(/[ -]/g, '')),
   card_bin: matching(/^(\d{6}|\d{8})$/, 'must be the first 6 or 8 digits of a card number', lower),
@@ -113,6 +114,17 @@ export function maskedCard(number: string): string {
 function phoneOf(text: string): string | null {
   const written = text.replace(/[ ()-]/g, '')
   return isE164(written) ? written : null
+}
+
+function emailText(text: string): string {
+  const at = text.lastIndexOf('@')
+  return `${lower(text.slice(0, at))}@${domainText(text.slice(at + 1))}`
+}
+
+/** As mail servers read it: `ｅvil.com` and `evil.com.` are evil.com. */
+function domainText(text: string): string {
+  const name = text.replace(/\.+$/, '')
+  return domainToASCII(name) || lower(name)
 }
 
 function accountText(text: string): string {

@@ -154,7 +154,7 @@ export async function acceptMany(
   await store(tx, caller, id, currency, drafts, refusals)
   if (drafts.length === 0) await tellBatchOver(app, tx, caller, batch)
   else {
-    await holdMoney(tx, tenant, { id, batch_id: id }, total + fee, currency)
+    await holdMoney(app, tx, caller, { id, batch_id: id }, total + fee, currency)
     await app.work.add(tx, app.work.prepare(spreadJob, tenant, { batch: id }, { delayMs: 1 }))
     tx.afterCommit(() => app.work.poke())
   }

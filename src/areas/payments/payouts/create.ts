@@ -5,7 +5,7 @@ import { AppError, alreadyUsed, invalid, invalidAt } from '../../../kernel/error
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, formatMoney, type Money } from '../../../kernel/money.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
-import { hold, walletsOf } from '../../../ledger/wallets.ts'
+import { hold } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/at-most.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -22,6 +22,7 @@ import { requireProvider } from '../mobile-money/providers.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { feeOf, type Terms } from '../providers/terms.ts'
 import { judge } from './judge.ts'
+import { lockPayable } from './payable.ts'
 import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { looks, payoutJob, submit } from './submit.ts'
@@ -90,7 +91,7 @@ export async function accept(
   if (!stored) throw await usedBefore(tx, tenant, input.reference ?? '')
   const payout = await judge(app, tx, occasion, stored)
   if (payout.status === 'failed') return payout
-  await holdMoney(tx, tenant, payout, payout.amount + payout.fee, currency)
+  await holdMoney(app, tx, occasion, payout, payout.amount + payout.fee, currency)
   if (!payout.in_review) await watchFrom(app, tx, tenant, payout, sendsInline, nowMs)
   return payout
 }
@@ -181,18 +182,21 @@ export function insert(
 
 /** Sets the money aside that is to be paid; throws when it is not there. */
 export async function holdMoney(
+  app: App,
   tx: Tx,
-  tenant: Tenant,
+  occasion: Occasion,
   payout: Pick<PayoutRow, 'id' | 'batch_id'>,
   micros: bigint,
   currency: Currency,
 ): Promise<void> {
-  if ((await hold(tx, tenant, holdOf(payout), micros, currency)) === 'held') return
-  const wallet = (await walletsOf(tx, tenant)).find((one) => one.currency === currency)
-  const available = wallet?.availableMicros ?? 0n
+  const { payable: available, toppedUp } = await lockPayable(app, tx, occasion, currency)
+  const { tenant } = occasion
+  if (available >= micros && (await hold(tx, tenant, holdOf(payout), micros, currency)) === 'held') return
+  const kept =
+    toppedUp > 0n ? `; ${formatMoney({ micros: toppedUp, currency })} that were topped up can be used only` : ''
   throw new AppError(
     'INSUFFICIENT_WALLET_BALANCE',
-    `${formatMoney({ micros, currency })} with the fee is more than the ${currency} wallet has available`,
+    `${formatMoney({ micros, currency })} with the fee is more than the ${currency} wallet can pay out${kept}`,
     { extra: { available: Number(formatMicros(available)), required: Number(formatMicros(micros)), currency } },
   )
 }

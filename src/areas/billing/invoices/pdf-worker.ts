@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that draws invoices: one question, one answer, in the order they come.
+import { parentPort } from 'node:worker_threads'
+import { pdfOf } from './pdf.ts'
+import type { InvoiceRow } from './store.ts'
+
+export interface Paper {
+  readonly invoice: InvoiceRow
+  readonly accountName: string
+  readonly url: string
+}
+
+/** The bytes, or why there are none. */
+export type Drawn = { readonly bytes: Uint8Array } | { readonly problem: string }
+
+parentPort?.on('message', async (paper: Paper) => parentPort?.postMessage(await drawn(paper)))
+
+async function drawn({ invoice, accountName, url }: Paper): Promise<Drawn> {
+  try {
+    return { bytes: await pdfOf(invoice, accountName, url) }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : 'unknown' }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debts that lost disputes leave: they are taken from what comes into the wallet next, before anything is paid out, and
+// operators see who owes what.
+import { type Static, Type } from 'typebox'
+import { buckets, idOf } from '../../../kernel/ids.ts'
+import { least } from '../../../kernel/money.ts'
+import { lockAvailable, post } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { currencyOf } from '../../../platform/currencies.ts'
+import { statement, type Tx } from '../../../platform/db.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route } from '../../../platform/route.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema.ts'
+import { type Environment, mine, type One, type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import { owedAccount } from './settle.ts'
+
+/** So many debts are looked at in one go. */
+const debtsAtOnce = 500
+
+const lockDebts = statement.tenant<Tenant, { id: string; owed: bigint; currency: string }>(
+  'payments.lock_debts',
+  `select id, owed, currency from payments.disputes where ${mine} and owed > 0 order by currency, id for update`,
+)
+
+const payDebt = statement.tenant<One & { amount: bigint; at: Date }, object>(
+  'payments.pay_debt',
+  `update payments.disputes set owed = owed - $amount, updated_at = $at where ${mine} and id = $id`,
+)
+
+interface DebtRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  payment_id: string
+  amount: bigint
+  owed: bigint
+  currency: string
+  closed_at: Date | null
+}
+
+const listDebts = statement.everywhere<{ buckets: readonly number[]; after: string | null; limit: number }, DebtRow>(
+  'payments.list_debts',
+  `select bucket, account_id, environment, id, payment_id, amount, owed, currency, closed_at from payments.disputes
+    where bucket = any($buckets::smallint[]) and owed > 0 and ($after::uuid is null or id > $after)
+    order by id limit $limit::int + 1`,
+)
+
+/**
+ * Takes what an account owes from its wallets, as far as it is there; says whether nothing is left. The disputes come before
+ * the wallets, those in the order of their currencies, as whoever posts to several takes them.
+ */
+export async function collectDebts(app: App, tx: Tx, tenant: Tenant, nowMs: number): Promise<boolean> {
+  let isPaid = true
+  for (const { id, owed, ...money } of await tx.query(lockDebts, { ...tenant })) {
+    const currency = currencyOf(money.currency)
+    const amount = least(owed, await lockAvailable(tx, tenant, currency))
+    isPaid &&= amount === owed
+    if (amount === 0n) continue
+    // What was owed before names the step: it is less each time.
+    const step = { sourceId: id, step: `dispute:owed:${owed}` }
+    const leg = { debit: 'wallet', credit: owedAccount, micros: amount, currency }
+    const verdict = await post(tx, tenant, step, [leg], app.clock.nowMs())
+    if (verdict !== 'posted') throw new Error(`the ledger says ${verdict} of a debt of ${idOf('dispute', id)}`)
+    await tx.query(payDebt, { ...tenant, id, amount, at: new Date(nowMs) })
+  }
+  return isPaid
+}
+
+export const debtChore: Chore = { name: 'debts of disputes', everyMs: 30_000, run: collectAll }
+
+export async function collectAll(app: App): Promise<void> {
+  let after: string | null = null
+  do {
+    const rows: DebtRow[] = await app.db.query(listDebts, { buckets, after, limit: debtsAtOnce })
+    const owing = new Map(rows.map((row) => [`${row.account_id} ${row.environment}`, tenantOf(row)]))
+    for (const tenant of owing.values())
+      await app.db
+        .tx(tenant, (tx) => collectDebts(app, tx, tenant, app.clock.nowMs()))
+        .catch((error) =>
+          app.log.error({ error, account: idOf('account', tenant.account) }, 'a debt was not collected'),
+        )
+    after = rows[debtsAtOnce]?.id ?? null
+  } while (after !== null)
+}
+
+const Debt = Type.Object(
+  {
+    dispute_id: Type.String(),
+    payment_id: Type.String(),
+    account_id: Type.String(),
+    environment: EnvironmentName(),
+    amount: Amount({ description: 'What the dispute was about' }),
+    amount_owed: Amount({ description: 'What is still missing of it' }),
+    currency: Type.String(),
+    closed_at: Nullable(At()),
+  },
+  { title: 'Debt' },
+)
+
+const listRoute = list({
+  path: '/v1/operator/payments/debts',
+  operation: 'operator.listDebts',
+  summary: 'List what accounts owe for lost disputes, oldest first',
+  description:
+    'It is taken from what comes into their wallets next, and they pay nothing out before it is paid. One that is paid leaves the list.',
+  scope: 'operator',
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  row: Debt,
+  examples: [{ name: 'The oldest' }],
+  handle: async (app, { query }) => {
+    const { limit, after } = windowOf(query)
+    return pageOf(
+      { limit, after, descending: false },
+      await app.db.query(listDebts, { buckets, limit, after }),
+      shownDebt,
+    )
+  },
+})
+
+function shownDebt(row: DebtRow): Static<typeof Debt> {
+  const { environment, amount, currency, closed_at } = row
+  return {
+    dispute_id: idOf('dispute', row.id),
+    payment_id: idOf('payment', row.payment_id),
+    account_id: idOf('account', row.account_id),
+    environment,
+    amount,
+    amount_owed: row.owed,
+    currency,
+    closed_at,
+  }
+}
+
+export const debtRoutes: readonly Route[] = [listRoute]
