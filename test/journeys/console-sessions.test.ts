@@ -125,7 +125,11 @@ test('an address that nobody has and a wrong password are answered alike', async
   const unknown = await login({ email: 'nobody@example.com', password: 'guess' })
   const wrong = await login({ email: given().email, password: 'guess' })
   for (const { status } of [unknown, wrong]) assert.equal(status, 401)
-  const shown = ({ body }: Reply): object => ({ code: body.error.code, message: body.error.message, details: body.error.details })
+  const shown = ({ body }: Reply): object => ({
+    code: body.error.code,
+    message: body.error.message,
+    details: body.error.details,
+  })
   assert.deepEqual(shown(unknown), shown(wrong))
 })
 
