@@ -7,6 +7,7 @@ import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
+import { identity } from './identity.ts'
 import { ledger } from './ledger.ts'
 import { payments } from './payments.ts'
 import { payouts } from './payouts.ts'
@@ -18,6 +19,7 @@ import { smsEndToEnd } from './sms-end-to-end.ts'
 import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
+import { ussd } from './ussd.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
@@ -36,7 +38,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-segments': smsSegments,
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
+  ussd,
   fraud,
+  identity,
   renewals,
   faults,
   'faults-payments': faultsPayments,

@@ -4,7 +4,10 @@
 // An area has its own in its settings.ts, which imports nothing but setting.ts and is joined here.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { emailSettings } from './areas/email/settings.ts'
+import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
   boolean,
@@ -129,6 +132,9 @@ export const settings = {
     also: ['SANDBOX_TIME_SCALE'],
   },
   ...paymentSettings,
+  ...voiceSettings,
+  ...emailSettings,
+  ...identitySettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],

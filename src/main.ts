@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { argv, env, exit, stderr, stdout } from 'node:process'
+import { argv, env, exit, stderr, stdin, stdout } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { adviceFor } from './advice.ts'
@@ -39,7 +39,7 @@ interface Command {
 }
 
 /** Options of single commands: each takes a value. */
-const optionNames = ['forward-to', 'events', 'api-key', 'country'] as const
+const optionNames = ['forward-to', 'events', 'api-key', 'country', 'phone'] as const
 type OptionName = (typeof optionNames)[number]
 type Options = Readonly<Partial<Record<OptionName, string>>>
 
@@ -79,6 +79,29 @@ const commands: readonly Command[] = [
         say(`${wallets} wallets, ${transfers} transfers: ${ok ? 'everything adds up.' : 'NOT everything adds up.'}`)
         if (!ok) process.exitCode = 1
       })
+    },
+  },
+  {
+    usage: 'identity verify-audit',
+    summary: 'Check that no entry of the identity audit was changed, removed or slipped in.',
+    async run({ config }) {
+      const { verifyAudit } = await import('./areas/identity/verify-audit.ts')
+      await withDatabase(config, 'require', async (db) => {
+        const { chains, entries, faults } = await verifyAudit(db)
+        for (const fault of faults) say(fault)
+        say(
+          `${chains} chains, ${entries} entries: ${faults.length === 0 ? 'every one holds.' : 'NOT every one holds.'}`,
+        )
+        if (faults.length > 0) process.exitCode = 1
+      })
+    },
+  },
+  {
+    usage: 'identity calibrate <file>',
+    summary: 'Measure the face match on your own pairs: a CSV of `file_a,file_b,same|different,group` in each line.',
+    async run({ config }, [file = '']) {
+      const { calibrate } = await import('./areas/identity/calibrate.ts')
+      say(await calibrate(config, file))
     },
   },
   {
@@ -135,6 +158,16 @@ const commands: readonly Command[] = [
     run: ({ config }, _given, options) => forward(config, options),
   },
   {
+    usage: 'handset <code>',
+    summary: 'A phone in the terminal: dials a USSD code in the sandbox [--phone +254711000020] [--api-key <key>].',
+    options: ['phone', 'api-key'],
+    async run({ config }, [code = ''], options) {
+      const { handsetOf, useHandset } = await import('./handset.ts')
+      const apiKey = options['api-key'] ?? env.PAMOJA_API_KEY
+      await useHandset(await handsetOf(config, { code, phone: options.phone, apiKey }), stdin, say)
+    },
+  },
+  {
     usage: 'config',
     summary: 'Show every setting, its value and where it came from.',
     run: async (loaded) => say(describeConfig(loaded)),
@@ -188,6 +221,7 @@ function parse(args: readonly string[]): CommandLine {
         events: { type: 'string' },
         'api-key': { type: 'string' },
         country: { type: 'string' },
+        phone: { type: 'string' },
       },
     }),
   )

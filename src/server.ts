@@ -60,7 +60,7 @@ import { hostLookup, Outbound } from './platform/outbound.ts'
 import { Secrets } from './platform/secrets.ts'
 import { spendersOf } from './platform/spending.ts'
 import { placesOf } from './platform/storage/places.ts'
-import { serveSignedFiles } from './platform/storage/send-file.ts'
+import { signedFiles } from './platform/storage/signed-files.ts'
 import { Storage } from './platform/storage.ts'
 import { startTracer } from './platform/tracing.ts'
 import { leaseSetting } from './platform/work/lease.ts'
@@ -155,7 +155,16 @@ export async function startNode({
     const ready = new Promise<void>((resolve) => {
       tellReady = resolve
     })
-    const simulators = await simulate(areas, { config, home, clock, log, caFile: identity.caFile, ready, stops })
+    const simulators = await simulate(areas, {
+      config,
+      home,
+      clock,
+      log,
+      caFile: identity.caFile,
+      identity,
+      ready,
+      stops,
+    })
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
@@ -428,7 +437,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
   const isApi = app.config.PAMOJA_ROLES.includes('api')
   const routes = isApi ? areas.flatMap((area) => area.routes) : []
-  const hooks = isApi ? areas.flatMap((area) => area.hooks ?? []) : []
+  const hooks = isApi ? [signedFiles, ...areas.flatMap((area) => area.hooks ?? [])] : []
   const state = { draining: false }
   let early: (() => void)[] | null = []
   const open = (): void => {
@@ -471,7 +480,6 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
-  serveSignedFiles(http, app)
   docs(http, app, areas)
   const { listener } = holder
   if (!listener) throw new Error('the HTTP server was not made')

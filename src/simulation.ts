@@ -11,12 +11,23 @@ import type { Area } from './platform/area.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Logger } from './platform/log.ts'
 import { Simulators } from './platform/simulators.ts'
+import { simulatedMail } from './simulation/mail.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
+import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
 import type { Starter } from './simulation/starter.ts'
+import { simulatedTelephones } from './simulation/telephones.ts'
+import { simulatedUssdNetwork } from './simulation/ussd-network.ts'
 
 /** A new simulator is one line here, and is declared by its area. */
-const starters: readonly Starter[] = [simulatedMessageCentre, simulatedPayments]
+const starters: readonly Starter[] = [
+  simulatedMessageCentre,
+  simulatedPayments,
+  simulatedTelephones,
+  simulatedMail,
+  simulatedMessenger,
+  simulatedUssdNetwork,
+]
 
 type Stops = (() => Promise<void> | void)[]
 
@@ -27,6 +38,8 @@ interface Node {
   log: Logger
   /** The certificate authority of this node, which simulators call back. */
   caFile: string | null
+  /** Its certificate and key. */
+  identity: { key: string; cert: string }
   /** Fulfilled when the node answers. */
   ready: Promise<void>
   stops: Stops
@@ -34,7 +47,7 @@ interface Node {
 
 /** Starts the simulators that the areas declare, where the node has the role for it. */
 export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node: Node): Promise<Simulators> {
-  const { config, home, clock, log, caFile, ready, stops } = node
+  const { config, home, clock, log, caFile, identity, ready, stops } = node
   const simulators = new Simulators()
   if (!config.PAMOJA_ROLES.includes('sandbox')) return simulators
   const dir = join(home, 'simulators')
@@ -43,6 +56,7 @@ export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node:
     clock,
     timeScale: config.PAMOJA_SANDBOX_TIME_SCALE,
     ca: caFile === null ? undefined : await readFile(caFile, 'utf8'),
+    identity,
     ready,
     journalOf: (name: string) => (isOurs ? join(dir, `${name}.journal`) : null),
     onProblem: (error: unknown) =>

@@ -48,6 +48,10 @@ export class Client {
     return this.request('POST', path, { ...(body === undefined ? {} : { body }), ...options })
   }
 
+  put(path: string, body: unknown, options: RequestOptions = {}): Promise<Reply> {
+    return this.request('PUT', path, { body, ...options })
+  }
+
   patch(path: string, body: unknown, options: RequestOptions = {}): Promise<Reply> {
     return this.request('PATCH', path, { body, ...options })
   }

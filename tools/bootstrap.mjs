@@ -35,6 +35,8 @@ const lockPollMs = 200
 const lockBeatMs = 2_000
 /** A process that has not touched its lock for this long is gone, even if another one has its number by now. */
 const lockSilenceMs = 300_000
+/** onnxruntime brings what it needs for a processor; its install script would fetch hundreds of megabytes for graphics cards. */
+const installEnvironment = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
 const shownOutputLines = 40
 const shownOutputCharacters = 20_000
 const usualPort = 8443
@@ -202,7 +204,11 @@ function tell(text) {
 
 function outcome(command, commandArguments) {
   return new Promise((resolve) => {
-    const child = spawn(command, commandArguments, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, commandArguments, {
+      cwd: root,
+      env: installEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     // If this process is killed, its child goes on writing for a while, and the lock must hold until that is over.
     writeFileSync(lock, `${lockOwner} ${child.pid}`)
     let output = ''

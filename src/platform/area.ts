@@ -41,7 +41,7 @@ export function chargesOf(areas: readonly Pick<Area, 'charges'>[]): ReadonlyMap<
 }
 
 /** The first account of an installation that makes things up, for which areas may prepare something. */
-interface DemoAccount {
+export interface DemoAccount {
   readonly accountId: string
   /** Its test environment. */
   readonly tenant: Tenant

@@ -150,9 +150,8 @@ async function openAtLast(db: Database): Promise<void> {
   }
 }
 
-test('a transaction of a tenant runs what is kept with it, reads what is kept at home, and refuses the rest', async (t) => {
+test('a transaction of a tenant runs what is kept with it, reads what is kept at home, and refuses the rest', async () => {
   const db = database.connect()
-  t.after(() => db.close())
   const own = statement.tenant<{ bucket: number }, { bucket: number }>('test.own', 'select $bucket::int as bucket')
   const items = statement.tenant<{ buckets: readonly number[] }, object>('test.items', 'select 1 as one')
   const lock = statement.home<object, object>('test.lock', 'select 1 as one from (values (1)) v(n) for update')

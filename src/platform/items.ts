@@ -122,10 +122,11 @@ function roomFor({ names, types }: Layout, item: Partial<RowOf<Columns>>): numbe
   for (let i = 0; i < names.length; i++) {
     const cell = item[names[i] ?? '']
     if (typeof cell === 'string') bytes += cell.length * 3
+    else if (typeof cell !== 'object' || cell === null) continue
     else if (cell instanceof Uint8Array) bytes += cell.length
-    else if (typeof cell === 'object' && cell !== null && isRow(cell)) {
+    else {
       const type = types[i]
-      if (typeof type === 'object') bytes += roomFor(type, cell)
+      if (typeof type === 'object' && isRow(cell)) bytes += roomFor(type, cell)
     }
   }
   return bytes

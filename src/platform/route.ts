@@ -126,8 +126,11 @@ interface ReplyDeclaration<R extends TSchema> {
   /** 204 has no body, see `noContent`. */
   status: 200 | 201 | 204
   schema: R
-  /** The handler gives a text, which is sent as text/plain without an envelope. Refusals are JSON all the same. */
-  text?: boolean
+  /**
+   * The handler gives a text, which is sent as text/plain without an envelope; `strings`: where it gives a string, and JSON
+   * where it gives an object. Refusals are JSON all the same.
+   */
+  text?: boolean | 'strings'
   /** The handler gives a Page of rows of the schema. */
   list?: boolean
   /** Whether what a request would create was there before: such an answer has the status 200. */

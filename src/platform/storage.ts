@@ -45,6 +45,8 @@ export interface ArrivedFile extends One {
   readonly sha256: Buffer
   readonly createdAt: Date
   readonly expiresAt: Date | null
+  /** Bytes from a place on: as many as asked for, fewer at the end of the file. */
+  read(start: number, length: number): Promise<Buffer>
 }
 
 export interface StoredFile {
@@ -115,27 +117,27 @@ export class Storage {
       expires: expiresAt,
     })
     const counted = new Counted(bytes, most)
+    const read = (start: number, length: number): Promise<Buffer> => {
+      const range = { start, end: Math.min(counted.length, start + length) }
+      if (range.start >= range.end) return Promise.resolve(Buffer.alloc(0))
+      return whole(this.#read(place, key, file, counted.length, range))
+    }
     try {
       await place.write(pathOf(file), seal(key, counted))
       if (counted.length === 0) throw new FileRefused('empty', 'the file is empty')
-      const read = (start: number, length: number): Promise<Buffer> => {
-        const end = Math.min(counted.length, start + length)
-        return start >= end
-          ? Promise.resolve(Buffer.alloc(0))
-          : whole(this.#read(place, key, file, counted.length, { start, end }))
-      }
       const problem = await kind.check?.({ type, name, bytes: counted.length, read })
       if (problem) throw new FileRefused('content', `the file ${problem}`)
     } catch (error) {
       await this.#undo(file, place)
       throw error
     }
-    return { ...file, kind, type, name, bytes: counted.length, sha256: counted.sha256(), createdAt, expiresAt }
+    return { ...file, kind, type, name, bytes: counted.length, sha256: counted.sha256(), createdAt, expiresAt, read }
   }
 
-  /** Makes a file that arrived one that is kept, with the rest of the transaction. */
-  async keep(tx: Tx, { bucket, account, environment, id, bytes, sha256 }: ArrivedFile): Promise<void> {
-    const kept = await tx.query(keepFile, { bucket, account, environment, id, bytes: BigInt(bytes), sha256 })
+  /** Makes a file that arrived one that is kept, with the rest of the transaction; of another type, if that is known by now. */
+  async keep(tx: Tx, file: ArrivedFile, type: string = file.type): Promise<void> {
+    const { bucket, account, environment, id, bytes, sha256 } = file
+    const kept = await tx.query(keepFile, { bucket, account, environment, id, type, bytes: BigInt(bytes), sha256 })
     if (kept.length === 0) throw new Error('a file was kept that had been removed')
   }
 

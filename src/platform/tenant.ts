@@ -23,3 +23,6 @@ export type One = Tenant & { readonly id: string }
 
 /** In a statement: the rows of the tenant that it is given. */
 export const mine = 'bucket = $bucket and account_id = $account and environment = $environment'
+
+/** Columns that an item of a group commit begins with: `{ ...tenantColumns, id: 'uuid' }`, filled by `...tenant`. */
+export const tenantColumns = { bucket: 'smallint', account: 'uuid', environment: 'text' } as const

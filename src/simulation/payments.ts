@@ -25,7 +25,9 @@ const providers: Readonly<Record<string, readonly [journal: string, start: Start
 
 export const simulatedPayments = starter(paymentProviders, simulatePayments)
 
-export async function simulatePayments(surroundings: Surroundings): Promise<Running<SimulatedAccounts>> {
+export async function simulatePayments(
+  surroundings: Omit<Surroundings, 'identity'>,
+): Promise<Running<SimulatedAccounts>> {
   const { clock, timeScale, ca, ready, journalOf, onProblem } = surroundings
   const gives: Record<string, Readonly<Record<string, string>>> = {}
   const stops: (() => Promise<void>)[] = []

@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly timeScale: number
   /** The certificate authority of the node that is called back; undefined for the well-known ones. */
   readonly ca: string | undefined
+  /** Certificate and key of the node, for simulators that speak TLS. */
+  readonly identity: { readonly key: string; readonly cert: string }
   /** Fulfilled when the node can be called back. */
   readonly ready: Promise<void>
   /** Where a simulator writes down what it must not forget; null: nowhere. */
@@ -23,6 +25,8 @@ export interface Running<T> {
   readonly gives: T
   /** Where others may speak to it, as a URL. */
   readonly address?: string
+  /** The same for what else it listens on: name -> URL. */
+  readonly moreAddresses?: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
@@ -37,9 +41,10 @@ export function starter<T>(simulator: Simulator<T>, run: (surroundings: Surround
   return {
     simulator,
     async start(surroundings, simulators) {
-      const { gives, address, stop } = await run(surroundings)
+      const { gives, address, moreAddresses = {}, stop } = await run(surroundings)
       simulator.started(simulators, gives)
       if (address !== undefined) simulators.addresses.set(simulator.name, address)
+      for (const [name, url] of Object.entries(moreAddresses)) simulators.addresses.set(name, url)
       return stop
     },
   }

@@ -18,7 +18,7 @@ import { type Keyed, keyRow } from '../../src/platform/http/idempotency.ts'
 import { root } from '../../src/platform/root.ts'
 import { commit, IdParam, read } from '../../src/platform/route.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../src/platform/schema.ts'
-import { mine } from '../../src/platform/tenant.ts'
+import { mine, tenantColumns } from '../../src/platform/tenant.ts'
 import { type Job, jobRow } from '../../src/platform/work.ts'
 import { fileHooks, fileRoutes } from './files.ts'
 
@@ -57,9 +57,7 @@ const NoteRecord = Type.Object(
 const submit = operation.tenant(
   'notes.submit',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     text: 'text',
     cost: 'bigint',
@@ -76,9 +74,7 @@ const submit = operation.tenant(
 const finish = operation.tenant(
   'notes.finish',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     job: 'uuid',
     attempt: 'int',

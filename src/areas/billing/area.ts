@@ -21,7 +21,7 @@ export const billing: Area = {
   chapters: {
     billing: { title: 'Billing', about: 'Invoices with a page to pay them on, customers, plans and subscriptions.' },
   },
-  uses: ['payments', 'sms'],
+  uses: ['email', 'payments', 'sms'],
   scopes: [scopeArea('billing', { limit: 'payments' })],
   routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
   jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],

@@ -1,14 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the email area: so far, what it tells customers of.
+// The door of the email area.
+import { buckets } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { analyticsRoutes } from './analytics.ts'
+import { batchJob } from './bulk/batches.ts'
+import { bulkRoutes } from './bulk/routes.ts'
+import { destinationsOf } from './delivery/carry.ts'
+import { bulkJob, sendJob } from './delivery/deliver.ts'
+import { demoMail } from './demo.ts'
+import { dnsListener } from './dns/listener.ts'
+import { answerZone } from './dns/zone.ts'
+import { checkJob } from './domains/check.ts'
+import { domainRoutes, republish } from './domains/routes.ts'
 import { emailEvents } from './events.ts'
+import { returnsListener } from './inbound/returns.ts'
+import { emailCharges } from './prices.ts'
+import { messageRoutes } from './routes.ts'
+import { mailWorld } from './sandbox/mail-world.ts'
+import { sandboxMailRoutes } from './sandbox/routes.ts'
+import { changeRoutes } from './sending/change.ts'
+import { emailSettings } from './settings.ts'
+import { credentialRoutes } from './smtp/credentials.ts'
+import { submissionListener } from './smtp/submission.ts'
+import { suppressionRoutes } from './suppressions/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
+import { trackingHooks } from './tracking/hooks.ts'
+import { trackingWebhookRoutes } from './tracking/webhook.ts'
+
+export { mailForAccount } from './sending/mail-for-account.ts'
 
 export const email: Area = {
   name: 'email',
-  scopes: [scopeArea('email', { limit: 'email' })],
+  chapters: {
+    email: {
+      title: 'Email',
+      about: 'Send mail, one message or many, from your own domain; follow what becomes of it.',
+    },
+  },
+  scopes: [scopeArea('email', { words: { send: ['write'], manage: ['write'] }, limit: 'email' })],
   limits: [planLimit('email', 'RATE_LIMIT_EXCEEDED')],
-  routes: [],
+  topics: ['email'],
+  partitions: [
+    { table: 'email.messages', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+    { table: 'email.recipients', period: 'month', ahead: 2, keepDays: null, fill: 70 },
+    { table: 'email.contents', period: 'month', ahead: 2, keepDays: 64, fill: 100 },
+  ],
+  settings: emailSettings,
+  simulators: [mailWorld],
+  charges: emailCharges,
+  uses: ['webhooks'],
+  routes: [
+    ...messageRoutes,
+    ...changeRoutes,
+    ...bulkRoutes,
+    ...templateRoutes,
+    ...domainRoutes,
+    ...analyticsRoutes,
+    ...suppressionRoutes,
+    ...trackingWebhookRoutes,
+    ...credentialRoutes,
+    ...sandboxMailRoutes,
+  ],
+  hooks: trackingHooks,
+  listeners: [submissionListener, returnsListener, dnsListener],
+  demo: demoMail,
+  jobs: [sendJob, bulkJob, batchJob, checkJob],
   events: Object.values(emailEvents),
+  async start(app) {
+    mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))
+    if (mailWorld.of(app)) await republish(app, buckets)
+    return async () => destinationsOf(app).close()
+  },
 }

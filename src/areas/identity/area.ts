@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the identity area: so far, what it tells customers of.
+// The door of the identity area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { documentRoutes } from './documents/routes.ts'
+import { computeOf } from './engines/engines.ts'
 import { identityEvents } from './events.ts'
+import { faceRoutes } from './faces/routes.ts'
+import { otpRoutes } from './otp/routes.ts'
+import { riskRoutes } from './risk/routes.ts'
+import { identitySettings } from './settings.ts'
+import { identityChores } from './verify/chores.ts'
+import { verifyJob } from './verify/process.ts'
+import { verificationRoutes } from './verify/routes.ts'
+import { waitingFor } from './verify/waiting.ts'
 
 export const identity: Area = {
   name: 'identity',
+  uses: ['sms'],
+  chapters: {
+    identity: {
+      title: 'Identity',
+      about: 'Documents, faces, liveness, risk and one-time codes, all looked at on this installation.',
+    },
+  },
   scopes: [scopeArea('identity', { limit: 'identity' })],
   limits: [planLimit('identity')],
-  routes: [],
+  settings: identitySettings,
+  routes: [...verificationRoutes, ...documentRoutes, ...faceRoutes, ...riskRoutes, ...otpRoutes],
+  jobs: [verifyJob],
+  chores: identityChores,
   events: Object.values(identityEvents),
+  drain: (app) => waitingFor(app).stop(),
+  start: async (app) => async () => computeOf(app).stop(),
 }

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the messenger area: so far, what it tells customers of.
+// The door of the messenger area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { messengerEvents } from './events.ts'
+import { fallbackJob } from './fallback.ts'
+import { ingressHook } from './ingress.ts'
+import { mediaRoutes } from './media/routes.ts'
+import { channelRoutes } from './operator/channels.ts'
+import { peopleRoutes } from './people.ts'
+import { messengerCharges } from './pricing.ts'
+import { messageRoutes } from './routes.ts'
+import { sandboxRoutes } from './sandbox/inbound.ts'
+import { simulatedMessenger } from './sandbox/provider.ts'
+import { submitJob } from './submit.ts'
+import { templateChore } from './templates/follow.ts'
+import { templateRoutes } from './templates/routes.ts'
 
 export const messenger: Area = {
   name: 'messenger',
+  uses: ['sms'],
+  chapters: {
+    messenger: {
+      title: 'Messenger',
+      about: 'Messages to and from users of a chat messenger, with media and templates.',
+    },
+  },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],
-  routes: [],
+  routes: [...mediaRoutes, ...templateRoutes, ...peopleRoutes, ...messageRoutes, ...channelRoutes, ...sandboxRoutes],
+  hooks: [ingressHook],
+  jobs: [submitJob, fallbackJob],
   events: Object.values(messengerEvents),
+  chores: [templateChore],
+  simulators: [simulatedMessenger],
+  charges: messengerCharges,
 }

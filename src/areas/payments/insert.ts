@@ -6,6 +6,7 @@ import type { App } from '../../platform/app.ts'
 import { commitAllIn, operation, type RowOf } from '../../platform/commit.ts'
 import type { Tx } from '../../platform/db.ts'
 import { eventRow, type NewEvent, type Occasion } from '../../platform/events.ts'
+import { tenantColumns } from '../../platform/tenant.ts'
 import { jobRow, type NewJob } from '../../platform/work.ts'
 import { paymentEvents } from './events.ts'
 import type { Check } from './fraud/assess.ts'
@@ -15,9 +16,7 @@ import type { PaymentRow } from './store.ts'
 const accept = operation.tenant(
   'payments.accept',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     purpose: 'text',
     method: 'text',

@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { commitIn, operation, type RowOf } from '../../platform/commit.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
 import { type EventType, eventRow, type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
-import { type Tenant, tenantOf } from '../../platform/tenant.ts'
+import { type Tenant, tenantColumns, tenantOf } from '../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from './cards/settlement.ts'
 import { type Change, changeOf, ended } from './change.ts'
 import { noteDiscrepancy, otherAmount } from './discrepancies.ts'
@@ -36,9 +36,7 @@ const mostTries = 100
 const settleOperation = operation.tenant(
   'payments.settle',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     payment: 'uuid',
     attempt: 'uuid',
     attempt_state: 'text',

@@ -7,7 +7,7 @@ import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { one } from '../../platform/db.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { type Tenant, tenantColumns } from '../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../platform/work.ts'
 import { isAtWork, soon } from './at-work.ts'
 import type { NewPayment } from './input.ts'
@@ -42,9 +42,7 @@ const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the p
 const beginSending = operation.tenant(
   'payments.begin_sending',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     provider_id: 'text',
     at: 'timestamptz',

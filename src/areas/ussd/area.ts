@@ -1,7 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the USSD area: so far, what it tells customers of.
+// The door of the USSD area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { analyticsRoutes } from './analytics.ts'
+import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
+import { gatewayOf, ussdTopic } from './gateway.ts'
+import { lateAnswerJob, takeUssd } from './intake.ts'
+import { menuRoutes } from './menus.ts'
+import { ussdHooks, ussdOperatorRoutes } from './operator.ts'
+import { ussdCharges } from './pricing.ts'
+import { sessionChore } from './retention.ts'
+import { sessionRoutes } from './routes.ts'
+import { ussdNetwork } from './sandbox/network.ts'
+import { ussdSandboxRoutes } from './sandbox/routes.ts'
+import { shortcodeRoutes } from './shortcodes.ts'
+import { timerJob } from './timer.ts'
+import { waitingOf } from './waiting.ts'
 
-export const ussd: Area = { name: 'ussd', scopes: [scopeArea('ussd')], routes: [], events: Object.values(ussdEvents) }
+export const ussd: Area = {
+  name: 'ussd',
+  chapters: {
+    ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by whoever dials a code of yours.' },
+  },
+  uses: ['webhooks'],
+  scopes: [scopeArea('ussd', { words: { gateway: [] } })],
+  topics: [ussdTopic],
+  routes: [
+    ...sessionRoutes,
+    ...callbackRoutes,
+    ...analyticsRoutes,
+    ...shortcodeRoutes,
+    ...menuRoutes,
+    ...ussdSandboxRoutes,
+    ...ussdOperatorRoutes,
+  ],
+  hooks: ussdHooks,
+  chores: [sessionChore],
+  jobs: [timerJob, lateAnswerJob],
+  events: Object.values(ussdEvents),
+  charges: ussdCharges,
+  simulators: [ussdNetwork],
+  drain: (app) => waitingOf(app).stop(),
+  async start(app) {
+    const gateway = gatewayOf(app)
+    app.work.serve(lateAnswerJob, gateway.name)
+    const stop = await gateway.start((name, message) => takeUssd(app, name, message))
+    return async () => {
+      await app.work.leave(lateAnswerJob, gateway.name)
+      await stop()
+    }
+  },
+}

@@ -1,14 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the voice area: so far, what it tells customers of.
+// The door of the voice area: programmable calls.
+import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { orphanChore } from '../../platform/sessions.ts'
+import { takeIncoming } from './calls/incoming.ts'
+import { placeJob } from './calls/place.ts'
+import { voiceCharges } from './calls/price.ts'
+import { callSessions, clockOffsetOf } from './calls/session-kind.ts'
+import { telephoneNetworkOf } from './calls/telephone-network.ts'
+import { tellJob } from './calls/tell.ts'
 import { callEvents } from './events.ts'
+import { numberRoutes } from './numbers/routes.ts'
+import { callRoutes } from './routes.ts'
+import { simulatedCarrier } from './sandbox/carrier.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
+import { voiceSettings } from './settings.ts'
 
 export const voice: Area = {
   name: 'voice',
+  chapters: {
+    voice: {
+      title: 'Voice',
+      about: 'Call people and be called: flows of actions, speech, keys, recordings, charged by the second.',
+    },
+  },
+  uses: ['webhooks'],
   scopes: [scopeArea('voice', { limit: 'voice' })],
   limits: [planLimit('voice')],
-  routes: [],
+  settings: voiceSettings,
+  simulators: [simulatedCarrier],
+  listeners: [
+    {
+      name: 'sip',
+      role: 'carriers',
+      over: 'udp',
+      scheme: 'sip',
+      host: 'PAMOJA_SIP_HOST',
+      port: 'PAMOJA_SIP_PORT',
+      open: (app, place) => telephoneNetworkOf(app).open(place, takeIncoming),
+    },
+  ],
+  routes: [...numberRoutes, ...callRoutes, ...sandboxRoutes],
+  jobs: [placeJob, tellJob],
+  chores: [orphanChore([callSessions])],
   events: Object.values(callEvents),
+  charges: voiceCharges,
+  start: async (app) => {
+    followClocks(app)
+    return async () => undefined
+  },
+}
+
+/** Timers of test calls run by their account's clock, wherever that was moved. */
+function followClocks(app: App): void {
+  const network = telephoneNetworkOf(app)
+  app.signals.on('accounts', (account) => {
+    network
+      .clockMoved(account, () => clockOffsetOf(app, account, 'test'))
+      .catch((error) => app.log.warn({ error }, 'calls did not hear that a clock was moved'))
+  })
 }

@@ -30,8 +30,16 @@ export const webhooks: Area = {
   hooks: portalHooks,
 }
 
-export { type Answer, ask, type NoAnswer, type Question } from './ask.ts'
+export { type Answer, ask } from './ask.ts'
 export { answersOf } from './deliveries/answers.ts'
 export { Dispatcher } from './deliveries/dispatcher.ts'
+export {
+  changeEndpoint,
+  createEndpoint,
+  getEndpoint,
+  prepareChange,
+  prepareEndpoint,
+  removeEndpoint,
+} from './endpoints/register.ts'
 export { callbackSecret, inForce } from './endpoints/secrets.ts'
 export { isSignedBy, secretsFor } from './receiving.ts'

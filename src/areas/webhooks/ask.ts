@@ -11,7 +11,7 @@ import { signatureHeaders } from './deliveries/signature.ts'
 import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
 import { inForce } from './endpoints/secrets.ts'
 
-export interface Question {
+interface Question {
   readonly tenant: Tenant
   /** `ussd.response`, `voice.answer`: X-Service-Event of the request, and for the log. */
   readonly name: string
@@ -39,7 +39,7 @@ export type Answer =
   | { readonly kind: 'nothing'; readonly why: NoAnswer; readonly reason: string; readonly tookMs: number }
 
 /** Late: the deadline passed. Refused: a status other than 2xx. Unreachable: no connection. Too long: more than is read. */
-export type NoAnswer = 'late' | 'refused' | 'unreachable' | 'too_long'
+type NoAnswer = 'late' | 'refused' | 'unreachable' | 'too_long'
 
 /** Most bytes of an answer that are read. */
 const maxAnswerBytes = 64 * 1024

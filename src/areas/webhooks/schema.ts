@@ -81,6 +81,11 @@ export const WebhookUpdate = Type.Object({
 
 export const WebhookList = Type.Object({
   ...listQuery,
+  include: Type.Optional(
+    OneOf(['system'], {
+      description: '`system` also lists those that an area keeps, such as the email tracking webhook',
+    }),
+  ),
   enabled: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Only enabled or disabled ones' })),
   event: Type.Optional(Type.String({ maxLength: 60, description: 'Only those that this event is delivered to' })),
 })

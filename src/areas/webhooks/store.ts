@@ -48,18 +48,18 @@ export const lockRegistrations = statement.tenant<Tenant, object>(
 
 export const countEndpoints = statement.tenant<Tenant, { count: number }>(
   'webhooks.count_endpoints',
-  `select count(*)::int as count from webhooks.endpoints where ${mine}`,
+  `select count(*)::int as count from webhooks.endpoints where ${mine} and system is null`,
 )
 
 export const insertEndpoint = statement.tenant<
-  Tenant & Settings & { id: string; secret: Buffer; at: Date },
+  Tenant & Settings & { id: string; secret: Buffer; system: string | null; at: Date },
   EndpointRow
 >(
   'webhooks.insert_endpoint',
   `insert into webhooks.endpoints (bucket, account_id, environment, id, url, events, description, enabled,
-     disabled_reason, headers, ordered, rate_limit, filters, secret, created_at, updated_at)
+     disabled_reason, headers, ordered, rate_limit, filters, secret, system, created_at, updated_at)
    values ($bucket, $account, $environment, $id, $url, $events::text[], $description, $enabled, $disabledReason, $headers,
-     $ordered, $rateLimit, $filters::jsonb, $secret, $at::timestamptz, $at)
+     $ordered, $rateLimit, $filters::jsonb, $secret, $system, $at::timestamptz, $at)
    returning ${columns}`,
 )
 
@@ -73,11 +73,12 @@ export const lockEndpoint = statement.tenant<One, EndpointRow>(
   `select ${columns} from webhooks.endpoints where ${mine} and id = $id for update`,
 )
 
-/** `words`: any of these in the subscription, or null for whatever it takes. */
+/** `words`: any of these in the subscription, or null for whatever it takes. Those that an area keeps are left out unless asked for. */
 export const listEndpoints = statement.tenant<
   Tenant & {
     enabled: boolean | null
     words: readonly string[] | null
+    withSystem: boolean
     after: string | null
     descending: boolean
     limit: number
@@ -87,6 +88,7 @@ export const listEndpoints = statement.tenant<
   'webhooks.list_endpoints',
   `select ${columns} from webhooks.endpoints
     where ${mine} and ($enabled::boolean is null or enabled = $enabled) and ($words::text[] is null or events && $words)
+      and (system is null or $withSystem::boolean)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

@@ -112,7 +112,7 @@ function replyFields(route: Route): Html {
   if (route.kind === 'download')
     return folded('200', `bytes: ${route.types.join(', ')}; 206 for a Range, 304 for an ETag`)
   if (reply.status === 204) return folded('204', 'no body')
-  if (reply.text) return folded(String(reply.status), 'text/plain')
+  if (reply.text === true) return folded(String(reply.status), 'text/plain')
   const count = countFields(reply.schema)
   const each = kind === 'stream' ? ' of each message' : reply.list ? ' of each row' : ''
   const what = `${count} ${count === 1 ? 'field' : 'fields'}${each}`
@@ -136,7 +136,7 @@ function errorLinks(route: Route): Html {
 function replySample({ kind, reply }: Route): Html | false {
   if (kind === 'download' || reply.status === 204) return false
   const row = sampleOf(reply.schema)
-  if (reply.text) return codeBlock(`Reply ${reply.status}`, html`${String(row)}`)
+  if (reply.text === true) return codeBlock(`Reply ${reply.status}`, html`${String(row)}`)
   if (kind === 'stream')
     return codeBlock('One message of the stream', html`id: evt_...\nevent: ...\ndata: ${json(JSON.stringify(row))}`)
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')

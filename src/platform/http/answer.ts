@@ -48,27 +48,32 @@ export function replay(
   return give(reply, route, { ...stored, body })
 }
 
-export function give(reply: FastifyReply, route: Route, { status, location, body }: Answer): FastifyReply {
+export function give(reply: FastifyReply, route: Route, answer: Answer): FastifyReply {
+  const { status, location, body } = answer
   if (location) reply.header('location', location)
   reply.code(status)
   if (status === 204) return reply.send()
-  const isText = route.reply.text === true && status < 400
+  const isText = (route.reply.text === true || answer.isText === true) && status < 400
   reply.header('content-type', isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
   return reply.send(body)
 }
 
 export function answerOf({ route, write }: CompiledRoute, request: FastifyRequest, result: unknown): Answer {
   const { exchange } = request
-  if (route.reply.list && isPage(result)) {
+  const isText = route.reply.text === 'strings' && typeof result === 'string'
+  if (isText) {
+    exchange.resultText = result
+    exchange.replyText = result
+  } else if (route.reply.list && isPage(result)) {
     exchange.resultText = `{"rows":${result.rows.length}}`
     exchange.replyText = listEnvelope(result, write)
   } else {
-    exchange.resultText = route.reply.text ? String(result) : write(result)
+    exchange.resultText = route.reply.text === true ? String(result) : write(result)
     exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   const status = route.reply.existed?.(result) ? 200 : route.reply.status
-  return { status, location, body: exchange.replyText }
+  return { status, location, body: exchange.replyText, ...(isText ? { isText } : {}) }
 }
 
 /** What is kept of an answer under an idempotency key: what it says, once. */
@@ -110,7 +115,7 @@ export async function sendCsv(
 
 /** `{success, data: R, ...R}`: R is written once and stands twice, for clients of either shape. */
 function envelope(route: Route, text: string, wanted: Envelope): string {
-  if (route.reply.text) return text
+  if (route.reply.text === true) return text
   const fields = text === '{}' ? '' : `,${text.slice(1, -1)}`
   const ownsData = 'properties' in route.reply.schema && Object.hasOwn(Object(route.reply.schema.properties), 'data')
   if (ownsData || wanted === 'flat') return `{"success":true${fields}}`

@@ -15,6 +15,8 @@ export interface Answer {
   status: number
   location: string | null
   body: string
+  /** A text, though others of its route may be JSON. */
+  isText?: boolean
 }
 
 /** A key as platform.claim_keys takes it, with the answer that is stored under it. */

@@ -45,7 +45,7 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   }
 
   function content(): object {
-    if (reply.text) return { 'text/plain': { schema } }
+    if (reply.text === true) return { 'text/plain': { schema } }
     if (!reply.list) return json
     return { 'application/json': { schema: listEnvelope(schema) }, 'text/csv': { schema: { type: 'string' } } }
   }

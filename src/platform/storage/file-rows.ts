@@ -28,9 +28,9 @@ export const addArriving = statement.tenant<
    values ($bucket, $account, $environment, $id, $kind, 'arriving', $place, $key, $name, $type, $at, $expires)`,
 )
 
-export const keepFile = statement.tenant<One & { bytes: bigint; sha256: Buffer }, { id: string }>(
+export const keepFile = statement.tenant<One & { type: string; bytes: bigint; sha256: Buffer }, { id: string }>(
   'platform.keep_file',
-  `update platform.files set state = 'kept', bytes = $bytes, sha256 = $sha256
+  `update platform.files set state = 'kept', type = $type, bytes = $bytes, sha256 = $sha256
     where ${mine} and id = $id and state = 'arriving' returning id`,
 )
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
-// The one place that knows the ways there are. A text with the link is the only one now; mail, with the PDF of
-// `renderInvoice` attached, would be one more member of `Destination` and one more line here.
+// The one place that knows the ways there are: a text with the link, and mail with the link and the PDF.
 import { invalid } from '../../../kernel/errors.ts'
 import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
+import { html } from '../../../platform/web/html.ts'
+import { mailForAccount } from '../../email/area.ts'
 import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
+import { renderInvoice } from './pdf.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
 
 /** Where an invoice goes. Without any of it the account itself brings the link to its customer. */
 export interface Destination {
   phone?: string
+  email?: string
   /** Whose name the text bears. */
   from?: string
   /** What stands before the link. */
@@ -29,6 +32,35 @@ export async function deliverInvoice(
   key?: string,
 ): Promise<void> {
   if (to.phone !== undefined) await textInvoice(app, sending, invoice, to, to.phone, key)
+  if (to.email !== undefined) await mailInvoice(app, sending, invoice, to, to.email, key)
+}
+
+/** Whether it is brought to the customer, rather than left to the account. */
+export function isDelivered({ phone, email }: Destination): boolean {
+  return phone !== undefined || email !== undefined
+}
+
+async function mailInvoice(
+  app: App,
+  sending: Sending,
+  invoice: InvoiceRow,
+  { message }: Destination,
+  to: string,
+  key: string | undefined,
+): Promise<void> {
+  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const head = await headOf(app, invoice)
+  const words = message ?? `${head}, due ${invoice.due_date}.`
+  const pdf = await renderInvoice(app, invoice, name)
+  await mailForAccount(app, sending, {
+    to,
+    fromName: name,
+    fromLocal: 'invoices',
+    subject: head,
+    html: html`<p>${words}</p><p><a href="${payUrl(app, invoice)}">${payUrl(app, invoice)}</a></p>`.html,
+    attachments: [{ filename: `${invoice.number ?? 'invoice'}.pdf`, content: pdf, contentType: 'application/pdf' }],
+    ...(key === undefined ? {} : { key: `${key} mail` }),
+  })
 }
 
 async function textInvoice(

@@ -25,6 +25,7 @@ import {
 import { Invoice } from '../events.ts'
 import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
+import { isDelivered } from './deliver.ts'
 import { givenUp } from './hooks.ts'
 import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
 import { payInvoice } from './pay.ts'
@@ -150,12 +151,13 @@ const send = write({
   operation: 'billing.sendInvoice',
   summary: 'Open an invoice and send its link',
   description:
-    'With `phone` the link is texted, at the price of a text. Without it nothing leaves: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text that is refused leaves the invoice open and not sent.',
+    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing leaves: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
   scope: 'billing:write',
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
     phone: Type.Optional(PaymentCreate.properties.phone),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Mailed to this address' })),
     from: Type.Optional(
       Type.String({
         pattern: senderPattern,
@@ -177,6 +179,8 @@ const send = write({
     'NOT_FOUND',
     'INVALID_STATE',
     'INVALID_PHONE',
+    'INVALID_EMAIL',
+    'MAIL_NOT_CONFIGURED',
     'VALIDATION_ERROR',
     'INSUFFICIENT_BALANCE',
     'SENDER_NOT_ALLOWED',
@@ -190,7 +194,7 @@ const send = write({
     return invoice
   },
   follow: async (app, { params, body }, caller, invoice) =>
-    body.phone === undefined ? invoice : deliverAndTell(app, caller, params.invoice_id, body),
+    isDelivered(body) ? deliverAndTell(app, caller, params.invoice_id, body) : invoice,
 })
 
 const voidOne = write({

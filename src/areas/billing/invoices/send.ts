@@ -8,7 +8,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import { openInvoice } from './create.ts'
-import { type Destination, deliverInvoice, senderFor } from './deliver.ts'
+import { type Destination, deliverInvoice, isDelivered, senderFor } from './deliver.ts'
 import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
 import { findInvoice, type InvoiceRow, lockInvoice, noteSent } from './store.ts'
 
@@ -25,7 +25,7 @@ export async function openToSend(
   if (invoice.status === 'paid' || invoice.status === 'void') throw notWhile(invoice, 'there is nothing to send')
   if (to.phone !== undefined) await senderFor(tx, caller, to)
   const open = invoice.status === 'draft' ? await openInvoice(app, tx, caller, invoice) : invoice
-  return invoiceOf(app, to.phone === undefined ? await noteInvoiceSent(app, tx, caller, open) : open, caller.nowMs)
+  return invoiceOf(app, isDelivered(to) ? open : await noteInvoiceSent(app, tx, caller, open), caller.nowMs)
 }
 
 /** What follows once it is open: it is delivered, and then told of. Where nothing is due, nobody is asked for it. */

@@ -2,7 +2,7 @@
 // For messages that must not go out twice: noted as under way before they are, so that it is known if this node dies.
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import { tenantOf } from '../../../platform/tenant.ts'
+import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import type { StoredMessage } from './load.ts'
 import type { SubmitRun } from './queue.ts'
 import { commitSurely } from './status.ts'
@@ -11,9 +11,7 @@ import { commitSurely } from './status.ts'
 const markUnderWay = operation.tenant(
   'sms.mark',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     job: 'uuid',
     attempt: 'int',

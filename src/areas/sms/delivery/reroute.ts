@@ -2,7 +2,7 @@
 // Another way for a message that was sent and could not be delivered, where its route says so.
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import { tenantOf } from '../../../platform/tenant.ts'
+import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { jobRow } from '../../../platform/work.ts'
 import { type Receipt, tiersUpTo } from '../carrier.ts'
 import { priorityOf } from '../message.ts'
@@ -17,9 +17,7 @@ const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE
 const storeRerouted = operation.tenant(
   'sms.reroute',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     carrier: 'text',
     carrier_id: 'text',

@@ -6,7 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { type Columns, type Operation, operation, type PlainColumns, type RowOf } from '../../../platform/commit.ts'
 import { isUnavailable } from '../../../platform/db.ts'
 import { eventRow, type NewEvent, occasionNow } from '../../../platform/events.ts'
-import { tenantOf } from '../../../platform/tenant.ts'
+import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import type { StoredMessage } from './load.ts'
 
@@ -19,9 +19,7 @@ const changeColumns = { event: eventRow, narrow_type: 'text', narrow_head: 'text
 export const storeSent = operation.tenant(
   'sms.accepted',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     job: 'uuid',
     carrier: 'text',
@@ -36,9 +34,7 @@ export const storeSent = operation.tenant(
 export const storeFailed = operation.tenant(
   'sms.failed',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     job: 'uuid',
     attempt: 'int',
@@ -56,9 +52,7 @@ export const storeFailed = operation.tenant(
 export const storeReceipt = operation.tenant(
   'sms.receipt',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     part: 'smallint',
     parts: 'smallint',

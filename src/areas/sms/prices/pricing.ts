@@ -2,20 +2,13 @@
 // What a segment costs: the operator's price list, or, where it says nothing, a figure that lets an installation be tried.
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { Place } from '../../../kernel/phone.ts'
+import { aboutDollars } from '../../../kernel/rough-rates.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
 import type { Caller } from '../../../platform/auth.ts'
 
-/** Micros of the currency for a segment to anywhere, until the operator sets a price: about 0.6 US cents in each. */
-const placeholderMicros: Readonly<Record<Currency, number>> = {
-  KES: 800_000, TZS: 15_000_000, UGX: 22_000_000, RWF: 8_000_000, ETB: 800_000, GHS: 80_000, NGN: 9_000_000,
-  ZAR: 110_000, ZMW: 150_000, XOF: 3_700_000, XAF: 3_700_000, EGP: 300_000, MAD: 60_000, DZD: 800_000, TND: 20_000,
-  AOA: 5_600_000, BWP: 85_000, BIF: 18_000_000, CVE: 630_000, KMF: 2_800_000, CDF: 17_000_000, DJF: 1_100_000,
-  SZL: 110_000, GMD: 440_000, GNF: 53_000_000, LSL: 110_000, LRD: 1_200_000, MGA: 28_000_000, MWK: 10_700_000,
-  MRU: 250_000, MUR: 280_000, MZN: 400_000, NAD: 110_000, STN: 140_000, SCR: 85_000, SLE: 140_000, SOS: 3_500_000,
-  SSP: 8_000_000, ZWG: 170_000, USD: 6_200, EUR: 5_700, GBP: 4_900, ERN: 93_000, LYD: 34_000,
-  SDG: 3_700_000,
-} // biome-ignore format: a table reads better dense
+/** Of a segment to anywhere, until the operator sets a price. */
+const placeholderDollarMicros = 6_200n
 
 export function callersCurrency({ principal }: Caller): Currency {
   const { currency } = principal.facts
@@ -46,7 +39,7 @@ interface Buyer {
 
 /** What a segment costs an account that asks nothing just now. */
 export function priceOf(app: App, buyer: Buyer, place: Place): bigint {
-  return app.prices.quote(wanted(buyer, place))?.micros ?? BigInt(placeholderMicros[buyer.currency])
+  return app.prices.quote(wanted(buyer, place))?.micros ?? aboutDollars(placeholderDollarMicros, buyer.currency)
 }
 
 const area = 'sms'

@@ -9,6 +9,7 @@ import { operation } from '../../../platform/commit.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
 import type { RowIn } from '../../../platform/items.ts'
+import { tenantColumns } from '../../../platform/tenant.ts'
 import { jobRow, type NewJob } from '../../../platform/work.ts'
 import type { StoredMessage } from '../delivery/load.ts'
 import { submission } from '../delivery/queue.ts'
@@ -27,9 +28,7 @@ export interface Sending extends Occasion {
 export const acceptOne = operation.tenant(
   'sms.submit',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     recipient: 'text',
     sender: 'text',

@@ -2,7 +2,7 @@
 // A text that another area sends for an account, on its request or because something fell due: what the account itself could
 // send, at its price. Under a key it is sent once, however often it is asked for.
 import { AppError } from '../../../kernel/errors.ts'
-import { newUuid } from '../../../kernel/ids.ts'
+import { type Id, idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
 import { lengthChecked } from '../message.ts'
@@ -15,12 +15,14 @@ export interface AccountText {
   readonly to: string
   readonly from: string
   readonly message: string
+  /** The UUID that it gets, for an area that wants to name it afterwards. */
+  readonly id?: string
   /** With a space in it, which no key of a request has. */
   readonly key?: string
 }
 
-/** Throws an AppError when nobody took it; then nothing was charged. */
-export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<void> {
+/** Gives the id of the message. Throws an AppError when nobody took it; then nothing was charged. */
+export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<Id<'sms'>> {
   const draft = await permittedDraft(app, sending, text)
   const { key = null } = text
   const once = keyed(key === null ? null : { ...sending.tenant, key, hash: key }, 200, () => '')
@@ -29,12 +31,13 @@ export async function sendForAccount(app: App, sending: Sending, text: AccountTe
   } catch (error) {
     if (!(error instanceof AnsweredBefore)) throw error
   }
+  return idOf('sms', draft.uuid)
 }
 
-async function permittedDraft(app: App, sending: Sending, { to, from, message }: AccountText): Promise<Draft> {
+async function permittedDraft(app: App, sending: Sending, { to, from, message, id }: AccountText): Promise<Draft> {
   const { tenant, receivedMs } = sending
   const text = textOf(lengthChecked(message))
-  const draft = await plainDraft(app, app.db, sending, { uuid: newUuid(receivedMs), to, from, text })
+  const draft = await plainDraft(app, app.db, sending, { uuid: id ?? newUuid(receivedMs), to, from, text })
   if (draft instanceof AppError) throw draft
   const problem =
     (await permissionOf(app, tenant)).problem(from, draft.place.country) ??

@@ -4,6 +4,7 @@ import { nilUuid } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import { operation, type RowOf } from '../../../platform/commit.ts'
 import { type Outcome, usualAnswerBytes } from '../../../platform/outbound/exchange.ts'
+import { tenantColumns } from '../../../platform/tenant.ts'
 import { durationBounds } from '../endpoints/health.ts'
 import type { Attempt, Delivery, DeliveryError, Judgement } from './delivery.ts'
 import { nextAttemptMs, retryAfterMs } from './retries.ts'
@@ -14,9 +15,7 @@ export const noEndpoint = nilUuid
 export const finish = operation.tenant(
   'webhooks.finish',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     endpoint: 'uuid',
     attempt: 'int',
@@ -40,9 +39,7 @@ export const finish = operation.tenant(
 export const putBack = operation.tenant(
   'webhooks.put_back',
   {
-    bucket: 'smallint',
-    account: 'uuid',
-    environment: 'text',
+    ...tenantColumns,
     id: 'uuid',
     endpoint: 'uuid',
     attempt: 'int',

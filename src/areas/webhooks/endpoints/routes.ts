@@ -91,7 +91,13 @@ const listWebhooks = list({
     const window = windowOf(query)
     const words =
       query.event === undefined ? null : wordsThatTake(subscriptionOf(app.catalogue, [query.event], 'event'))
-    const found = await app.db.query(listEndpoints, { ...tenant, ...window, enabled: query.enabled ?? null, words })
+    const found = await app.db.query(listEndpoints, {
+      ...tenant,
+      ...window,
+      enabled: query.enabled ?? null,
+      words,
+      withSystem: query.include === 'system',
+    })
     const { rows, nextCursor } = pageOf(window, found, (row) => row)
     const health = await healthOf(app, app.db, tenant, rows, nowMs)
     const webhooks = rows.map(async (row) =>

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions of USSD: what the platform adds to a step that a gateway brings over HTTP while a stored menu answers, at a steady
+// number of sessions a second, and how many sessions stay alive in one node.
+import { readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from '../test/client.ts'
+import { end, startNodeProcess } from './children.ts'
+import type { Figure } from './report.ts'
+
+const shortcode = '*384#'
+const nodes = {
+  home: { text: 'Welcome', options: [{ label: 'Loan', next: 'amount' }] },
+  amount: { text: 'How much?', input: { save: 'amount' }, next: 'done' },
+  done: { text: 'Thank you', end: true },
+}
+
+export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
+  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
+  await chmod(home, 0o755)
+  const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' })
+  try {
+    const operator = new Client(node.url, readFileSync(node.caFile, 'utf8'), node.credentials.operator_key)
+    const client = operator.as(node.credentials.api_key)
+    const { body: menu } = await client.post('/v1/ussd/menus', { name: 'Loans', start: 'home', nodes })
+    await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id, timeout: 180 })
+    const perSecond = short ? 20 : 500
+    const steps = await steadily(client, perSecond, short ? 2 : 20)
+    steps.sort((a, b) => a - b)
+    const at = (part: number): number => steps[Math.min(steps.length - 1, Math.floor(steps.length * part))] ?? 0
+    const name = `a step at ${perSecond} sessions/s, p99`
+    const alive = await keepAlive(client, short ? 100 : 50_000)
+    return [
+      { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) },
+      { name: 'sessions alive in one node', value: alive, unit: 'sessions' },
+    ]
+  } finally {
+    await end(node.child)
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** Begins so many sessions a second, each of three steps; gives how long each step took. */
+async function steadily(client: Client, perSecond: number, seconds: number): Promise<number[]> {
+  const tookMs: number[] = []
+  const sessions: Promise<void>[] = []
+  const startedAt = performance.now()
+  for (let n = 0; n < perSecond * seconds; n++) {
+    sessions.push(whole(client, n, tookMs))
+    await pause(Math.max(0, startedAt + (n * 1_000) / perSecond - performance.now()))
+  }
+  await Promise.all(sessions)
+  return tookMs
+}
+
+async function whole(client: Client, n: number, tookMs: number[]): Promise<void> {
+  const call = { session_id: `b-${n}`, phone: `+2547${String(10_000_000 + n)}`, shortcode }
+  const answers = [
+    { type: 'initiation', input: null },
+    { type: 'response', input: '1', step: 1 },
+    { type: 'response', input: '500', step: 2 },
+  ]
+  for (const answer of answers) {
+    const beganMs = performance.now()
+    const { status, text } = await client.post('/v1/ussd/callback', { ...call, ...answer })
+    if (status !== 200) throw new Error(`a step was answered ${status} ${text}`)
+    tookMs.push(performance.now() - beganMs)
+  }
+}
+
+/** Begins sessions that nobody ends, and counts those that are still alive. */
+async function keepAlive(client: Client, wanted: number): Promise<number> {
+  let begun = 0
+  const worker = async (): Promise<void> => {
+    while (begun < wanted) {
+      const n = begun++
+      const phone = `+2557${String(10_000_000 + n)}`
+      await client.post('/v1/ussd/callback', {
+        session_id: `k-${n}`,
+        phone,
+        shortcode,
+        type: 'initiation',
+        input: null,
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, worker))
+  const last = await client.get(`/v1/ussd/analytics?metrics=sessions&shortcode=${encodeURIComponent(shortcode)}`)
+  return Math.min(begun, last.body.sessions)
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message or a bulk says, stored once and read by whoever sends it. Small contents are written by the commit that accepts
+// the message; large ones before it, so that a batch of commits stays small. One that no message came to need goes with
+// its partition.
+import type { App } from '../../platform/app.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import { mine, type One, type Tenant } from '../../platform/tenant.ts'
+
+/** Contents up to so many bytes travel with the commit. */
+const maxCommittedBytes = 128 * 1024
+const maxCachedBytes = 64 * 1024 * 1024
+const maxCached = 2_000
+
+export interface StoredAttachment {
+  readonly filename: string
+  readonly contentType: string
+  readonly disposition: 'attachment' | 'inline'
+  readonly contentId: string | null
+  readonly size: number
+}
+
+export interface ContentBody {
+  readonly from: { readonly name: string | null; readonly address: string }
+  /** Mailboxes of the header; null: each message is to its own recipient. */
+  readonly to: readonly string[] | null
+  readonly cc: readonly string[]
+  readonly replyTo: readonly string[]
+  /** Null where the template says it. */
+  readonly subject: string | null
+  readonly html: string | null
+  /** Null: made from the html. Empty: there is none. */
+  readonly text: string | null
+  readonly template: { readonly id: string; readonly version: number } | null
+  /** Whether placeholders are filled in. */
+  readonly renders: boolean
+  readonly headers: Readonly<Record<string, string>>
+  readonly attachments: readonly StoredAttachment[]
+  readonly unsubscribe: boolean
+  /** Values of a bulk that hold for all of its recipients. */
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+export interface Content {
+  readonly body: ContentBody
+  /** The message as it was submitted over SMTP; null where it is put together from the body. */
+  readonly raw: Buffer | null
+  readonly files: Buffer | null
+}
+
+const insert = statement.tenant<One & { body: string; raw: Buffer | null; files: Buffer | null }, object>(
+  'email.insert_content',
+  `insert into email.contents (bucket, account_id, environment, id, body, raw, files)
+   values ($bucket, $account, $environment, $id, $body::jsonb, $raw, $files)`,
+)
+
+const select = statement.tenant<One, { body: ContentBody; raw: Buffer | null; files: Buffer | null }>(
+  'email.find_content',
+  `select body, raw, files from email.contents where ${mine} and id = $id`,
+)
+
+export function sizeOf({ body, raw, files }: Content): number {
+  return JSON.stringify(body).length + (raw?.length ?? 0) + (files?.length ?? 0)
+}
+
+/** Columns of a content that is stored with its message; all null when it was stored here, before. */
+export async function contentColumns(app: App, tenant: Tenant, id: string, content: Content) {
+  const body = JSON.stringify(content.body)
+  if (sizeOf(content) <= maxCommittedBytes)
+    return { content_body: body, content_raw: content.raw, content_files: content.files }
+  await app.db.query(insert, { ...tenant, id, body, raw: content.raw, files: content.files })
+  return { content_body: null, content_raw: null, content_files: null }
+}
+
+export async function insertContent(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+  { body, raw, files }: Content,
+): Promise<void> {
+  await queryable.query(insert, { ...tenant, id, body: JSON.stringify(body), raw, files })
+}
+
+/** Contents that were just sent from: a bulk's is needed for each of its recipients. */
+const cache = onePerApp(() => ({ contents: new Map<string, Content>(), bytes: 0 }))
+
+export async function loadContent(app: App, tenant: Tenant, id: string): Promise<Content | null> {
+  const known = cache(app)
+  const found = known.contents.get(id)
+  if (found) return found
+  const row = await maybe(app.db.query(select, { ...tenant, id }))
+  if (!row) return null
+  known.contents.set(id, row)
+  known.bytes += sizeOf(row)
+  for (const [oldest, content] of known.contents) {
+    if (known.contents.size <= maxCached && known.bytes <= maxCachedBytes) break
+    known.contents.delete(oldest)
+    known.bytes -= sizeOf(content)
+  }
+  return row
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections to other mail servers, by destination: the group of servers that takes a domain's mail. Each begins with two
+// connections, gets more while all goes well and fewer when it asks for that; what waits for one is bounded, so that a
+// destination that hardly moves does not hold up the others.
+import {
+  type ClientOptions,
+  type Sent,
+  SmtpClient,
+  SmtpError,
+  type Transaction,
+} from '../../../protocols/smtp/client.ts'
+
+const firstConnections = 2
+const mostConnections = 20
+const messagesPerConnection = 100
+const idleMs = 5_000
+const maxWaiting = 64
+const maxDestinations = 5_000
+const backOffMs = 1_000
+
+interface Idle {
+  readonly client: SmtpClient
+  readonly used: number
+  readonly at: string
+  readonly timer: NodeJS.Timeout
+}
+
+/** Too much waits for this destination: the message is better tried again in a while. */
+export class Crowded extends Error {}
+
+export class Destination {
+  readonly #idle: Idle[] = []
+  readonly #waiting: (() => void)[] = []
+  #open = 0
+  #limit = firstConnections
+  #successes = 0
+  #pausedUntilMs = 0
+
+  get isUnused(): boolean {
+    return this.#open === 0 && this.#waiting.length === 0 && this.#idle.length === 0
+  }
+
+  /** Time that is left of a pause that the destination asked for. */
+  pauseMs(nowMs: number): number {
+    return Math.max(0, this.#pausedUntilMs - nowMs)
+  }
+
+  /** Sends over a connection that is open, or a new one to the first of these servers that answers. */
+  async send(
+    servers: readonly ClientOptions[],
+    transaction: Transaction,
+  ): Promise<{ sent: Sent; server: ClientOptions; tls: string | null }> {
+    await this.#turn()
+    try {
+      return await this.#exchange(servers, transaction)
+    } finally {
+      this.#open -= 1
+      this.#waiting.shift()?.()
+    }
+  }
+
+  async #exchange(servers: readonly ClientOptions[], transaction: Transaction) {
+    const { client, used, at } = (await this.#reuse(servers)) ?? (await this.#connect(servers))
+    const server = servers.find((one) => keyOf(one) === at) ?? servers[0]
+    try {
+      if (!server) throw new SmtpError('connect', 'there is no server')
+      if (transaction.isUtf8 && !client.offers('SMTPUTF8'))
+        return {
+          sent: {
+            stage: 'recipient' as const,
+            reply: { code: 553, enhanced: '5.6.7', text: '5.6.7 The server takes no addresses beyond ASCII' },
+          },
+          server,
+          tls: client.tls,
+        }
+      const sent = await client.send(transaction)
+      return { sent, server, tls: client.tls }
+    } finally {
+      if (client.isUsable && used + 1 < messagesPerConnection) this.#keep(client, used + 1, at)
+      else void client.quit()
+    }
+  }
+
+  #turn(): Promise<void> {
+    if (this.#open < this.#limit) {
+      this.#open += 1
+      return Promise.resolve()
+    }
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(new Crowded())
+    return new Promise((resolve) => {
+      this.#waiting.push(() => {
+        this.#open += 1
+        resolve()
+      })
+    })
+  }
+
+  async #reuse(servers: readonly ClientOptions[]): Promise<Omit<Idle, 'timer'> | null> {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      clearTimeout(idle.timer)
+      const { at } = idle
+      if (idle.client.isUsable && servers.some((one) => keyOf(one) === at)) return idle
+      idle.client.destroy()
+    }
+    return null
+  }
+
+  async #connect(servers: readonly ClientOptions[]): Promise<Omit<Idle, 'timer'>> {
+    let last: unknown = new SmtpError('connect', 'the domain has no mail server that can be reached')
+    for (const server of servers) {
+      try {
+        return { client: await connectTolerantly(server), used: 0, at: keyOf(server) }
+      } catch (error) {
+        last = error
+      }
+    }
+    throw last
+  }
+
+  #keep(client: SmtpClient, used: number, at: string): void {
+    const timer = setTimeout(() => {
+      const place = this.#idle.findIndex((one) => one.client === client)
+      if (place >= 0) this.#idle.splice(place, 1)
+      void client.quit()
+    }, idleMs)
+    timer.unref()
+    this.#idle.push({ client, used, at, timer })
+  }
+
+  /** All went well, or the server asked for less. */
+  learn(isThrottled: boolean, nowMs: number, pauseMs = backOffMs): void {
+    if (isThrottled) {
+      this.#limit = Math.max(1, Math.floor(this.#limit / 2))
+      this.#successes = 0
+      this.#pausedUntilMs = nowMs + pauseMs
+      return
+    }
+    this.#successes += 1
+    if (this.#successes < this.#limit || this.#limit >= mostConnections) return
+    this.#successes = 0
+    this.#limit = Math.min(mostConnections, this.#limit * 2)
+    for (let free = this.#limit - this.#open; free > 0 && this.#waiting.length > 0; free--) this.#waiting.shift()?.()
+  }
+
+  close(): void {
+    for (const { client, timer } of this.#idle.splice(0)) {
+      clearTimeout(timer)
+      client.destroy()
+    }
+  }
+}
+
+/** A handshake that fails is no reason to leave the mail undelivered: without TLS it is as safe as it was before there was any. */
+async function connectTolerantly(server: ClientOptions): Promise<SmtpClient> {
+  try {
+    return await SmtpClient.connect(server)
+  } catch (error) {
+    if (!(error instanceof SmtpError) || error.kind !== 'tls' || server.tls !== 'opportunistic') throw error
+    return SmtpClient.connect({ ...server, tls: 'none' })
+  }
+}
+
+function keyOf({ host, port }: ClientOptions): string {
+  return `${host} ${port}`
+}
+
+/** Destinations that this node speaks to, or has just spoken to. */
+export class Destinations {
+  readonly #known = new Map<string, Destination>()
+
+  of(name: string): Destination {
+    let destination = this.#known.get(name)
+    if (!destination) {
+      if (this.#known.size >= maxDestinations) this.#tidy()
+      destination = new Destination()
+      this.#known.set(name, destination)
+    }
+    return destination
+  }
+
+  close(): void {
+    for (const destination of this.#known.values()) destination.close()
+    this.#known.clear()
+  }
+
+  #tidy(): void {
+    for (const [name, destination] of this.#known) if (destination.isUnused) this.#known.delete(name)
+  }
+}

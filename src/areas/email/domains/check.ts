@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking a domain's records up, by the servers that keep them: what is right makes the domain verified, what is gone for three days makes it
+// failed, and a DNS that does not answer changes nothing.
+import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import { dayMs, hourMs, minuteMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
+import type { Names } from '../../../platform/names.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import type { Job, Outcome } from '../../../platform/work.ts'
+import { namesFor } from '../dns/names.ts'
+import { emailEvents } from '../events.ts'
+import { type DomainRow, recordOf, type WantedRecord, wantedRecords } from './domain.ts'
+import { announceDomains } from './senders.ts'
+
+export const domainColumns = `id, domain, status, token, selector, private_keys, public_keys, dkim_record, tracking_subdomain, return_path_subdomain,
+  records, last_error, missing_since, created_at, verified_at, last_checked_at`
+
+const missingForMs = 3 * dayMs
+const pendingForMs = 14 * dayMs
+/** Checks after the domain was registered; then hourly, and daily once it is verified or failed. */
+const firstChecksMs = [minuteMs, 5 * minuteMs, 30 * minuteMs] as const
+
+const find = statement.tenant<One, DomainRow & { clock_offset_ms: bigint }>(
+  'email.find_domain_to_check',
+  `select ${domainColumns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms from email.domains where ${mine} and id = $id`,
+)
+
+const update = statement.tenant<
+  One & {
+    status: string
+    records: string
+    error: string | null
+    missingSince: Date | null
+    verifiedAt: Date | null
+    at: Date
+    token: string
+  },
+  DomainRow
+>(
+  'email.update_domain',
+  `update email.domains
+      set status = $status, records = $records::jsonb, last_error = $error, missing_since = $missingSince, verified_at = $verifiedAt,
+          last_checked_at = $at
+    where ${mine} and id = $id and token = $token
+   returning ${domainColumns}`,
+)
+
+const claim = statement.home<
+  { environment: string; domain: string; bucket: number; account: string },
+  { account_id: string }
+>(
+  'email.claim_domain',
+  `insert into email.domain_owners as o (environment, domain, bucket, account_id) values ($environment, $domain, $bucket, $account)
+   on conflict (environment, domain) do update set domain = o.domain
+   returning account_id`,
+)
+
+export const disown = statement.home<{ environment: string; domain: string; account: string }, object>(
+  'email.disown_domain',
+  'delete from email.domain_owners where environment = $environment and domain = $domain and account_id = $account',
+)
+
+/** Records of a domain as they are in the DNS now; null when the DNS does not say. */
+async function lookUp(
+  app: App,
+  { environment }: Tenant,
+  row: DomainRow,
+): Promise<Record<string, string> | { error: string }> {
+  const usual = namesFor(app, environment)
+  if (!usual) return { error: 'this node has no sandbox' }
+  const names = environment === 'live' ? ((await usual.authoritative(row.domain)) ?? usual) : usual
+  const found: Record<string, string> = {}
+  for (const wanted of wantedRecords(row, app.config.PAMOJA_MAIL_HOST)) {
+    const { status, seen, error } = await lookUpOne(names, wanted)
+    if (error !== undefined) return { error }
+    found[wanted.key] = status
+    if (seen !== undefined) found[`${wanted.key}.found`] = seen.slice(0, 500)
+  }
+  return found
+}
+
+async function lookUpOne(
+  names: Names,
+  { type, name, value, key }: WantedRecord,
+): Promise<{ status: string; seen?: string; error?: string }> {
+  const answer = type === 'TXT' ? await names.texts(name) : await names.aliases(name)
+  if (answer.kind === 'failed') return { status: 'pending', error: answer.reason }
+  if (answer.kind === 'none') return { status: 'missing' }
+  const plain = (text: string) => text.toLowerCase().replace(/\.$/, '').replace(/\s+/g, '')
+  const isRight = answer.values.some(
+    (one) => plain(one) === plain(value) || (key === 'dmarc' && /^v=DMARC1/i.test(one)),
+  )
+  return isRight ? { status: 'valid' } : { status: 'invalid', seen: answer.values.join(' | ') }
+}
+
+/** Looks the records up and stores what that makes of the domain. Null when it is gone. */
+export async function checkDomain(
+  app: App,
+  tenant: Tenant,
+  id: string,
+  requestId: string | null = null,
+): Promise<DomainRow | null> {
+  const row = await maybe(app.db.query(find, { ...tenant, id }))
+  if (!row) return null
+  const found = await lookUp(app, tenant, row)
+  const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, requestId)
+  return app.db.acrossTx((tx) => storeChecked(app, tx, tenant, row, found, occasion))
+}
+
+async function storeChecked(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  row: DomainRow,
+  found: Record<string, string> | { error: string },
+  occasion: ReturnType<typeof occasionNow>,
+): Promise<DomainRow | null> {
+  const at = new Date(occasion.nowMs)
+  const { token } = row
+  if ('error' in found && typeof found.error === 'string') {
+    const same = {
+      status: row.status,
+      records: JSON.stringify(row.records),
+      missingSince: row.missing_since,
+      verifiedAt: row.verified_at,
+    }
+    return maybe(tx.query(update, { ...tenant, id: row.id, ...same, error: found.error, at, token }))
+  }
+  const records: Record<string, string> = found
+  const isRight = records.verification === 'valid' && records.dkim === 'valid'
+  const owner = isRight
+    ? await maybe(
+        tx.query(claim, {
+          environment: tenant.environment,
+          domain: row.domain,
+          bucket: tenant.bucket,
+          account: tenant.account,
+        }),
+      )
+    : null
+  const isOurs = owner?.account_id === tenant.account
+  const missingSince = isRight ? null : (row.missing_since ?? at)
+  const status = isRight && isOurs ? 'verified' : nextStatus(row, missingSince ?? at, occasion.nowMs)
+  const error = isRight && !isOurs ? 'the domain is verified by another account' : null
+  const verifiedAt = status === 'verified' ? (row.status === 'verified' ? row.verified_at : at) : null
+  const changed = await maybe(
+    tx.query(update, {
+      ...tenant,
+      id: row.id,
+      status,
+      records: JSON.stringify(records),
+      error,
+      missingSince,
+      verifiedAt,
+      at,
+      token,
+    }),
+  )
+  if (!changed) return null
+  if (changed.status === 'failed')
+    await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
+  await announceDomains(app, tx, tenant)
+  if (changed.status !== row.status && changed.status !== 'pending') await tell(app, tx, occasion, changed)
+  return changed
+}
+
+function nextStatus(row: DomainRow, missingSince: Date, nowMs: number): DomainRow['status'] {
+  if (row.status === 'verified') return nowMs - missingSince.getTime() >= missingForMs ? 'failed' : 'verified'
+  return nowMs - row.created_at.getTime() >= pendingForMs ? 'failed' : row.status
+}
+
+async function tell(app: App, tx: Tx, occasion: ReturnType<typeof occasionNow>, row: DomainRow): Promise<void> {
+  const {
+    status,
+    last_checked_at,
+    dns_records: _,
+    last_error: __,
+    ...shown
+  } = recordOf(row, app.config.PAMOJA_MAIL_HOST)
+  if (status === 'pending' || last_checked_at === null) return
+  const records = shown.records.map(({ found: ___, ...one }) => one)
+  const type = status === 'verified' ? emailEvents.domainVerified : emailEvents.domainFailed
+  await app.outbox.emit(tx, type, occasion, idOf('emailDomain', row.id), { ...shown, records, status, last_checked_at })
+}
+
+const Payload = Type.Object({ domain: Type.String() })
+
+export const checkJob: Job<App, typeof Payload> = {
+  lane: 'email.check_domain',
+  role: 'timers',
+  payload: Payload,
+  concurrency: 8,
+  retrySeconds: [60, 300, 3600],
+  async handle(app, { tenant, payload, attempt }): Promise<Outcome> {
+    if (!tenant) throw new Error('a domain belongs to an account')
+    const row = await checkDomain(app, tenant, payload.domain)
+    if (!row) return { kind: 'done' }
+    return {
+      kind: 'again',
+      afterMs: firstChecksMs[attempt] ?? (row.status === 'pending' || row.missing_since !== null ? hourMs : dayMs),
+    }
+  },
+}
+
+export const firstCheckMs = firstChecksMs[0]

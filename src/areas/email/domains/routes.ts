@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Domains over HTTP: register, read, verify, remove.
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { parseDomain } from '../../../kernel/email-address.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { minuteMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, read, writeAcross } from '../../../platform/route.ts'
+import { Deleted, listQuery, OneOf } from '../../../platform/schema.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
+import { checkDomain, checkJob, disown, domainColumns, firstCheckMs } from './check.ts'
+import { DomainRecord, type DomainRow, keyLabel, recordOf, wantedRecords } from './domain.ts'
+import { edwardsSelector, newKeys, publicKeysOf, sealKeys } from './keys.ts'
+import { announceDomains } from './senders.ts'
+
+const checksPerMinute = 6
+/** Names under which anybody may register: none of them is one company's. */
+const publicSuffixes = new Set(
+  'co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(
+    ' ',
+  ),
+)
+
+const insert = statement.tenant<
+  One & {
+    domain: string
+    token: string
+    selector: string
+    privateKeys: Buffer
+    publicKeys: string
+    dkimRecord: string
+    tracking: string
+    returnPath: string
+    at: Date
+  },
+  DomainRow
+>(
+  'email.insert_domain',
+  `insert into email.domains (bucket, account_id, environment, id, domain, status, token, selector, private_keys, public_keys, dkim_record,
+     tracking_subdomain, return_path_subdomain, created_at)
+   values ($bucket, $account, $environment, $id, $domain, 'pending', $token, $selector, $privateKeys, $publicKeys::jsonb, $dkimRecord, $tracking,
+     $returnPath, $at)
+   on conflict do nothing returning ${domainColumns}`,
+)
+
+const find = statement.tenant<Tenant & { id: string | null; domain: string }, DomainRow>(
+  'email.find_domain',
+  `select ${domainColumns} from email.domains where ${mine} and (id = $id::uuid or domain = $domain)`,
+)
+
+const ownerOf = statement.home<{ environment: string; domain: string }, { account_id: string }>(
+  'email.owner_of_domain',
+  'select account_id from email.domain_owners where environment = $environment and domain = $domain',
+)
+
+const publishKeys = statement.home<{ labels: readonly string[]; values: readonly string[] }, object>(
+  'email.publish_keys',
+  `insert into email.published_keys (label, value) select k.label, k.value from unnest($labels::text[], $values::text[]) as k(label, value)
+   on conflict (label) do update set value = excluded.value`,
+)
+
+async function requireDomain(queryable: Queryable, named: string, { tenant }: Caller): Promise<DomainRow> {
+  const row = await maybe(
+    queryable.query(find, { ...tenant, id: uuidOf('emailDomain', named), domain: named.toLowerCase() }),
+  )
+  if (!row) throw new AppError('DOMAIN_NOT_FOUND', `there is no domain ${named.slice(0, 253)}`)
+  return row
+}
+
+function registrable(app: App, text: string): string {
+  const domain = parseDomain(text.trim())
+  const { PAMOJA_MAIL_HOST: mailHost } = app.config
+  if (!domain) throw new AppError('INVALID_DOMAIN', 'domain must be a name such as shop.example')
+  if (publicSuffixes.has(domain))
+    throw new AppError('INVALID_DOMAIN', `${domain} is everybody’s: register a name under it`)
+  if (
+    [mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`))
+  )
+    throw new AppError('INVALID_DOMAIN', `${domain} is this service’s own name`)
+  return domain
+}
+
+const label = (rule: string) => Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule })
+
+const createDomain = writeAcross({
+  method: 'POST',
+  path: '/v1/email/domains',
+  operation: 'email.createDomain',
+  summary: 'Register a domain to send from; the reply lists the DNS records to add',
+  scope: 'email:manage',
+  limit: 'email',
+  body: Type.Object({
+    domain: Type.String({ minLength: 1, maxLength: 253 }),
+    tracking_subdomain: Type.Optional(label('must be one label, such as link')),
+    return_path_subdomain: Type.Optional(label('must be one label, such as rp')),
+    dkim_record: Type.Optional(OneOf(['cname', 'txt'])),
+  }),
+  reply: { status: 201, schema: DomainRecord, location: ({ id }) => `/v1/email/domains/${id}` },
+  errors: ['INVALID_DOMAIN', 'DOMAIN_EXISTS'],
+  examples: [{ name: 'The domain of a shop', body: { domain: 'shop.example' } }],
+  prepare: async (app, { body }, { tenant, receivedMs }) => {
+    const domain = registrable(app, body.domain)
+    const id = newUuid(receivedMs)
+    const pairs = await newKeys()
+    return { domain, id, publicKeys: publicKeysOf(pairs), sealed: await sealKeys(app, tenant, id, pairs) }
+  },
+  handle: async (app, tx, { body }, caller, { domain, id, publicKeys, sealed }) => {
+    const { tenant } = caller
+    const owner = await maybe(tx.query(ownerOf, { environment: tenant.environment, domain }))
+    if (owner && owner.account_id !== tenant.account)
+      throw new AppError('DOMAIN_EXISTS', 'the domain is verified by another account')
+    const row = await maybe(
+      tx.query(insert, {
+        ...tenant,
+        id,
+        domain,
+        token: randomBytes(16).toString('hex'),
+        selector: 'pj1',
+        privateKeys: sealed,
+        publicKeys: JSON.stringify(publicKeys),
+        dkimRecord: body.dkim_record ?? 'cname',
+        tracking: body.tracking_subdomain ?? 'link',
+        returnPath: body.return_path_subdomain ?? 'rp',
+        at: new Date(caller.nowMs),
+      }),
+    )
+    if (!row) {
+      const known = await requireDomain(tx, domain, caller)
+      throw new AppError('DOMAIN_EXISTS', `${domain} is registered already`, {
+        extra: { id: idOf('emailDomain', known.id) },
+      })
+    }
+    await publish(app, tx, tenant, row)
+    await app.work.add(tx, app.work.prepare(checkJob, tenant, { domain: id }, { key: id, delayMs: firstCheckMs }))
+    await record(tx, caller, 'email_domain.create', idOf('emailDomain', id), { after: { domain } })
+    return recordOf(row, app.config.PAMOJA_MAIL_HOST)
+  },
+})
+
+/** Makes the keys known to the DNS; in the sandbox, all records that a customer would add. */
+async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow): Promise<void> {
+  const edwards = edwardsSelector(row.selector)
+  const labels = [keyLabel(row.id, row.selector), keyLabel(row.id, edwards)]
+  await tx.query(publishKeys, { labels, values: [row.public_keys.rsa, row.public_keys.ed25519] })
+  const world = environment === 'test' ? mailWorld.of(app) : null
+  if (world) tx.afterCommit(() => publishInSandbox(app, row))
+}
+
+function publishInSandbox(app: App, row: DomainRow): void {
+  for (const { name, type, value } of wantedRecords(row, app.config.PAMOJA_MAIL_HOST))
+    mailWorld.of(app)?.publish({ name, type, value })
+}
+
+const listAll = statement.tenant<Tenant & { after: string | null; descending: boolean; limit: number }, DomainRow>(
+  'email.list_domains',
+  `select ${domainColumns} from email.domains
+    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const listDomains = list({
+  path: '/v1/email/domains',
+  operation: 'email.listDomains',
+  summary: 'List your domains',
+  scope: 'email:read',
+  query: Type.Object(listQuery),
+  row: DomainRecord,
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    return pageOf(window, await app.db.query(listAll, { ...caller.tenant, ...window }), (row) =>
+      recordOf(row, app.config.PAMOJA_MAIL_HOST),
+    )
+  },
+})
+
+const DomainParam = Type.Object({ id: Type.String({ description: 'Id or name' }) })
+
+const getDomain = read({
+  method: 'GET',
+  path: '/v1/email/domains/:id',
+  operation: 'email.getDomain',
+  summary: 'Read a domain by its id or name',
+  scope: 'email:read',
+  params: DomainParam,
+  reply: { status: 200, schema: DomainRecord },
+  errors: ['DOMAIN_NOT_FOUND'],
+  handle: async (app, { params }, caller) =>
+    recordOf(await requireDomain(app.db, params.id, caller), app.config.PAMOJA_MAIL_HOST),
+})
+
+const verifyDomain = read({
+  method: 'POST',
+  path: '/v1/email/domains/:id/verify',
+  operation: 'email.verifyDomain',
+  summary: 'Look a domain’s records up now',
+  scope: 'email:manage',
+  limit: 'email',
+  params: DomainParam,
+  reply: { status: 200, schema: DomainRecord },
+  errors: ['DOMAIN_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
+  handle: async (app, { params }, caller) => {
+    const { id } = await requireDomain(app.db, params.id, caller)
+    const { refusedBy } = await app.limits.admit([
+      { name: 'email-verify', key: `email-verify:${id}`, limit: checksPerMinute, windowMs: minuteMs, shared: true },
+    ])
+    if (refusedBy && app.config.PAMOJA_RATE_LIMITS !== 'off')
+      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain is looked up ${checksPerMinute} times a minute`, {
+        retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1000)),
+      })
+    const row = await checkDomain(app, caller.tenant, id, caller.requestId)
+    if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed meanwhile')
+    return recordOf(row, app.config.PAMOJA_MAIL_HOST)
+  },
+})
+
+const remove = statement.tenant<One, object>(
+  'email.delete_domain',
+  `delete from email.domains where ${mine} and id = $id`,
+)
+const unpublish = statement.home<{ prefix: string }, object>(
+  'email.unpublish_keys',
+  'delete from email.published_keys where starts_with(label, $prefix)',
+)
+
+const deleteDomain = writeAcross({
+  method: 'DELETE',
+  path: '/v1/email/domains/:id',
+  operation: 'email.deleteDomain',
+  summary: 'Remove a domain',
+  scope: 'email:manage',
+  limit: 'email',
+  params: DomainParam,
+  reply: { status: 200, schema: Deleted },
+  errors: ['DOMAIN_NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    const { tenant } = caller
+    const row = await requireDomain(tx, params.id, caller)
+    await tx.query(remove, { ...tenant, id: row.id })
+    await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
+    await tx.query(unpublish, { prefix: keyLabel(row.id, '') })
+    if (tenant.environment === 'test')
+      tx.afterCommit(() =>
+        wantedRecords(row, app.config.PAMOJA_MAIL_HOST).forEach(
+          ({ name, type }) => void mailWorld.of(app)?.withdraw(name, type),
+        ),
+      )
+    await announceDomains(app, tx, tenant)
+    await record(tx, caller, 'email_domain.delete', idOf('emailDomain', row.id), { before: { domain: row.domain } })
+    return { id: idOf('emailDomain', row.id), deleted: true as const }
+  },
+})
+
+const everyTestDomain = statement.everywhere<{ buckets: readonly number[] }, DomainRow>(
+  'email.test_domains',
+  `select ${domainColumns} from email.domains where bucket = any($buckets::smallint[]) and environment = 'test' order by id desc limit 3000`,
+)
+
+/** What was published in the sandbox before this node started is published again. */
+export async function republish(app: App, buckets: readonly number[]): Promise<void> {
+  for (const row of await app.db.query(everyTestDomain, { buckets })) publishInSandbox(app, row)
+}
+
+export const domainRoutes = [createDomain, listDomains, getDomain, verifyDomain, deleteDomain]

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which domains an account may send from, and with which keys. Every message asks, so the answer is kept in memory and dropped on
+// every node when a domain changes.
+import type { App } from '../../../platform/app.ts'
+import { statement, type Tx } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
+import type { SigningKey } from '../../../protocols/dkim/sign.ts'
+import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
+import { edwardsSelector, newKeys, openKeys, publicKeysOf, signingKeys } from './keys.ts'
+
+const goodForMs = 60_000
+const maxRemembered = 10_000
+
+export interface Sender {
+  readonly domain: string
+  readonly keys: readonly SigningKey[]
+  /** Domain of the envelope sender. */
+  readonly returnPath: string
+  /** Where links of its messages lead, without a path. */
+  readonly trackingUrl: string
+}
+
+interface Row {
+  id: string
+  domain: string
+  selector: string
+  private_keys: Buffer
+  tracking_subdomain: string
+  return_path_subdomain: string
+  records: Record<string, string>
+}
+
+const verified = statement.tenant<Tenant, Row>(
+  'email.verified_domains',
+  `select id, domain, selector, private_keys, tracking_subdomain, return_path_subdomain, records from email.domains
+    where ${mine} and status = 'verified'`,
+)
+
+const senders = onePerApp((app) => new Senders(app))
+
+/** The account's sender for a domain or a subdomain of one that it verified; null when it has none. */
+export async function senderFor(app: App, tenant: Tenant, domain: string): Promise<Sender | null> {
+  const known = await senders(app).of(tenant)
+  for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+    const found = known.find((one) => one.domain === name)
+    if (found) return found
+  }
+  return null
+}
+
+/** The domains that an account may send from, the oldest first. */
+export async function sendersOf(app: App, tenant: Tenant): Promise<readonly Sender[]> {
+  return senders(app).of(tenant)
+}
+
+/** Tells every node that an account's domains changed. */
+export async function announceDomains(app: App, tx: Tx, { account }: Tenant): Promise<void> {
+  tx.afterCommit(() => senders(app).forget(account))
+  await app.signals.send(tx, 'email', account)
+}
+
+class Senders {
+  readonly #app: App
+  readonly #known = new Map<string, { senders: Promise<Sender[]>; untilMs: number }>()
+  #sandbox: Promise<Sender> | null = null
+
+  constructor(app: App) {
+    this.#app = app
+    app.signals.on('email', (account) => this.forget(account))
+    app.signals.onGap(() => this.#known.clear())
+  }
+
+  forget(account: string): void {
+    for (const environment of ['test', 'live']) this.#known.delete(`${account} ${environment}`)
+  }
+
+  of(tenant: Tenant): Promise<Sender[]> {
+    const key = `${tenant.account} ${tenant.environment}`
+    const nowMs = this.#app.clock.nowMs()
+    const known = this.#known.get(key)
+    if (known && known.untilMs > nowMs) return known.senders
+    const loading = this.#load(tenant)
+    if (!this.#app.signals.connected) return loading
+    const [oldest] = this.#known.size >= maxRemembered ? this.#known.keys() : []
+    if (oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(key, { senders: loading, untilMs: nowMs + goodForMs })
+    loading.catch(() => this.#known.delete(key))
+    return loading
+  }
+
+  async #load(tenant: Tenant): Promise<Sender[]> {
+    const rows = await this.#app.db.query(verified, { ...tenant })
+    const own = await Promise.all(rows.map((row) => this.#sender(tenant, row)))
+    return tenant.environment === 'test' ? [...own, await this.#forSandbox()] : own
+  }
+
+  async #sender(tenant: Tenant, row: Row): Promise<Sender> {
+    const { PAMOJA_MAIL_HOST: mailHost } = this.#app.config
+    const pairs = await openKeys(this.#app, tenant, row.id, row.private_keys)
+    const isValid = (purpose: string) => row.records[purpose] === 'valid'
+    return {
+      domain: row.domain,
+      keys: signingKeys(pairs, row.domain, row.selector, isValid('dkim_ed25519')),
+      returnPath: isValid('return_path') ? `${row.return_path_subdomain}.${row.domain}` : `rp.${mailHost}`,
+      trackingUrl: trackingUrl(
+        this.#app,
+        tenant,
+        isValid('tracking') ? `${row.tracking_subdomain}.${row.domain}` : null,
+      ),
+    }
+  }
+
+  /** Keys of the domain that all test accounts have are made at each start, and published where the sandbox looks for them. */
+  #forSandbox(): Promise<Sender> {
+    this.#sandbox ??= makeSandboxSender(this.#app)
+    return this.#sandbox
+  }
+}
+
+async function makeSandboxSender(app: App): Promise<Sender> {
+  const pairs = await newKeys()
+  const { rsa, ed25519 } = publicKeysOf(pairs)
+  const selector = 'pj1'
+  const world = mailWorld.of(app)
+  world?.publish({ name: `${selector}._domainkey.${sandboxDomain}`, type: 'TXT', value: rsa })
+  world?.publish({ name: `${edwardsSelector(selector)}._domainkey.${sandboxDomain}`, type: 'TXT', value: ed25519 })
+  world?.publish({ name: `rp.${sandboxDomain}`, type: 'CNAME', value: `rp.${app.config.PAMOJA_MAIL_HOST}` })
+  world?.publish({ name: `_dmarc.${sandboxDomain}`, type: 'TXT', value: 'v=DMARC1; p=reject' })
+  return {
+    domain: sandboxDomain,
+    keys: signingKeys(pairs, sandboxDomain, selector, true),
+    returnPath: `rp.${sandboxDomain}`,
+    trackingUrl: app.publicUrl,
+  }
+}
+
+/** Live links go through the customer's own name where it leads to us, else through ours; test links to this node. */
+function trackingUrl(app: App, { environment }: Tenant, ownHost: string | null): string {
+  const { PAMOJA_MAIL_HOST: mailHost } = app.config
+  if (environment === 'test' || mailHost.endsWith('.test')) return app.publicUrl
+  return `https://${ownHost ?? `track.${mailHost}`}`
+}

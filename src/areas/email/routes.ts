@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages over HTTP: send, read, list.
+import { Type } from 'typebox'
+import { commit, IdParam, list, read } from '../../platform/route.ts'
+import { readMessage, readPage } from './read.ts'
+import { EmailAccepted, EmailList, EmailRecord, EmailSend } from './schema.ts'
+import { send } from './sending/send.ts'
+
+export const MessageParam = Type.Object({ message_id: IdParam.properties.id })
+
+const maxBodyBytes = 36 * 1024 * 1024
+
+const sendEmail = commit({
+  method: 'POST',
+  path: '/v1/email/send',
+  operation: 'email.send',
+  summary: 'Send a message to one recipient or up to 50',
+  scope: 'email:send',
+  limit: 'email',
+  body: EmailSend,
+  bodyLimitBytes: maxBodyBytes,
+  reply: { status: 200, schema: EmailAccepted },
+  errors: [
+    'INVALID_EMAIL', 'INVALID_URL', 'DOMAIN_NOT_VERIFIED', 'TEMPLATE_NOT_FOUND', 'TEMPLATE_SYNTAX', 'MISSING_VARIABLE', 'TOO_MANY_RECIPIENTS',
+    'ATTACHMENT_TOO_LARGE', 'ATTACHMENT_BLOCKED', 'INSUFFICIENT_BALANCE', 'DUPLICATE_REFERENCE', 'RATE_LIMIT_EXCEEDED',
+  ], // biome-ignore format: one line each would be many
+  examples: [
+    {
+      name: 'A message with html',
+      body: {
+        from: 'Shop <shop@sandbox.pamoja.test>',
+        to: 'amina@example.com',
+        subject: 'Habari',
+        html: '<p>Karibu, <a href="https://example.com/start">begin here</a>.</p>',
+      },
+    },
+  ],
+  handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
+})
+
+const getEmail = read({
+  method: 'GET',
+  path: '/v1/email/:message_id',
+  operation: 'email.get',
+  summary: 'Read what became of a message',
+  scope: 'email:read',
+  params: MessageParam,
+  reply: { status: 200, schema: EmailRecord },
+  errors: ['NOT_FOUND'],
+  handle: (app, { params }, caller) => readMessage(app, params.message_id, caller),
+})
+
+const listEmails = list({
+  path: '/v1/email',
+  operation: 'email.list',
+  summary: 'List messages',
+  scope: 'email:read',
+  query: EmailList,
+  row: EmailRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  handle: (app, { query }, caller) => readPage(app, query, caller),
+})
+
+export const messageRoutes = [sendEmail, getEmail, listEmails]

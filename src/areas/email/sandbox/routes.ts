@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailboxes of the sandbox over HTTP: what test mail arrived, how it looks, what receivers make of its signatures; and its DNS. An
+// account sees only its own mail, which the envelope sender tells.
+import { Type } from 'typebox'
+import { parseDomain } from '../../../kernel/email-address.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { list, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { readEnvelopeLocal } from '../tracking/token.ts'
+import { type CaughtMail, type MailWorld, mailWorld } from './mail-world.ts'
+
+const Caught = Type.Object(
+  {
+    id: Type.String(),
+    message_id: Nullable(Type.String()),
+    from: Type.String({ description: 'From, as the reader sees it' }),
+    to: Type.String({ description: 'The recipient' }),
+    envelope_from: Type.String(),
+    subject: Type.String(),
+    size: Type.Integer(),
+    tls: Nullable(Type.String()),
+    received_at: At(),
+  },
+  { title: 'CaughtEmail' },
+)
+
+const CaughtWhole = Type.Object(
+  {
+    ...Caught.properties,
+    html: Nullable(Type.String()),
+    text: Nullable(Type.String()),
+    attachments: Type.Array(
+      Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
+    ),
+  },
+  { title: 'CaughtEmailContent' },
+)
+
+const Checks = Type.Object(
+  {
+    dkim: Type.Array(
+      Type.Object({
+        result: Type.String(),
+        domain: Type.String(),
+        selector: Type.String(),
+        algorithm: Type.String(),
+        reason: Nullable(Type.String()),
+      }),
+    ),
+    spf: Type.Object({ result: Type.String(), domain: Type.String() }),
+    dmarc: Type.Object({ result: Type.String(), domain: Type.String(), policy: Nullable(Type.String()) }),
+    tls: Nullable(Type.String()),
+    headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+    links: Type.Array(Type.String()),
+  },
+  { title: 'CaughtEmailChecks' },
+)
+
+const Param = Type.Object({ id: Type.String({ description: 'Id of the message in the sandbox' }) })
+
+function worldOf(app: App): MailWorld {
+  const world = mailWorld.of(app)
+  if (!world) throw new AppError('SERVICE_UNAVAILABLE', 'this node has no sandbox')
+  return world
+}
+
+function requireCaught(app: App, id: string, caller: Caller): CaughtMail {
+  const mail = worldOf(app).find(id)
+  if (!mail || ownerOf(app, mail)?.tenant.account !== caller.tenant.account)
+    throw new AppError('NOT_FOUND', 'there is no such message in the sandbox')
+  return mail
+}
+
+function ownerOf(app: App, { from }: CaughtMail) {
+  return readEnvelopeLocal(app, from.slice(0, from.lastIndexOf('@')))
+}
+
+function shown(app: App, mail: CaughtMail) {
+  const { subject, header_from } = worldOf(app).read(mail)
+  const owner = ownerOf(app, mail)
+  return {
+    id: mail.id,
+    message_id: owner && idOf('email', owner.message),
+    from: header_from,
+    to: mail.to,
+    envelope_from: mail.from,
+    subject,
+    size: mail.content.length,
+    tls: mail.tls,
+    received_at: mail.at,
+  }
+}
+
+const listCaught = list({
+  path: '/v1/sandbox/email/messages',
+  operation: 'sandbox.listEmails',
+  summary: 'List the mail that arrived in the sandbox, newest first',
+  scope: 'sandbox:read',
+  query: Type.Object({
+    limit: listQuery.limit,
+    to: Type.Optional(Type.String({ maxLength: 320 })),
+    message_id: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
+  row: Caught,
+  handle: async (app, { query }, caller) => {
+    const own = worldOf(app)
+      .mail()
+      .filter((mail) => ownerOf(app, mail)?.tenant.account === caller.tenant.account)
+      .filter((mail) => query.to === undefined || mail.to === query.to)
+      .map((mail) => shown(app, mail))
+      .filter((mail) => query.message_id === undefined || mail.message_id === query.message_id)
+    return { rows: own.slice(0, query.limit ?? 50), nextCursor: null }
+  },
+})
+
+const getCaught = read({
+  method: 'GET',
+  path: '/v1/sandbox/email/messages/:id',
+  operation: 'sandbox.getEmail',
+  summary: 'Read a message that arrived in the sandbox',
+  scope: 'sandbox:read',
+  params: Param,
+  reply: { status: 200, schema: CaughtWhole },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const mail = requireCaught(app, params.id, caller)
+    const { html, text, attachments } = worldOf(app).read(mail)
+    return { ...shown(app, mail), html, text, attachments: [...attachments] }
+  },
+})
+
+const getRaw = read({
+  method: 'GET',
+  path: '/v1/sandbox/email/messages/:id/raw',
+  operation: 'sandbox.getRawEmail',
+  summary: 'Read a message that arrived in the sandbox as it came over the wire',
+  scope: 'sandbox:read',
+  params: Param,
+  reply: { status: 200, schema: Type.String(), text: true },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => requireCaught(app, params.id, caller).content.toString('latin1'),
+})
+
+const getChecks = read({
+  method: 'GET',
+  path: '/v1/sandbox/email/messages/:id/checks',
+  operation: 'sandbox.checkEmail',
+  summary: 'See what a receiver makes of a message: DKIM, SPF, DMARC, header and links',
+  scope: 'sandbox:read',
+  params: Param,
+  reply: { status: 200, schema: Checks },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const { dkim, spf, dmarc, tls, headers, links } = await worldOf(app).checks(requireCaught(app, params.id, caller))
+    return { dkim: [...dkim], spf, dmarc, tls, headers: [...headers], links: [...links] }
+  },
+})
+
+const recordKinds = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'NS'] as const
+
+const DnsEdit = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 253 }),
+  type: OneOf(recordKinds),
+  value: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
+      description: 'null takes the records of this type away',
+    }),
+  ),
+})
+
+const DnsRecords = Type.Object(
+  { records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Type.String() })) },
+  { title: 'SandboxDnsRecords' },
+)
+
+const editDns = write({
+  method: 'POST',
+  path: '/v1/sandbox/dns',
+  operation: 'sandbox.editDns',
+  summary: 'Publish a record in the sandbox’s DNS, or take it away',
+  scope: 'sandbox:write',
+  body: DnsEdit,
+  reply: { status: 200, schema: DnsRecords },
+  examples: [
+    {
+      name: 'A mail server of your own',
+      body: { name: 'shop.example', type: 'MX', value: '10 mx1.sandbox.pamoja.test' },
+    },
+  ],
+  handle: async (app, _tx, { body }) => {
+    const world = worldOf(app)
+    const name = body.name.toLowerCase().replace(/\.$/, '')
+    if (!parseDomain(name.replace(/(^|\.)_/g, '$1')))
+      throw new AppError('VALIDATION_ERROR', 'name must be a name such as shop.example')
+    if (body.value === undefined || body.value === null) world.withdraw(name, body.type)
+    else if (!world.publish({ name, type: body.type, value: body.value }))
+      throw new AppError('VALIDATION_ERROR', 'the sandbox’s DNS has too many records')
+    return { records: world.recordsOf(name).map(({ type, value }) => ({ name, type, value })) }
+  },
+})
+
+export const sandboxMailRoutes = [listCaught, getCaught, getRaw, getChecks, editDns]

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can still be done about a message: cancel it, move it to another time, send it again, look at what it says.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newIdAndUuid, newUuid, timeOfUuid } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { one, statement, type Tx } from '../../../platform/db.ts'
+import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { commit, read, write } from '../../../platform/route.ts'
+import { Moment, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { parseFields } from '../../../protocols/mime/header.ts'
+import { loadContent } from '../contents.ts'
+import { composeFor, rendered } from '../delivery/compose.ts'
+import { loadOutgoing } from '../delivery/load.ts'
+import { aboutOf, newsOf } from '../delivery/news.ts'
+import { senderFor } from '../domains/senders.ts'
+import { emailEvents } from '../events.ts'
+import { priceOf } from '../prices.ts'
+import { recordOf, requireMessage } from '../read.ts'
+import { MessageParam } from '../routes.ts'
+import { EmailAccepted, EmailRecord, mostTtlSeconds } from '../schema.ts'
+import { findMessage } from '../store.ts'
+import { accept } from './accept.ts'
+import { mailbox, requireSender, scheduledTime } from './draft.ts'
+import { sendingOf } from './send.ts'
+
+export const cancelUnsent = statement.tenant<
+  Tenant & { message: string | null; bulk: string | null; transfer: string },
+  { message_id: string; number: number; email: string }
+>(
+  'email.cancel',
+  'select message_id, number, email from email.cancel($bucket::smallint, $account, $environment, $message, $bulk, $transfer)',
+)
+
+async function cancel(app: App, tx: Tx, id: string, caller: Caller): Promise<Static<typeof EmailRecord>> {
+  const row = await requireMessage(app, id, caller)
+  const cancelled = await tx.query(cancelUnsent, {
+    ...caller.tenant,
+    message: row.id,
+    bulk: null,
+    transfer: newUuid(caller.receivedMs),
+  })
+  if (cancelled.length === 0) throw new AppError('NOT_CANCELLABLE', `the message is ${row.status}`)
+  for (const { email } of cancelled) {
+    const told = { ...row, email }
+    const event = newsOf(app, emailEvents.cancelled, caller, told, {
+      ...aboutOf(told),
+      reason: 'cancelled by request',
+      next_attempt_at: null,
+    })
+    await app.outbox.emitAll(tx, [event])
+  }
+  const after = await findMessage(tx, caller.tenant, row.id)
+  return recordOf(after ?? row)
+}
+
+const cancelEmail = write({
+  method: 'POST',
+  path: '/v1/email/:message_id/cancel',
+  operation: 'email.cancel',
+  summary: 'Cancel a message that has not left yet; it is not charged',
+  scope: 'email:send',
+  limit: 'email',
+  params: MessageParam,
+  reply: { status: 200, schema: EmailRecord },
+  errors: ['NOT_FOUND', 'NOT_CANCELLABLE'],
+  handle: (app, tx, { params }, caller) => cancel(app, tx, params.message_id, caller),
+})
+
+const reschedule = statement.tenant<Tenant & { message: string; at: Date; delayMs: number }, { moved: boolean }>(
+  'email.reschedule',
+  'select email.reschedule($bucket::smallint, $account, $environment, $message, $at, $delayMs::bigint) as moved',
+)
+
+const patchEmail = write({
+  method: 'PATCH',
+  path: '/v1/email/:message_id',
+  operation: 'email.reschedule',
+  summary: 'Move a scheduled message to another time',
+  scope: 'email:send',
+  limit: 'email',
+  params: MessageParam,
+  body: Type.Object({ scheduled_at: Moment({ description: '1 minute to 30 days ahead' }) }),
+  reply: { status: 200, schema: EmailRecord },
+  errors: ['NOT_FOUND', 'NOT_CANCELLABLE'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const row = await requireMessage(app, params.message_id, caller)
+    const at = scheduledTime(body.scheduled_at, caller.nowMs)
+    if (!at) throw new AppError('VALIDATION_ERROR', 'scheduled_at is required')
+    const { moved } = await one(
+      tx.query(reschedule, { ...caller.tenant, message: row.id, at, delayMs: at.getTime() - caller.nowMs }),
+    )
+    if (!moved) throw new AppError('NOT_CANCELLABLE', `the message is ${row.status}`)
+    const after = await findMessage(tx, caller.tenant, row.id)
+    return recordOf(after ?? row)
+  },
+})
+
+/** A copy of the content to the same recipients, or to another one. */
+async function resend(
+  app: App,
+  id: string,
+  to: string | undefined,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof EmailAccepted>> {
+  const row = await requireMessage(app, id, caller)
+  const content = await loadContent(app, caller.tenant, row.content_id)
+  if (!content) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
+  const sending = sendingOf(caller)
+  const from = mailbox(row.sender, 'from')
+  const recipients =
+    to === undefined
+      ? row.each.map(({ email, name, type }) => ({ email, name, type }))
+      : [{ ...mailbox(to, 'to'), email: mailbox(to, 'to').address, type: 'to' as const }]
+  return accept(
+    app,
+    {
+      uuid: newIdAndUuid('email', caller.receivedMs).uuid,
+      from,
+      sender: await requireSender(app, caller.tenant, from),
+      recipients: recipients.map(({ email, name, type }) => ({ email, name, type })),
+      content: to === undefined ? content : { ...content, body: { ...content.body, to: null, cc: [] } },
+      subject: row.subject,
+      stream: row.stream,
+      source: 'api',
+      template: row.template,
+      variables: row.variables,
+      tags: row.tags,
+      metadata: row.metadata,
+      tracking: { opens: row.track_opens, clicks: row.track_clicks },
+      callbackUrl: row.callback_url,
+      reference: null,
+      scheduledAt: null,
+      ttlSeconds: mostTtlSeconds,
+      unitPrice: priceOf(app, caller.tenant.account, sending.currency, caller.receivedMs),
+      warnings: [],
+    },
+    sending,
+    keyed,
+  )
+}
+
+const resendEmail = commit({
+  method: 'POST',
+  path: '/v1/email/:message_id/resend',
+  operation: 'email.resend',
+  summary: 'Send a message again, as a new one',
+  scope: 'email:send',
+  limit: 'email',
+  params: MessageParam,
+  body: Type.Object({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })) }),
+  reply: { status: 200, schema: EmailAccepted },
+  errors: ['NOT_FOUND', 'INVALID_EMAIL', 'DOMAIN_NOT_VERIFIED', 'INSUFFICIENT_BALANCE'],
+  handle: (app, { params, body }, caller, keyed) => resend(app, params.message_id, body.to, caller, keyed),
+})
+
+const contentDays = { free: 3, others: 30 }
+const parts = ['html', 'text', 'raw', 'headers'] as const
+
+const ContentPart = Type.Object(
+  { message_id: Type.String(), part: OneOf(parts), content: Nullable(Type.String()) },
+  { title: 'EmailContent' },
+)
+
+async function contentOf(
+  app: App,
+  id: string,
+  part: (typeof parts)[number],
+  caller: Caller,
+): Promise<Static<typeof ContentPart>> {
+  const row = await requireMessage(app, id, caller)
+  const days = caller.principal.facts.plan === 'free' ? contentDays.free : contentDays.others
+  const content =
+    caller.receivedMs - timeOfUuid(row.id).getTime() > days * dayMs
+      ? null
+      : await loadContent(app, caller.tenant, row.content_id)
+  const outgoing = content && (await loadOutgoing(app, caller.tenant, row.id, 0))
+  const sender = outgoing && (await senderFor(app, caller.tenant, outgoing.domain))
+  if (!content || !outgoing || !sender) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
+  const shown = { message_id: idOf('email', row.id), part }
+  if (!content.raw && (part === 'html' || part === 'text')) {
+    const said = await rendered(app, caller.tenant, outgoing, content.body, {
+      unsubscribeUrl: `${sender.trackingUrl}/u/`,
+    })
+    return { ...shown, content: part === 'html' ? said.html : said.text }
+  }
+  const bytes = (await composeFor(app, caller.tenant, outgoing, content, sender)).bytes.toString('utf8')
+  if (part === 'raw') return { ...shown, content: bytes }
+  const header = bytes.slice(0, bytes.indexOf('\r\n\r\n') + 2)
+  return {
+    ...shown,
+    content:
+      part === 'headers'
+        ? parseFields(header)
+            .map(({ raw }) => raw)
+            .join('')
+        : null,
+  }
+}
+
+const getContent = read({
+  method: 'GET',
+  path: '/v1/email/:message_id/content',
+  operation: 'email.getContent',
+  summary: 'Read what a message says, for 30 days (3 on the free plan)',
+  scope: 'email:read',
+  params: MessageParam,
+  query: Type.Object({ part: Type.Optional(OneOf(parts, { description: 'html unless given' })) }),
+  reply: { status: 200, schema: ContentPart },
+  errors: ['NOT_FOUND'],
+  handle: (app, { params, query }, caller) => contentOf(app, params.message_id, query.part ?? 'html', caller),
+})
+
+export const changeRoutes = [cancelEmail, patchEmail, resendEmail, getContent]

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending a message: what is asked for becomes a draft, and the draft is accepted.
+import type { Static } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { callersCurrency } from '../prices.ts'
+import type { EmailAccepted, EmailSend } from '../schema.ts'
+import { accept } from './accept.ts'
+import { draftOf, type Sending } from './draft.ts'
+
+export async function send(
+  app: App,
+  input: Static<typeof EmailSend>,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof EmailAccepted>> {
+  const sending = sendingOf(caller)
+  const draft = await draftOf(app, sending, input)
+  if (draft.callbackUrl !== null)
+    await app.outbound.checkUrl(draft.callbackUrl, 'callback', caller.tenant.environment, 'callback_url')
+  return accept(app, draft, sending, keyed)
+}
+
+export function sendingOf(caller: Caller): Sending {
+  const { tenant, receivedMs, nowMs, requestId, actor, ip } = caller
+  return { tenant, receivedMs, nowMs, requestId, actor, ip, currency: callersCurrency(caller) }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators decide about mail: the name it is sent under, its ports, and whether it leaves through somebody else's server.
+import { addresses, host, integer, secretUrl, text } from '../../setting.ts'
+
+export const emailSettings = {
+  PAMOJA_MAIL_HOST: text(
+    'mail.pamoja.test',
+    'Name of the mail service in the DNS; customers’ CNAME records lead to names under it.',
+  ),
+  PAMOJA_MAIL_ADDRESSES: addresses(
+    ['127.0.0.1'],
+    'Public addresses of the mail service, which its DNS answers with and SPF allows.',
+  ),
+  PAMOJA_MAIL_RELAY: secretUrl(
+    ['smtp:', 'smtps:'],
+    'Mail server that takes all live mail, such as smtp://user:password@relay:587.',
+  ),
+  PAMOJA_SMTP_HOST: host('127.0.0.1', 'Address on which SMTP submission and bounces are taken, and the DNS answers.'),
+  PAMOJA_SMTP_PORT: integer(587, 0, 65535, 'Port of SMTP submission; a free one when it is taken.'),
+  PAMOJA_BOUNCE_PORT: integer(
+    25,
+    0,
+    65535,
+    'Port on which other mail servers bring bounces and complaints; a free one when it is taken.',
+  ),
+  PAMOJA_DNS_PORT: integer(53, 0, 65535, 'Port of the DNS server for PAMOJA_MAIL_HOST; a free one when it is taken.'),
+} as const

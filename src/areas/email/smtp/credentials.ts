@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users of SMTP submission. A password is 256 random bits, so that its plain hash is as good as a slow one, and comparing it tells
+// nothing.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { parseDomain } from '../../../kernel/email-address.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, writeAcross } from '../../../platform/route.ts'
+import { At, Deleted, listQuery, Nullable } from '../../../platform/schema.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { isAddressRange } from '../../../setting.ts'
+import { openPorts } from '../listening.ts'
+
+const maxCredentials = 50
+
+export interface CredentialRow {
+  username: string
+  id: string
+  bucket: number
+  account_id: string
+  environment: 'test' | 'live'
+  name: string
+  hash: Buffer
+  domains: string[]
+  allowed_ips: string[]
+  created_at: Date
+  last_used_at: Date | null
+}
+
+const columns =
+  'username, id, bucket, account_id, environment, name, hash, domains, allowed_ips, created_at, last_used_at'
+
+const byName = statement.home<{ username: string }, CredentialRow>(
+  'email.find_smtp_user',
+  `select ${columns} from email.smtp_credentials where username = $username`,
+)
+
+const insert = statement.home<
+  Tenant & {
+    username: string
+    id: string
+    name: string
+    hash: Buffer
+    domains: readonly string[]
+    allowedIps: readonly string[]
+    at: Date
+  },
+  CredentialRow
+>(
+  'email.insert_smtp_credential',
+  `insert into email.smtp_credentials (username, id, bucket, account_id, environment, name, hash, domains, allowed_ips, created_at)
+   values ($username, $id, $bucket, $account, $environment, $name, $hash, $domains::text[], $allowedIps::text[], $at)
+   returning ${columns}`,
+)
+
+const count = statement.home<Tenant, { count: number }>(
+  'email.count_smtp_credentials',
+  `select count(*)::int as count from email.smtp_credentials where ${mine}`,
+)
+
+const listAll = statement.home<Tenant & { after: string | null; descending: boolean; limit: number }, CredentialRow>(
+  'email.list_smtp_credentials',
+  `select ${columns} from email.smtp_credentials
+    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+const remove = statement.home<One, CredentialRow>(
+  'email.delete_smtp_credential',
+  `delete from email.smtp_credentials where ${mine} and id = $id returning ${columns}`,
+)
+
+const rotate = statement.home<One & { hash: Buffer }, CredentialRow>(
+  'email.rotate_smtp_credential',
+  `update email.smtp_credentials set hash = $hash where ${mine} and id = $id returning ${columns}`,
+)
+
+function hashOf(password: string): Buffer {
+  return createHash('sha256').update(password).digest()
+}
+
+/** The credential that a client shows; null when there is none, or the password is wrong. */
+export async function credentialOf(
+  queryable: Queryable,
+  username: string,
+  password: string,
+): Promise<CredentialRow | null> {
+  const row = await maybe(queryable.query(byName, { username }))
+  return row && timingSafeEqual(row.hash, hashOf(password)) ? row : null
+}
+
+export async function newCredential(
+  tx: Tx,
+  tenant: Tenant,
+  atMs: number,
+  wanted: { name: string; domains: readonly string[]; allowedIps: readonly string[] },
+) {
+  const password = randomBytes(32).toString('base64url')
+  const id = newUuid(atMs)
+  const username = idOf('smtpCredential', id)
+  const row = await one(
+    tx.query(insert, { ...tenant, ...wanted, username, id, hash: hashOf(password), at: new Date(atMs) }),
+  )
+  return { row, password }
+}
+
+const Credential = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    username: Type.String(),
+    host: Type.String(),
+    port: Type.Integer(),
+    domains: Type.Array(Type.String()),
+    allowed_ips: Type.Array(Type.String()),
+    created_at: At(),
+    last_used_at: Nullable(At()),
+  },
+  { title: 'SmtpCredential' },
+)
+const WithPassword = Type.Object(
+  { ...Credential.properties, password: Type.String({ description: 'Shown this once' }) },
+  { title: 'SmtpCredentialWithPassword' },
+)
+
+const CredentialCreate = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  domains: Type.Optional(
+    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' }),
+  ),
+  allowed_ips: Type.Optional(
+    Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, description: 'Only these addresses may connect' }),
+  ),
+})
+
+function shown(app: App, row: CredentialRow): Static<typeof Credential> {
+  const at = openPorts(app).get('submission')
+  return {
+    id: row.username,
+    name: row.name,
+    username: row.username,
+    host: smtpHost(app),
+    port: at?.port ?? app.config.PAMOJA_SMTP_PORT,
+    domains: row.domains,
+    allowed_ips: row.allowed_ips,
+    created_at: row.created_at,
+    last_used_at: row.last_used_at,
+  }
+}
+
+/** Name under which customers reach submission. */
+export function smtpHost(app: App): string {
+  const { PAMOJA_MAIL_HOST: mailHost, PAMOJA_SMTP_HOST: listening } = app.config
+  return mailHost.endsWith('.test') ? listening : mailHost
+}
+
+const createCredential = writeAcross({
+  method: 'POST',
+  path: '/v1/email/smtp-credentials',
+  aliases: ['/v1/smtp-credentials'],
+  operation: 'email.createSmtpCredential',
+  summary: 'Make a user for SMTP submission',
+  scope: 'email:manage',
+  limit: 'email',
+  body: CredentialCreate,
+  reply: { status: 201, schema: WithPassword, location: ({ id }) => `/v1/email/smtp-credentials/${id}` },
+  examples: [{ name: 'A user for the shop', body: { name: 'shop' } }],
+  handle: async (app, tx, { body }, caller) => {
+    const domains = (body.domains ?? []).map((domain, i) => requireDomain(domain, `domains[${i}]`))
+    const bad = (body.allowed_ips ?? []).findIndex((one) => !isAddressRange(one))
+    if (bad >= 0) throw new AppError('VALIDATION_ERROR', `allowed_ips[${bad}] must be an address or a CIDR range`)
+    const { count: many } = await one(tx.query(count, { ...caller.tenant }))
+    if (many >= maxCredentials)
+      throw new AppError('VALIDATION_ERROR', `an account has at most ${maxCredentials} SMTP credentials`)
+    const { row, password } = await newCredential(tx, caller.tenant, caller.receivedMs, {
+      name: body.name,
+      domains,
+      allowedIps: body.allowed_ips ?? [],
+    })
+    await record(tx, caller, 'smtp_credential.create', row.username, { after: { name: row.name } })
+    return { ...shown(app, row), password }
+  },
+})
+
+function requireDomain(text: string, field: string): string {
+  const domain = parseDomain(text)
+  if (!domain) throw new AppError('VALIDATION_ERROR', `${field} must be a domain such as shop.example`)
+  return domain
+}
+
+const listCredentials = list({
+  path: '/v1/email/smtp-credentials',
+  aliases: ['/v1/smtp-credentials'],
+  operation: 'email.listSmtpCredentials',
+  summary: 'List the users of SMTP submission',
+  scope: 'email:manage',
+  query: Type.Object(listQuery),
+  row: Credential,
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listAll, { ...caller.tenant, ...window })
+    return pageOf(window, rows, (row) => shown(app, row))
+  },
+})
+
+function uuidOfCredential(id: string): string {
+  const uuid = uuidOf('smtpCredential', id)
+  if (!uuid) throw noSuchCredential()
+  return uuid
+}
+
+function noSuchCredential(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such SMTP credential; ids begin with smtp_')
+}
+
+const deleteCredential = writeAcross({
+  method: 'DELETE',
+  path: '/v1/email/smtp-credentials/:id',
+  aliases: ['/v1/smtp-credentials/:id'],
+  operation: 'email.deleteSmtpCredential',
+  summary: 'Remove a user of SMTP submission',
+  scope: 'email:manage',
+  limit: 'email',
+  params: IdParam,
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller: Caller) => {
+    const row = await maybe(tx.query(remove, { ...caller.tenant, id: uuidOfCredential(params.id) }))
+    if (!row) throw noSuchCredential()
+    await record(tx, caller, 'smtp_credential.delete', row.username, { before: { name: row.name } })
+    return { id: row.username, deleted: true as const }
+  },
+})
+
+const rotateCredential = writeAcross({
+  method: 'POST',
+  path: '/v1/email/smtp-credentials/:id/rotate',
+  operation: 'email.rotateSmtpCredential',
+  summary: 'Give a user of SMTP submission a new password; the old one ends at once',
+  scope: 'email:manage',
+  limit: 'email',
+  params: IdParam,
+  reply: { status: 200, schema: WithPassword },
+  errors: ['NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    const password = randomBytes(32).toString('base64url')
+    const row = await maybe(
+      tx.query(rotate, { ...caller.tenant, id: uuidOfCredential(params.id), hash: hashOf(password) }),
+    )
+    if (!row) throw noSuchCredential()
+    await record(tx, caller, 'smtp_credential.rotate', row.username, {})
+    return { ...shown(app, row), password }
+  },
+})
+
+export const credentialRoutes = [createCredential, listCredentials, deleteCredential, rotateCredential]

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suppression list over HTTP.
+import { type Static, Type } from 'typebox'
+import { parseAddress } from '../../../kernel/email-address.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { parseMoment } from '../../../kernel/time.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe } from '../../../platform/db.ts'
+import { pageOf, timeWindow, windowOf } from '../../../platform/page.ts'
+import { list, read, write } from '../../../platform/route.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema.ts'
+import {
+  deleteSuppression,
+  findSuppression,
+  insertSuppressions,
+  listSuppressions,
+  type SuppressionRow,
+} from './store.ts'
+
+const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
+const maxAtOnce = 1_000
+
+const Suppression = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    reason: OneOf(reasons),
+    applies_to: OneOf(['all', 'bulk']),
+    message_id: Nullable(Type.String()),
+    detail: Nullable(Type.String()),
+    created_at: At(),
+    expires_at: Nullable(At()),
+  },
+  { title: 'EmailSuppression' },
+)
+
+function shown(row: SuppressionRow): Static<typeof Suppression> {
+  return { ...row, id: idOf('suppression', row.id), message_id: row.message_id && idOf('email', row.message_id) }
+}
+
+const EmailParam = Type.Object({ email: Type.String({ description: 'The address' }) })
+
+const listAll = list({
+  path: '/v1/email/suppressions',
+  operation: 'email.listSuppressions',
+  summary: 'List the addresses that get no mail',
+  scope: 'email:read',
+  query: Type.Object({
+    ...listQuery,
+    ...timeWindowQuery,
+    reason: Type.Optional(OneOf(reasons)),
+    email: Type.Optional(Type.String({ maxLength: 320 })),
+  }),
+  row: Suppression,
+  errors: ['INVALID_DATE_RANGE'],
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const rows = await app.db.query(listSuppressions, {
+      ...caller.tenant,
+      ...window,
+      ...timeWindow(query),
+      reason: query.reason ?? null,
+      email: query.email?.toLowerCase() ?? null,
+    })
+    return pageOf(window, rows, shown)
+  },
+})
+
+const Address = Type.String({ minLength: 1, maxLength: 320 })
+
+const add = write({
+  method: 'POST',
+  path: '/v1/email/suppressions',
+  operation: 'email.addSuppressions',
+  summary: 'Add addresses that get no mail',
+  scope: 'email:manage',
+  limit: 'email',
+  body: Type.Object({
+    email: Type.Optional(Address),
+    emails: Type.Optional(
+      Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` }),
+    ),
+    reason: Type.Optional(OneOf(reasons)),
+    applies_to: Type.Optional(OneOf(['all', 'bulk'])),
+    expires_at: Type.Optional(Moment()),
+  }),
+  reply: {
+    status: 201,
+    schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }),
+    location: () => '/v1/email/suppressions',
+  },
+  errors: ['INVALID_EMAIL'],
+  examples: [{ name: 'One address', body: { email: 'nobody@example.com' } }],
+  handle: async (_app, tx, { body }, caller) => {
+    const given = [...(body.email === undefined ? [] : [body.email]), ...(body.emails ?? [])]
+    if (given.length === 0) throw new AppError('VALIDATION_ERROR', 'email or emails is required')
+    const emails = [...new Set(given.map((text, i) => addressed(text, i)))]
+    const { reason = 'manual', applies_to = reason === 'unsubscribe' ? 'bulk' : 'all' } = body
+    const rows = await tx.query(insertSuppressions, {
+      ...caller.tenant,
+      ids: emails.map(() => newUuid(caller.receivedMs)),
+      emails,
+      reason,
+      appliesTo: applies_to,
+      detail: null,
+      at: new Date(caller.nowMs),
+      expiresAt: body.expires_at === undefined ? null : parseMoment(body.expires_at),
+    })
+    await record(tx, caller, 'email_suppression.create', 'email_suppressions', { after: { added: rows.length } })
+    return { added: rows.length, existing: emails.length - rows.length }
+  },
+})
+
+function addressed(text: string, index: number): string {
+  const parsed = parseAddress(text.trim())
+  if (!parsed) throw new AppError('INVALID_EMAIL', `emails[${index}] is not an address such as amina@shop.example`)
+  return parsed.address.toLowerCase()
+}
+
+const get = read({
+  method: 'GET',
+  path: '/v1/email/suppressions/:email',
+  operation: 'email.getSuppression',
+  summary: 'See why an address gets no mail',
+  scope: 'email:read',
+  params: EmailParam,
+  reply: { status: 200, schema: Suppression },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const row = await maybe(app.db.query(findSuppression, { ...caller.tenant, email: params.email.toLowerCase() }))
+    if (!row) throw new AppError('NOT_FOUND', 'the address is not on the list')
+    return shown(row)
+  },
+})
+
+const remove = write({
+  method: 'DELETE',
+  path: '/v1/email/suppressions/:email',
+  operation: 'email.deleteSuppression',
+  summary: 'Let an address have mail again; one that complained only with confirm=true',
+  scope: 'email:manage',
+  limit: 'email',
+  params: EmailParam,
+  query: Type.Object({
+    confirm: Type.Optional(Type.Boolean({ description: 'Needed for an address that complained' })),
+  }),
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params, query }, caller) => {
+    const row = await maybe(tx.query(deleteSuppression, { ...caller.tenant, email: params.email.toLowerCase() }))
+    if (!row) throw new AppError('NOT_FOUND', 'the address is not on the list')
+    if (row.reason === 'complaint' && query.confirm !== true)
+      throw new AppError(
+        'VALIDATION_ERROR',
+        'the recipient called a message spam: repeat it with confirm=true if they want mail again',
+      )
+    await record(tx, caller, 'email_suppression.delete', idOf('suppression', row.id), {
+      before: { reason: row.reason },
+    })
+    return { id: idOf('suppression', row.id), deleted: true as const }
+  },
+})
+
+export const suppressionRoutes = [listAll, add, get, remove]

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was done to a check, as a chain: each entry carries the hash of the one before, so that nobody can change, remove or
+// slip in an entry without being found out. Entries hold ids and outcomes, nothing personal, and outlive an erasure.
+import { createHash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { idOf, type Kind, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { momentText } from '../../kernel/time.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+
+type Details = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+
+export interface Actor {
+  readonly type: 'api_key' | 'user' | 'system' | 'worker'
+  readonly id: string | null
+  readonly ip: string | null
+}
+
+export interface Link {
+  readonly resource: string
+  readonly resource_id: string
+  readonly sequence: number
+  readonly id: string
+  readonly at: Date
+  readonly action: string
+  readonly actor: unknown
+  readonly details: unknown
+  readonly previous_hash: string | null
+  readonly hash: string
+}
+
+type At = Tenant & { resource: string }
+
+/** Entries of one resource are appended one at a time. */
+const lockChain = statement.tenant<Tenant & { resource: string }, object>(
+  'identity.lock_chain',
+  `select pg_advisory_xact_lock(hashtextextended($account::text || $environment::text || $resource::text, $bucket::int)) as locked`,
+)
+
+const lastLink = statement.tenant<At, { sequence: number; hash: string }>(
+  'identity.last_link',
+  `select sequence, hash from identity.audit where ${mine} and resource = $resource order by sequence desc limit 1`,
+)
+
+const addLink = statement.tenant<
+  At & {
+    sequence: number
+    id: string
+    resourceId: string
+    at: Date
+    action: string
+    actor: string
+    details: string
+    previous: string | null
+    hash: string
+  },
+  object
+>(
+  'identity.add_link',
+  `insert into identity.audit (bucket, account_id, environment, resource, sequence, id, resource_id, at, action, actor,
+                               details, previous_hash, hash)
+   values ($bucket, $account, $environment, $resource, $sequence, $id, $resourceId, $at, $action, $actor::jsonb,
+           $details::jsonb, $previous, $hash)`,
+)
+
+/** At most this many entries of one resource are shown and verified at once. */
+const maxLinks = 1_000
+
+const findLinks = statement.tenant<At & { limit: number }, Link>(
+  'identity.find_links',
+  `select resource, resource_id, sequence, id, at, action, actor, details, previous_hash, hash from identity.audit
+    where ${mine} and resource = $resource order by sequence limit $limit::int`,
+)
+
+export interface Happening {
+  /** Public id of the check. */
+  readonly resourceId: string
+  readonly action: string
+  readonly actor: Actor
+  readonly details?: Details
+  readonly receivedMs: number
+  readonly nowMs: number
+}
+
+export async function appendAudit(tx: Tx, tenant: Tenant, happening: Happening): Promise<void> {
+  const { resourceId, action, actor, details = {}, receivedMs, nowMs } = happening
+  const resource = resourceOf(resourceId)
+  if (!resource) throw new Error(`${resourceId} is no check that can be audited`)
+  await tx.query(lockChain, { ...tenant, resource })
+  const last = await maybe(tx.query(lastLink, { ...tenant, resource }))
+  const id = newUuid(receivedMs)
+  const sequence = (last?.sequence ?? 0) + 1
+  const at = new Date(nowMs)
+  const previous = last?.hash ?? null
+  const hash = hashOf({ id, sequence, at, action, actor, details, previous_hash: previous })
+  await tx.query(addLink, {
+    ...tenant,
+    resource,
+    sequence,
+    id,
+    resourceId,
+    at,
+    action,
+    actor: JSON.stringify(actor),
+    details: JSON.stringify(details),
+    previous,
+    hash,
+  })
+}
+
+export function actorOf(caller: Caller): Actor {
+  return { type: 'api_key', id: caller.actor, ip: caller.ip }
+}
+
+export const worker: Actor = { type: 'worker', id: null, ip: null }
+export const system: Actor = { type: 'system', id: null, ip: null }
+
+const auditedKinds = ['verification', 'scan', 'faceMatch', 'liveness', 'riskCheck', 'otp'] as const satisfies Kind[]
+
+/** The UUID inside the id of anything that is audited; null for other texts. */
+export function resourceOf(resourceId: string): string | null {
+  for (const kind of auditedKinds) {
+    const uuid = uuidOf(kind, resourceId)
+    if (uuid) return uuid
+  }
+  return null
+}
+
+/** Entries of a check, oldest first. */
+export function linksOf(queryable: Queryable, tenant: Tenant, resource: string): Promise<Link[]> {
+  return queryable.query(findLinks, { ...tenant, resource, limit: maxLinks })
+}
+
+/** SHA-256 over the hash before it and the entry as JSON with sorted names. */
+function hashOf(link: Omit<Link, 'resource' | 'resource_id' | 'hash'>): string {
+  const { id, sequence, at, action, actor, details, previous_hash } = link
+  const entry = { entry_id: idOf('audit', id), sequence, timestamp: momentText(at), action, actor, details }
+  return `sha256:${createHash('sha256')
+    .update(`${previous_hash ?? ''}${canonical(entry)}`)
+    .digest('hex')}`
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, held]) => `${JSON.stringify(name)}:${canonical(held)}`).join()}}`
+}
+
+/** What is wrong with a chain: the first entry that does not follow from the one before. Null when it holds. */
+export function faultOf(links: readonly Link[]): string | null {
+  let previous: string | null = null
+  for (const [i, link] of links.entries()) {
+    if (link.sequence !== i + 1) return `entry ${i + 1} is missing`
+    if (link.previous_hash !== previous) return `entry ${link.sequence} does not follow the one before it`
+    if (link.hash !== hashOf(link)) return `entry ${link.sequence} was changed`
+    previous = link.hash
+  }
+  return null
+}
+
+export const AuditEntry = Type.Object(
+  {
+    entry_id: Type.String(),
+    sequence: Type.Integer(),
+    timestamp: Type.String(),
+    action: Type.String(),
+    actor: Type.Unknown(),
+    details: Type.Unknown(),
+    previous_hash: Type.Union([Type.String(), Type.Null()]),
+    hash: Type.String(),
+  },
+  { title: 'IdentityAuditEntry' },
+)
+
+export function entryOf(link: Link): Static<typeof AuditEntry> {
+  const { id, sequence, at, action, actor, details, previous_hash, hash } = link
+  return {
+    entry_id: idOf('audit', id),
+    sequence,
+    timestamp: momentText(at),
+    action,
+    actor,
+    details,
+    previous_hash,
+    hash,
+  }
+}

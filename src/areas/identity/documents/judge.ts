@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a document holds together: its zone, its print, its number, its dates, and what the caller claims of its holder.
+// Pure, and a statement about consistency, not a forensic certificate.
+import type { ReadDocument } from '../engines/tasks.ts'
+import { alpha3Of, type DocumentEntry } from './catalogue.ts'
+import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
+import { type DocumentFields, fieldsOfZone } from './zone-fields.ts'
+
+type Result = 'pass' | 'fail' | 'warn' | 'skipped' | 'unavailable'
+type Weight = 'critical' | 'major' | 'minor'
+
+export interface Check {
+  readonly check: string
+  readonly result: Result
+  readonly weight: Weight
+  readonly detail: string
+}
+
+export interface Claims {
+  readonly first_name?: string
+  readonly last_name?: string
+  readonly date_of_birth?: string
+  readonly sex?: string
+  readonly document_number?: string
+}
+
+export interface Judgement {
+  readonly fields: DocumentFields
+  readonly checks: readonly Check[]
+}
+
+/** A zone below this confidence was not read well enough to be believed, nor to accuse anybody. */
+const sureZone = 0.5
+const sameName = 0.85
+/** A printed number this near to the one of the zone was meant to be it. */
+const nearNumber = 0.6
+const portraitPart = { least: 0.01, most: 0.6 }
+
+export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: Claims, nowMs: number): Judgement {
+  const printed = asFields(printedFields(read.lines))
+  const zone = read.mrz && read.mrz.confidence >= sureZone ? read.mrz : null
+  const inZone = zone ? fieldsOfZone(zone, nowMs) : null
+  const fields = inZone
+    ? { ...inZone, issue_date: printed.issue_date, personal_number: inZone.personal_number ?? null }
+    : printed
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  return {
+    fields,
+    checks: [
+      zoneDigits(entry, read),
+      zoneAgainstPrint(entry, inZone, read),
+      issuer(entry, inZone, zone),
+      expiry(fields, today),
+      numberFormat(entry, printed, fields),
+      ...numberDigits(entry, printed, fields),
+      dates(fields, today),
+      portrait(read),
+      barcodes(read, fields),
+      claimed(claims, fields),
+      edited(read),
+      recaptured(read),
+    ].filter((check) => check !== null),
+  }
+}
+
+function zoneDigits(entry: DocumentEntry, { mrz }: ReadDocument): Check | null {
+  if (!entry.hasMrz && !mrz) return null
+  const base = { check: 'mrz_check_digits', weight: 'critical' } as const
+  if (!mrz || mrz.confidence < sureZone)
+    return { ...base, result: entry.hasMrz ? 'unavailable' : 'skipped', detail: 'no zone could be read' }
+  if (mrz.failing.length === 0) return { ...base, result: 'pass', detail: `${mrz.format}, all digits` }
+  return { ...base, result: 'fail', detail: mrz.failing.join(', ') }
+}
+
+function zoneAgainstPrint(entry: DocumentEntry, zone: DocumentFields | null, { lines }: ReadDocument): Check | null {
+  if (!zone) return null
+  const base = { check: 'mrz_matches_visual_zone', weight: entry.hasMrz ? 'critical' : 'major' } as const
+  const texts = lines.map(({ text }) => text)
+  const number = folded(zone.document_number ?? '')
+  const numbers = texts.map(folded).filter((text) => /\d{4}/.test(text))
+  const hasNumber = numbers.some((text) => text.includes(number))
+  const other = hasNumber ? undefined : numbers.find((text) => similarity(text, number) >= nearNumber)
+  const printed = datesIn(lines)
+  const missing = [zone.date_of_birth, zone.expiry_date].filter((date) => date && !printed.includes(date))
+  const name = Math.max(0, ...texts.map((text) => similarity(text, zone.last_name ?? '')))
+  if (other) return { ...base, result: 'fail', detail: 'the printed number is another one' }
+  if (printed.length >= 2 && missing.length > 0)
+    return { ...base, result: 'fail', detail: 'a printed date is another one' }
+  if (!hasNumber || missing.length > 0 || name < sameName)
+    return { ...base, result: 'warn', detail: 'not all of the print could be read' }
+  return { ...base, result: 'pass', detail: 'number, birth date, expiry, name' }
+}
+
+function issuer(entry: DocumentEntry, zone: DocumentFields | null, mrz: ReadDocument['mrz']): Check | null {
+  if (!zone || !mrz) return null
+  const found = mrz.lines[0]?.slice(2, 5).replaceAll('<', '') ?? ''
+  const isSame = found === alpha3Of(entry.country)
+  return {
+    check: 'issuing_country',
+    result: isSame ? 'pass' : 'fail',
+    weight: 'critical',
+    detail: isSame ? found : `issued by ${found}`,
+  }
+}
+
+function expiry({ expiry_date }: DocumentFields, today: string): Check {
+  const base = { check: 'document_not_expired', weight: 'critical' } as const
+  if (!expiry_date) return { ...base, result: 'skipped', detail: 'no expiry date on the document' }
+  return { ...base, result: expiry_date < today ? 'fail' : 'pass', detail: expiry_date }
+}
+
+/** The number that the rule is about: that of the print where the zone has another one, as cards do. */
+function ruledNumber({ rule, type }: DocumentEntry, printed: DocumentFields, fields: DocumentFields): string | null {
+  const candidates = [printed.document_number, fields.document_number].filter((number) => number !== null)
+  const tidy = candidates.map((number) => number.replaceAll(' ', ''))
+  return (
+    (type === 'passport' ? fields.document_number : tidy.find((number) => rule?.pattern.test(number))) ??
+    tidy[0] ??
+    null
+  )
+}
+
+function numberFormat(entry: DocumentEntry, printed: DocumentFields, fields: DocumentFields): Check | null {
+  if (!entry.rule) return null
+  const { pattern, name, isVerified } = entry.rule
+  const number = ruledNumber(entry, printed, fields)
+  const base = { check: 'number_format', weight: 'major', detail: name } as const
+  if (!number) return { ...base, result: 'warn', detail: 'no number could be read' }
+  if (pattern.test(number)) return { ...base, result: 'pass' }
+  return { ...base, result: isVerified ? 'fail' : 'warn' }
+}
+
+function numberDigits(entry: DocumentEntry, printed: DocumentFields, fields: DocumentFields): Check[] {
+  const number = ruledNumber(entry, printed, fields)
+  const { rule } = entry
+  if (!rule || !number || !rule.pattern.test(number)) return []
+  const wrong = rule.isVerified ? 'fail' : 'warn'
+  const checks: Check[] = []
+  if (rule.checksum)
+    checks.push({
+      check: 'number_checksum',
+      result: rule.checksum(number) ? 'pass' : wrong,
+      weight: 'critical',
+      detail: rule.name,
+    })
+  const embedded = rule.embeds?.(number)
+  if (embedded) {
+    const isBirth = !embedded.birth || !fields.date_of_birth || fields.date_of_birth.startsWith(embedded.birth)
+    const isSex = !embedded.sex || !fields.sex || fields.sex === embedded.sex
+    checks.push({
+      check: 'number_embeds_birth_date_sex',
+      result: isBirth && isSex ? 'pass' : wrong,
+      weight: 'critical',
+      detail: rule.name,
+    })
+  }
+  return checks
+}
+
+const maxAge = 120
+
+function dates(
+  { date_of_birth: birth, issue_date: issue, expiry_date: expiryDate }: DocumentFields,
+  today: string,
+): Check {
+  const base = { check: 'dates_plausible', weight: 'major' } as const
+  const oldest = `${Number(today.slice(0, 4)) - maxAge}${today.slice(4)}`
+  const isWrong =
+    (birth && (birth > today || birth < oldest)) ||
+    (birth && issue && issue < birth) ||
+    (issue && issue > today) ||
+    (issue && expiryDate && expiryDate <= issue)
+  if (isWrong) return { ...base, result: 'fail', detail: 'the dates contradict each other' }
+  return birth
+    ? { ...base, result: 'pass', detail: 'in order' }
+    : { ...base, result: 'warn', detail: 'no birth date read' }
+}
+
+function portrait({ faces, quality }: ReadDocument): Check {
+  const base = { check: 'portrait_present', weight: 'major' } as const
+  const [face] = faces
+  if (!face) return { ...base, result: 'fail', detail: 'no face on the front' }
+  const part = face.box.height / quality.height
+  const isPlausible = part > portraitPart.least && part < portraitPart.most
+  return { ...base, result: isPlausible ? 'pass' : 'warn', detail: `${faces.length} found` }
+}
+
+function barcodes({ barcodes: found }: ReadDocument, { document_number }: DocumentFields): Check | null {
+  if (found.length === 0) return null
+  const number = folded(document_number ?? '')
+  const isMatched = number !== '' && found.some(({ text }) => folded(text).includes(number))
+  return {
+    check: 'barcode_matches',
+    result: isMatched ? 'pass' : 'warn',
+    weight: 'major',
+    detail: found.map(({ format }) => format).join(', '),
+  }
+}
+
+function claimed(claims: Claims, fields: DocumentFields): Check | null {
+  const said: string[] = []
+  let isWrong = false
+  for (const name of ['first_name', 'last_name'] as const) {
+    const [claim, found] = [claims[name], fields[name]]
+    if (!claim || !found) continue
+    const score = similarity(claim, found)
+    said.push(`${name} ${score.toFixed(2)}`)
+    isWrong ||= score < sameName && !folded(found).includes(folded(claim))
+  }
+  for (const name of ['date_of_birth', 'sex', 'document_number'] as const) {
+    const [claim, found] = [claims[name], fields[name]]
+    if (!claim || !found) continue
+    const isSame = folded(claim) === folded(found)
+    said.push(`${name} ${isSame ? 'equal' : 'differs'}`)
+    isWrong ||= !isSame
+  }
+  if (said.length === 0) return null
+  return { check: 'claims_match', result: isWrong ? 'fail' : 'pass', weight: 'major', detail: said.join(', ') }
+}
+
+function edited({ editor }: ReadDocument): Check {
+  const base = { check: 'image_edited', weight: 'minor' } as const
+  return editor
+    ? { ...base, result: 'warn', detail: `the file was made by ${editor}` }
+    : { ...base, result: 'pass', detail: 'no tag of an editor' }
+}
+
+function recaptured({ isRecaptured }: ReadDocument): Check {
+  const base = { check: 'image_recaptured', weight: 'minor' } as const
+  if (isRecaptured === null) return { ...base, result: 'skipped', detail: 'the picture is too small to tell' }
+  return {
+    ...base,
+    result: isRecaptured ? 'warn' : 'pass',
+    detail: isRecaptured ? 'signs of a screen' : 'no signs of a screen',
+  }
+}
+
+/** Every critical check passed and no major one failed. */
+export function isAuthentic(checks: readonly Check[]): boolean {
+  return checks.every(
+    ({ result, weight }) =>
+      result === 'pass' || result === 'skipped' || (weight === 'critical' ? result === 'warn' : result !== 'fail'),
+  )
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a document without deciding anything, and which documents are known.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, write } from '../../../platform/route.ts'
+import { At, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import { actorOf, appendAudit } from '../audit-chain.ts'
+import { engine } from '../engines/engines.ts'
+import { type ReadDocument, readDocument } from '../engines/tasks.ts'
+import { maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
+import { catalogue, countryOf, documentTypes, entryFor } from './catalogue.ts'
+import { printedFields } from './visual-zone.ts'
+import { fieldsOfZone } from './zone-fields.ts'
+
+const Scan = Type.Object({
+  document_type: Type.Optional(Type.String({ maxLength: 40 })),
+  country: Type.Optional(Type.String({ minLength: 2, maxLength: 3 })),
+  document_front: Picture('Front of the document'),
+  document_back: Type.Optional(Picture('Back of the document')),
+  languages: Type.Optional(Type.Array(Type.String({ maxLength: 5 }), { maxItems: 10 })),
+  include_text: Type.Optional(Type.Boolean()),
+  include_portrait: Type.Optional(Type.Boolean()),
+})
+
+const Field = Type.Object({
+  value: Type.String(),
+  confidence: Type.Number(),
+  source: OneOf(['mrz', 'barcode', 'visual']),
+  box: Nullable(Type.Array(Type.Integer(), { description: 'x, y, width, height in the upright picture' })),
+})
+
+const Scanned = Type.Object(
+  {
+    scan_id: Type.String(),
+    document_type: Nullable(Type.String()),
+    country: Nullable(Type.String()),
+    fields: Type.Record(Type.String(), Field),
+    mrz: Nullable(
+      Type.Object({
+        format: Type.String(),
+        valid: Type.Boolean(),
+        lines: Type.Array(Type.String()),
+        errors: Type.Array(Type.String()),
+      }),
+    ),
+    barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String() })),
+    quality: Type.Object({
+      sharpness: Type.Number(),
+      brightness: Type.Number(),
+      glare: Type.Number(),
+      width: Type.Integer(),
+      height: Type.Integer(),
+      acceptable: Type.Boolean(),
+    }),
+    portrait: Nullable(Type.String({ description: 'JPEG in base64' })),
+    text: Nullable(Type.String()),
+    processing_ms: Type.Integer(),
+    created_at: At(),
+  },
+  { title: 'IdentityScan' },
+)
+
+interface Read {
+  readonly id: string
+  readonly read: ReadDocument
+  readonly tookMs: number
+}
+
+async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promise<Read> {
+  if (input.document_type !== undefined && input.country !== undefined) entryFor(input.document_type, input.country)
+  const front = await pictureOf(app, caller, 'document_front', input.document_front)
+  const back =
+    input.document_back === undefined ? null : await pictureOf(app, caller, 'document_back', input.document_back)
+  const startedMs = performance.now()
+  const wanted = { front, back, wantsPortrait: input.include_portrait ?? false }
+  const read = await engine(app, readDocument, wanted, ['document_front', 'document_back'])
+  if (read.lines.length === 0 && !read.mrz && read.barcodes.length === 0)
+    throw new AppError('DOCUMENT_UNREADABLE', 'nothing could be read on it')
+  return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs) }
+}
+
+/** The zone where there is one, because its digits check it; the print for the rest. */
+function fieldsOf({ mrz, lines }: ReadDocument, nowMs: number): Static<typeof Scanned>['fields'] {
+  const fields: Static<typeof Scanned>['fields'] = {}
+  for (const [name, { value, confidence, box }] of Object.entries(printedFields(lines)))
+    fields[name] = { value, confidence, source: 'visual', box: [...box] }
+  if (!mrz) return fields
+  const confidence = Math.round(mrz.confidence * 1000) / 10
+  for (const [name, value] of Object.entries(fieldsOfZone(mrz, nowMs)))
+    if (value !== null) fields[name] = { value, confidence, source: 'mrz', box: null }
+  return fields
+}
+
+const typeOfZone: Readonly<Record<string, string>> = { TD3: 'passport', TD1: 'national_id', TD2: 'national_id' }
+
+const scanDocument = write({
+  method: 'POST',
+  path: '/v1/identity/scan-document',
+  operation: 'identity.scanDocument',
+  summary: 'Read a document, and decide nothing',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: Scan,
+  bodyLimitBytes: maxRequestBytes,
+  files: {
+    document_front: { maxBytes: maxPictureBytes, optional: true },
+    document_back: { maxBytes: maxPictureBytes, optional: true },
+  },
+  reply: { status: 200, schema: Scanned },
+  errors: [
+    'INVALID_DOCUMENT_TYPE',
+    'IMAGE_QUALITY_LOW',
+    'IMAGE_TOO_LARGE',
+    'DOCUMENT_UNREADABLE',
+    'PROVIDER_UNAVAILABLE',
+  ],
+  examples: [{ name: 'A passport', body: { document_front: 'sandbox:passport_ke' } }],
+  prepare: (app, { body }, caller) => scan(app, caller, body),
+  handle: async (_app, tx, { body }, caller, { id, read, tookMs }) => {
+    const { tenant, receivedMs, nowMs } = caller
+    const scan_id = idOf('scan', id)
+    const { problems, ...quality } = read.quality
+    await appendAudit(tx, tenant, {
+      resourceId: scan_id,
+      action: 'scan.completed',
+      actor: actorOf(caller),
+      details: { engine: read.ocrEngine },
+      receivedMs,
+      nowMs,
+    })
+    return {
+      scan_id,
+      document_type: body.document_type ?? typeOfZone[read.mrz?.format ?? ''] ?? null,
+      country: countryOf(body.country ?? read.mrz?.lines[0]?.slice(2, 5) ?? ''),
+      fields: fieldsOf(read, nowMs),
+      mrz: read.mrz && {
+        format: read.mrz.format,
+        valid: read.mrz.failing.length === 0,
+        lines: read.mrz.lines,
+        errors: read.mrz.failing,
+      },
+      barcodes: read.barcodes,
+      quality: { ...quality, acceptable: problems.length === 0 },
+      portrait: read.portrait,
+      text: body.include_text ? read.lines.map(({ text }) => text).join('\n') : null,
+      processing_ms: tookMs,
+      created_at: new Date(nowMs),
+    }
+  },
+})
+
+const DocumentTypeRow = Type.Object(
+  {
+    country: Type.String(),
+    document_type: OneOf(documentTypes),
+    sides: Type.Integer(),
+    has_mrz: Type.Boolean(),
+    has_barcode: Type.Boolean(),
+    number_pattern: Nullable(Type.String()),
+    checks: Type.Array(Type.String()),
+    registry: Type.Boolean({ description: 'Whether a registry can be asked' }),
+    verified: Type.Boolean({ description: 'Checked against the issuer; otherwise its rules can only warn' }),
+    source: Type.String(),
+  },
+  { title: 'IdentityDocumentType' },
+)
+
+const listTypes = list({
+  path: '/v1/identity/document-types',
+  operation: 'identity.listDocumentTypes',
+  summary: 'List the documents that are known',
+  scope: 'identity:read',
+  query: Type.Object({
+    ...wholeListQuery,
+    country: Type.Optional(Type.String({ minLength: 2, maxLength: 3, description: 'ISO 3166, two or three letters' })),
+  }),
+  row: DocumentTypeRow,
+  examples: [{ name: 'Those of Kenya', query: { country: 'KE' } }],
+  handle: async (_app, { query }, { tenant }) => {
+    const country = query.country === undefined ? null : (countryOf(query.country) ?? 'none')
+    const rows = catalogue
+      .filter((entry) => country === null || entry.country === country)
+      .map((entry) => ({
+        country: entry.country,
+        document_type: entry.type,
+        sides: entry.sides,
+        has_mrz: entry.hasMrz,
+        has_barcode: entry.hasBarcode,
+        number_pattern: entry.rule?.pattern.source ?? null,
+        checks: [
+          ...(entry.hasMrz ? ['mrz_check_digits', 'mrz_matches_visual_zone'] : []),
+          ...(entry.rule ? ['number_format'] : []),
+          ...(entry.rule?.checksum ? ['number_checksum'] : []),
+          ...(entry.rule?.embeds ? ['number_embeds_birth_date_sex'] : []),
+          'document_not_expired',
+          'dates_plausible',
+          'portrait_present',
+        ],
+        registry: tenant.environment === 'test',
+        verified: entry.isVerified,
+        source: entry.source,
+      }))
+    return pageOfWhole(query, rows, (row) => `${row.country} ${row.document_type}`)
+  },
+})
+
+export const documentRoutes: readonly Route[] = [scanDocument, listTypes]

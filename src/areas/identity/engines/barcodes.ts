@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads PDF417, QR and Code 128 with zxing-wasm, whose WebAssembly is taken from the package: nothing is fetched.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { encode, type Image } from './image.ts'
+import { lazily } from './nets/runtime.ts'
+import { packageFolder } from './nets/weights.ts'
+import { EngineProblem } from './problem.ts'
+
+export interface Barcode {
+  readonly format: string
+  readonly text: string
+}
+
+const maxBarcodes = 4
+const maxText = 4_000
+
+const reader = lazily(async () => {
+  const file = join(packageFolder('zxing-wasm'), 'dist', 'reader', 'zxing_reader.wasm')
+  const { prepareZXingModule, readBarcodes: read } = await import('zxing-wasm/reader').catch((cause) => {
+    throw new EngineProblem('package_missing', 'The package zxing-wasm is not installed. Run: npm install zxing-wasm', {
+      cause,
+    })
+  })
+  const bytes = await readFile(file)
+  await prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(bytes).buffer }, fireImmediately: true })
+  return read
+})
+
+export async function readBarcodes(image: Image): Promise<Barcode[]> {
+  const read = await reader()
+  const found = await read(new Uint8Array(await encode(image)), {
+    formats: ['PDF417', 'QRCode', 'Code128'],
+    maxNumberOfSymbols: maxBarcodes,
+    tryHarder: true,
+  })
+  return found.filter(({ isValid }) => isValid).map(({ format, text }) => ({ format, text: text.slice(0, maxText) }))
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door to the engines: hands pictures to their processes, and turns what prevented an answer into what a customer is
+// told. Where a package is missing, the answer says what to install; nothing else of the installation depends on it.
+import { availableParallelism } from 'node:os'
+import type { Static, TSchema } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import {
+  Compute,
+  ComputeBusyError,
+  ComputeFailedError,
+  ComputeRefusedError,
+  type Task,
+} from '../../../platform/compute.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { root } from '../../../platform/root.ts'
+import { isAboutPicture, problemCodes } from './problem.ts'
+
+const maxWaitMs = 30_000
+const maxWaiting = 64
+const restartSeconds = 5
+
+export const computeOf = onePerApp(
+  (app: App) =>
+    new Compute({
+      program: new URL('dist/src/areas/identity/engines/program.js', root),
+      programArguments: app.config.PAMOJA_FACE_MODEL ? [app.config.PAMOJA_FACE_MODEL] : [],
+      processes: app.config.PAMOJA_ENGINE_PROCESSES || Math.max(1, availableParallelism() - 1),
+      maxWaitMs,
+      maxWaiting,
+      log: app.log,
+    }),
+)
+
+/** Runs a task on pictures; `fields` are the names under which they were sent, in their order. */
+export async function engine<Input, S extends TSchema>(
+  app: App,
+  task: Task<Input, S>,
+  input: Input,
+  fields: readonly string[],
+): Promise<Static<S>> {
+  try {
+    return await computeOf(app).run(task, input)
+  } catch (problem) {
+    throw answerFor(problem, fields)
+  }
+}
+
+function answerFor(problem: unknown, fields: readonly string[]): unknown {
+  if (problem instanceof ComputeBusyError)
+    return new AppError('PROVIDER_UNAVAILABLE', 'too many pictures wait to be looked at; repeat this later', {
+      retryAfterSeconds: problem.retryAfterSeconds,
+    })
+  if (problem instanceof ComputeFailedError)
+    return new AppError('PROVIDER_UNAVAILABLE', 'the engine that looks at pictures is restarting; repeat this', {
+      retryAfterSeconds: restartSeconds,
+      cause: problem,
+    })
+  if (problem instanceof ComputeRefusedError) return refusal(problem, fields)
+  return problem
+}
+
+function refusal(problem: ComputeRefusedError, fields: readonly string[]): AppError {
+  const code = problemCodes.find((known) => known === problem.code)
+  const field = fields[problem.picture ?? 0] ?? 'image'
+  if (!code || !isAboutPicture(code))
+    return new AppError('PROVIDER_UNAVAILABLE', problem.message, { extra: { reason: problem.code }, cause: problem })
+  if (code === 'image_too_large')
+    return new AppError('IMAGE_TOO_LARGE', `${field}: ${problem.message}`, { extra: { image: field } })
+  if (code === 'image_too_small')
+    return new AppError('IMAGE_QUALITY_LOW', `${field}: ${problem.message}`, {
+      extra: { image: field, problems: ['too_small'] },
+    })
+  return new AppError('VALIDATION_ERROR', `${field}: ${problem.message}`, {
+    fields: [{ field, code: 'VALIDATION_ERROR', message: problem.message }],
+  })
+}

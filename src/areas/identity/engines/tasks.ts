@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tasks of the engines, as both sides know them: what is handed over and what comes back. Pictures go as bytes and
+// come back as base64, stripped of everything but pixels.
+import { type Static, Type } from 'typebox'
+import { task } from '../../../platform/compute.ts'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Use } from './quality.ts'
+
+const Box = Type.Object({ x: Type.Number(), y: Type.Number(), width: Type.Number(), height: Type.Number() })
+
+const Quality = Type.Object({
+  sharpness: Type.Number(),
+  brightness: Type.Number(),
+  glare: Type.Number(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  problems: Type.Array(Type.String({ maxLength: 20 }), { maxItems: 8 }),
+})
+
+const maxDescriptor = 2048
+
+const FoundFace = Type.Object({
+  box: Box,
+  score: Type.Number(),
+  eyeDistance: Type.Number(),
+  isCut: Type.Boolean(),
+  /** Of the largest face only. */
+  descriptor: Nullable(Type.Array(Type.Number(), { maxItems: maxDescriptor })),
+})
+export type FoundFace = Static<typeof FoundFace>
+
+const Faces = Type.Array(FoundFace, { maxItems: 20 })
+
+const Examined = Type.Object({
+  type: Type.String(),
+  quality: Quality,
+  editor: Nullable(Type.String({ maxLength: 40 })),
+  /** Null for documents: their faces are looked for when they are read. */
+  faces: Nullable(Faces),
+  /** The picture again, upright and without metadata, as a JPEG in base64. */
+  clean: Type.String(),
+})
+export type Examined = Static<typeof Examined>
+
+export const examine = task<{ pictures: readonly { bytes: Uint8Array; use: Use }[] }>()({
+  name: 'examine',
+  answer: Type.Object({ pictures: Type.Array(Examined) }),
+  timeoutMs: 120_000,
+})
+
+const Mrz = Type.Object({
+  format: OneOf(['TD1', 'TD2', 'TD3', 'MRVA', 'MRVB']),
+  lines: Type.Array(Type.String({ maxLength: 44 }), { minItems: 2, maxItems: 3 }),
+  status: OneOf(['read', 'repaired', 'invalid']),
+  failing: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 90 }),
+  confidence: Type.Number(),
+  box: Box,
+})
+
+const TextLine = Type.Object({ text: Type.String({ maxLength: 400 }), confidence: Type.Number(), box: Box })
+export type TextLine = Static<typeof TextLine>
+
+const ReadDocument = Type.Object({
+  mrz: Nullable(Mrz),
+  lines: Type.Array(TextLine, { maxItems: 120 }),
+  barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String({ maxLength: 4000 }) }), { maxItems: 8 }),
+  faces: Faces,
+  quality: Quality,
+  isRecaptured: Nullable(Type.Boolean()),
+  editor: Nullable(Type.String()),
+  portrait: Nullable(Type.String()),
+  ocrEngine: Type.String(),
+  faceEngine: Type.String(),
+})
+export type ReadDocument = Static<typeof ReadDocument>
+
+export const readDocument = task<{ front: Uint8Array; back: Uint8Array | null; wantsPortrait: boolean }>()({
+  name: 'readDocument',
+  answer: ReadDocument,
+  timeoutMs: 120_000,
+})
+
+const Frame = Type.Object({
+  faces: Faces,
+  measures: Nullable(
+    Type.Object({
+      yaw: Type.Number(),
+      pitch: Type.Number(),
+      eyeOpen: Type.Number(),
+      mouthOpen: Type.Number(),
+      mouthWidth: Type.Number(),
+    }),
+  ),
+  /** Equal for pictures that look the same. */
+  hash: Type.String({ maxLength: 16 }),
+  /** Mean tones of the upper corners, behind the person. */
+  corners: Type.Array(Type.Number(), { maxItems: 2 }),
+  isRecaptured: Nullable(Type.Boolean()),
+  quality: Quality,
+})
+export type Frame = Static<typeof Frame>
+
+export const measureFrames = task<{ frames: readonly Uint8Array[] }>()({
+  name: 'measureFrames',
+  answer: Type.Object({ frames: Type.Array(Frame, { maxItems: 30 }), faceEngine: Type.String() }),
+  timeoutMs: 120_000,
+})

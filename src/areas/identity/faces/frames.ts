@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of an active liveness check, as they are sent, and what challenge they answer.
+import { randomInt } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import { mine, type One } from '../../../platform/tenant.ts'
+import { engine } from '../engines/engines.ts'
+import { measureFrames } from '../engines/tasks.ts'
+import { Picture, pictureOf, specimen } from '../pictures.ts'
+import { type ActiveResult, judgeActive, randomSteps } from './active-liveness.ts'
+
+const maxFrameBytes = 1_024 * 1_024
+const maxFramesBytes = 10 * maxFrameBytes
+
+export const Frames = Type.Union(
+  [
+    Type.Array(
+      Type.Object({
+        image: Picture('A frame'),
+        step: Type.String({ maxLength: 20 }),
+        at_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
+      }),
+      { minItems: 3, maxItems: 30 },
+    ),
+    Type.String({ maxLength: 40 }),
+  ],
+  { rule: 'must be 3 to 30 frames, or sandbox:frames_live or sandbox:frames_still' },
+)
+export type Frames = Static<typeof Frames>
+
+export const ActiveSubmission = Type.Object({ challenge_id: Type.String({ maxLength: 40 }), frames: Frames })
+
+const addChallenge = statement.tenant<One & { steps: readonly string[]; expires: Date }, object>(
+  'identity.add_challenge',
+  `insert into identity.challenges (bucket, account_id, environment, id, steps, expires_at)
+   values ($bucket, $account, $environment, $id, $steps::text[], $expires)`,
+)
+
+const findChallenge = statement.tenant<One, { steps: string[]; expires_at: Date; used_at: Date | null }>(
+  'identity.find_challenge',
+  `select steps, expires_at, used_at from identity.challenges where ${mine} and id = $id`,
+)
+
+const useChallenge = statement.tenant<One & { at: Date }, { id: string }>(
+  'identity.use_challenge',
+  `update identity.challenges set used_at = $at where ${mine} and id = $id and used_at is null returning id`,
+)
+
+const challengeMs = 120_000
+
+export async function makeChallenge(tx: Tx, { tenant, receivedMs, nowMs }: Caller) {
+  const id = newUuid(receivedMs)
+  const steps = randomSteps(randomInt)
+  const expires = new Date(nowMs + challengeMs)
+  await tx.query(addChallenge, { ...tenant, id, steps, expires })
+  return { id, challengeId: idOf('liveness', id), steps, expires }
+}
+
+export interface Answered {
+  readonly id: string
+  readonly result: ActiveResult
+  /** The frontal frame, for a comparison. */
+  readonly frontal: Buffer
+}
+
+/** Judges frames against their challenge, which is used up by it whatever comes out. */
+export async function answerChallenge(
+  app: App,
+  caller: Caller,
+  challengeId: string,
+  frames: Frames,
+  field: string,
+): Promise<Answered> {
+  const { tenant, nowMs } = caller
+  const id = uuidOf('liveness', challengeId)
+  const challenge = id && (await maybe(app.db.query(findChallenge, { ...tenant, id })))
+  if (!id || !challenge) throw new AppError('NOT_FOUND', 'there is no such challenge')
+  if (challenge.used_at) throw new AppError('CHALLENGE_USED', 'this challenge was answered before')
+  if (challenge.expires_at.getTime() <= nowMs) throw new AppError('CHALLENGE_EXPIRED', 'the challenge is past its time')
+  const pictures = await picturesOf(app, caller, frames, challenge.steps, field)
+  if (!(await maybe(app.db.query(useChallenge, { ...tenant, id, at: new Date(nowMs) }))))
+    throw new AppError('CHALLENGE_USED', 'this challenge was answered before')
+  const names = pictures.map((_, i) => `${field}[${i}].image`)
+  const { frames: measured } = await engine(app, measureFrames, { frames: pictures.map(({ bytes }) => bytes) }, names)
+  const timed = pictures.flatMap(({ step, atMs }, i) => {
+    const frame = measured[i]
+    return frame ? [{ step, atMs, frame }] : []
+  })
+  const result = judgeActive(challenge.steps, timed)
+  return { id, result, frontal: pictures[result.frontal]?.bytes ?? Buffer.alloc(0) }
+}
+
+interface TimedPicture {
+  readonly bytes: Buffer
+  readonly step: string
+  readonly atMs: number
+}
+
+async function picturesOf(
+  app: App,
+  caller: Caller,
+  frames: Frames,
+  steps: readonly string[],
+  field: string,
+): Promise<TimedPicture[]> {
+  if (typeof frames === 'string') return sandboxFrames(caller, frames, steps, field)
+  const pictures: TimedPicture[] = []
+  let total = 0
+  for (const [i, { image, step, at_ms: atMs }] of frames.entries()) {
+    const bytes = await pictureOf(app, caller, `${field}[${i}].image`, image)
+    total += bytes.length
+    if (bytes.length > maxFrameBytes || total > maxFramesBytes)
+      throw new AppError('IMAGE_TOO_LARGE', `${field}: a frame may have 1 MB, all of them 10 MB`, {
+        extra: { image: field },
+      })
+    pictures.push({ bytes, step, atMs })
+  }
+  return pictures
+}
+
+/** `frames_live` does what is asked for and comes back each time; `frames_still` shows one picture again and again. */
+async function sandboxFrames(
+  { tenant }: Caller,
+  name: string,
+  steps: readonly string[],
+  field: string,
+): Promise<TimedPicture[]> {
+  const isLive = name === 'sandbox:frames_live'
+  if (tenant.environment !== 'test' || (!isLive && name !== 'sandbox:frames_still'))
+    throw invalid(field, 'must be 3 to 30 frames, or with a test key sandbox:frames_live or sandbox:frames_still')
+  const shown = [
+    { step: 'frontal', file: 'frame_frontal_1' },
+    ...steps.flatMap((step, i) => [
+      { step, file: isLive ? `frame_${step}` : 'frame_frontal_1' },
+      { step: 'frontal', file: isLive ? `frame_frontal_${i + 2}` : 'frame_frontal_1' },
+    ]),
+  ]
+  return Promise.all(shown.map(async ({ step, file }, i) => ({ step, atMs: i * 700, bytes: await specimen(file) })))
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing two faces, and whether a living person is before the camera. Pictures are looked at and not stored.
+import { randomBytes } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { actorOf, appendAudit } from '../audit-chain.ts'
+import { engine } from '../engines/engines.ts'
+import { examine, type FoundFace, measureFrames } from '../engines/tasks.ts'
+import { faceIn, maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
+import { judgePassive } from './active-liveness.ts'
+import { answerChallenge, Frames, makeChallenge } from './frames.ts'
+import { likeness, matchThreshold, reviewThreshold } from './match.ts'
+
+const pictureErrors = [
+  'IMAGE_QUALITY_LOW',
+  'IMAGE_TOO_LARGE',
+  'NO_FACE_DETECTED',
+  'MULTIPLE_FACES',
+  'PROVIDER_UNAVAILABLE',
+] as const
+
+const FaceMatch = Type.Object({
+  image_a: Type.Optional(Picture('A face; also called source_image')),
+  image_b: Type.Optional(Picture('Another; also called target_image')),
+  source_image: Type.Optional(Picture('The same as image_a')),
+  target_image: Type.Optional(Picture('The same as image_b')),
+  threshold: Type.Optional(Type.Number({ minimum: reviewThreshold, maximum: 1, rule: 'must be 0.5 to 1' })),
+  strict: Type.Optional(Type.Boolean({ description: 'Answer a mismatch with 422 FACE_MISMATCH' })),
+  reference: Type.Optional(Type.String({ maxLength: 128 })),
+})
+
+const FaceShown = Type.Object({ count: Type.Integer(), box: Type.Array(Type.Integer()), quality: Type.Number() })
+
+const FaceMatched = Type.Object(
+  {
+    face_match_id: Type.String(),
+    match: Type.Boolean(),
+    confidence: Type.Number(),
+    similarity_score: Type.Number(),
+    threshold: Type.Number(),
+    faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }),
+    reference: Nullable(Type.String()),
+    created_at: At(),
+  },
+  { title: 'IdentityFaceMatch' },
+)
+
+interface Compared {
+  readonly id: string
+  readonly similarity: number
+  readonly confidence: number
+  readonly threshold: number
+  readonly faces: { readonly image_a: Static<typeof FaceShown>; readonly image_b: Static<typeof FaceShown> }
+}
+
+async function compare(app: App, caller: Caller, input: Static<typeof FaceMatch>): Promise<Compared> {
+  const [a, b] = [input.image_a ?? input.source_image, input.image_b ?? input.target_image]
+  if (a === undefined) throw invalid('image_a', 'is needed')
+  if (b === undefined) throw invalid('image_b', 'is needed')
+  const fields = ['image_a', 'image_b']
+  const pictures = [
+    { bytes: await pictureOf(app, caller, 'image_a', a), use: 'face' as const },
+    { bytes: await pictureOf(app, caller, 'image_b', b), use: 'face' as const },
+  ]
+  const { pictures: examined } = await engine(app, examine, { pictures }, fields)
+  const [first, second] = examined
+  if (!first || !second) throw new Error('the engine examined fewer pictures than it was given')
+  const [left, right] = [faceIn('image_a', first), faceIn('image_b', second)]
+  const { similarity, confidence } = likeness(left.descriptor ?? [], right.descriptor ?? [])
+  const shown = (face: FoundFace, count: number) => ({
+    count,
+    box: [face.box.x, face.box.y, face.box.width, face.box.height].map(Math.round),
+    quality: Math.round(face.score * Math.min(1, face.eyeDistance / 60) * 100) / 100,
+  })
+  return {
+    id: newUuid(caller.receivedMs),
+    similarity,
+    confidence,
+    threshold: input.threshold ?? matchThreshold,
+    faces: { image_a: shown(left, first.faces?.length ?? 0), image_b: shown(right, second.faces?.length ?? 0) },
+  }
+}
+
+const faceMatch = write({
+  method: 'POST',
+  path: '/v1/identity/face-match',
+  operation: 'identity.matchFaces',
+  summary: 'Compare two faces',
+  description: 'A mismatch is an answer, not an error, unless `strict` is given.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: FaceMatch,
+  bodyLimitBytes: maxRequestBytes,
+  files: {
+    image_a: { maxBytes: maxPictureBytes, optional: true },
+    image_b: { maxBytes: maxPictureBytes, optional: true },
+  },
+  reply: { status: 200, schema: FaceMatched },
+  errors: [...pictureErrors, 'FACE_MISMATCH'],
+  examples: [{ name: 'Two pictures of one person', body: { image_a: 'sandbox:face_a', image_b: 'sandbox:face_a2' } }],
+  prepare: (app, { body }, caller) => compare(app, caller, body),
+  handle: async (_app, tx, { body }, caller, compared) => {
+    const { tenant, receivedMs, nowMs } = caller
+    const { similarity, confidence, threshold, faces } = compared
+    const match = similarity >= threshold
+    if (!match && body.strict)
+      throw new AppError('FACE_MISMATCH', 'the pictures show different people', {
+        extra: { similarity_score: similarity },
+      })
+    const face_match_id = idOf('faceMatch', compared.id)
+    await appendAudit(tx, tenant, {
+      resourceId: face_match_id,
+      action: 'face_match.completed',
+      actor: actorOf(caller),
+      details: { match, threshold },
+      receivedMs,
+      nowMs,
+    })
+    const created_at = new Date(nowMs)
+    const reference = body.reference ?? null
+    return { face_match_id, match, confidence, similarity_score: similarity, threshold, faces, reference, created_at }
+  },
+})
+
+const LivenessCheck = Type.Object({
+  method: OneOf(['passive', 'active']),
+  selfie: Type.Optional(Picture('For the passive method')),
+  challenge_id: Type.Optional(Type.String({ maxLength: 40 })),
+  frames: Type.Optional(Frames),
+  strict: Type.Optional(Type.Boolean({ description: 'Answer a failure with 422 LIVENESS_FAILED' })),
+})
+
+const LivenessReply = Type.Object(
+  {
+    challenge_id: Type.Optional(Type.String()),
+    nonce: Type.Optional(Type.String()),
+    expires_at: Type.Optional(At()),
+    liveness_id: Type.Optional(Type.String()),
+    passed: Type.Optional(Type.Boolean()),
+    confidence: Type.Optional(Type.Number()),
+    method: OneOf(['passive', 'active']),
+    steps: Type.Array(
+      Type.Union([
+        Type.String(),
+        Type.Object({
+          step: Type.String(),
+          passed: Type.Boolean(),
+          measure: Type.Record(Type.String(), Type.Number()),
+        }),
+      ]),
+    ),
+    signals: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]))),
+    created_at: At(),
+  },
+  { title: 'IdentityLiveness' },
+)
+type LivenessReply = Static<typeof LivenessReply>
+
+/** Null: a challenge is asked for, which is made in the transaction. */
+type Judged = Omit<LivenessReply, 'created_at'> & { readonly id: string }
+
+async function judge(app: App, caller: Caller, input: Static<typeof LivenessCheck>): Promise<Judged | null> {
+  if (input.method === 'passive') return screen(app, caller, input.selfie)
+  if (input.challenge_id === undefined) return null
+  if (input.frames === undefined) throw invalid('frames', 'is needed with a challenge_id')
+  const { id, result } = await answerChallenge(app, caller, input.challenge_id, input.frames, 'frames')
+  const { passed, confidence, steps, signals } = result
+  return {
+    id,
+    liveness_id: idOf('liveness', id),
+    passed,
+    confidence,
+    method: 'active',
+    steps: [...steps],
+    signals: { ...signals },
+  }
+}
+
+async function screen(app: App, caller: Caller, selfie: string | undefined): Promise<Judged> {
+  if (selfie === undefined) throw invalid('selfie', 'is needed for the passive method')
+  const bytes = await pictureOf(app, caller, 'selfie', selfie)
+  const { frames } = await engine(app, measureFrames, { frames: [bytes] }, ['selfie'])
+  const [frame] = frames
+  if (!frame) throw new Error('the engine measured no frame')
+  faceIn('selfie', frame)
+  const { passed, confidence } = judgePassive(frame)
+  const id = newUuid(caller.receivedMs)
+  const signals = { recaptured: frame.isRecaptured === true, one_face: frame.faces.length === 1 }
+  return { id, liveness_id: idOf('liveness', id), passed, confidence, method: 'passive', steps: [], signals }
+}
+
+const liveness = write({
+  method: 'POST',
+  path: '/v1/identity/liveness',
+  operation: 'identity.checkLiveness',
+  summary: 'Check that a living person is before the camera',
+  description:
+    'Active: ask without `frames` for a challenge, then send the frames of it. Passive: one picture; screening only, its confidence is at most 80.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: LivenessCheck,
+  bodyLimitBytes: maxRequestBytes,
+  reply: {
+    status: 201,
+    schema: LivenessReply,
+    existed: ({ liveness_id }) => liveness_id !== undefined,
+    location: ({ challenge_id, liveness_id }) => `/v1/identity/audit/${challenge_id ?? liveness_id}`,
+  },
+  errors: [...pictureErrors, 'NOT_FOUND', 'CHALLENGE_USED', 'CHALLENGE_EXPIRED', 'LIVENESS_FAILED'],
+  examples: [{ name: 'A challenge', body: { method: 'active' } }],
+  prepare: (app, { body }, caller) => judge(app, caller, body),
+  handle: async (_app, tx, { body }, caller, judged) => {
+    const { tenant, receivedMs, nowMs } = caller
+    const created_at = new Date(nowMs)
+    if (!judged) {
+      const { challengeId, steps, expires } = await makeChallenge(tx, caller)
+      await appendAudit(tx, tenant, {
+        resourceId: challengeId,
+        action: 'liveness.challenge_created',
+        actor: actorOf(caller),
+        details: { steps },
+        receivedMs,
+        nowMs,
+      })
+      const nonce = randomBytes(12).toString('base64url')
+      return { challenge_id: challengeId, method: 'active' as const, steps, expires_at: expires, nonce, created_at }
+    }
+    if (body.strict && !judged.passed)
+      throw new AppError('LIVENESS_FAILED', 'the pictures do not show a living person', {
+        extra: { steps: judged.steps.map((step) => (typeof step === 'string' ? step : `${step.step} ${step.passed}`)) },
+      })
+    const { id, ...reply } = judged
+    await appendAudit(tx, tenant, {
+      resourceId: idOf('liveness', id),
+      action: 'liveness.completed',
+      actor: actorOf(caller),
+      details: { method: judged.method, passed: judged.passed ?? false },
+      receivedMs,
+      nowMs,
+    })
+    return { ...reply, created_at }
+  },
+})
+
+export const faceRoutes: readonly Route[] = [faceMatch, liveness]

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of one-time codes.
+import { type Route, write } from '../../../platform/route.ts'
+import { OtpSend, OtpSent, reserveAndSend, tellSent } from './send.ts'
+import { confirmCode, judgeCode, OtpVerified, OtpVerify } from './verify.ts'
+
+const send = write({
+  method: 'POST',
+  path: '/v1/identity/phone/send-otp',
+  operation: 'identity.sendOtp',
+  summary: 'Send a one-time code to a phone',
+  description:
+    'Again for the same phone and purpose while a code is pending is a resend: the same code, after a wait that doubles.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: OtpSend,
+  reply: { status: 200, schema: OtpSent },
+  errors: [
+    'INVALID_PHONE',
+    'OTP_BLOCKED',
+    'OTP_COOLDOWN',
+    'OTP_SEND_LIMIT',
+    'INSUFFICIENT_BALANCE',
+    'PROVIDER_UNAVAILABLE',
+  ],
+  examples: [{ name: 'A code for a login', body: { phone: '+254711000001', purpose: 'login' } }],
+  prepare: (app, { body }, caller) => reserveAndSend(app, caller, body),
+  handle: (app, tx, { body }, caller, sent) => tellSent(app, tx, caller, body.phone, sent),
+})
+
+const verify = write({
+  method: 'POST',
+  path: '/v1/identity/phone/verify-otp',
+  operation: 'identity.verifyOtp',
+  summary: 'Verify a one-time code',
+  description:
+    'Only the right code answers 200. Give `otp_id`, or the `phone` and the `purpose` the code was sent for.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: OtpVerify,
+  reply: { status: 200, schema: OtpVerified },
+  errors: ['INVALID_PHONE', 'NOT_FOUND', 'OTP_INVALID', 'OTP_EXPIRED', 'OTP_ALREADY_USED', 'OTP_ATTEMPTS_EXCEEDED'],
+  prepare: (app, { body }, caller) => judgeCode(app, caller, body),
+  handle: (app, tx, _, caller, code) => confirmCode(app, tx, caller, code),
+})
+
+export const otpRoutes: readonly Route[] = [send, verify]

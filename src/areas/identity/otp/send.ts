@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends a one-time code. It is reserved first, then sent, then told of; one that nobody carries leaves nothing behind.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { e164, e164Rule, hasLengthOfItsCountry } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { sendForAccount } from '../../sms/area.ts'
+import { actorOf, appendAudit } from '../audit-chain.ts'
+import { identityEvents } from '../events.ts'
+import { policyOf } from '../policy.ts'
+import { codeOf, cooldownMs, masked, maxAttempts, maxSends, messageWith } from './code.ts'
+import { guard } from './guard.ts'
+import { addOtp, countSend, endOtp, type OtpRow, pendingOtp, removeOtp, setChannel, takeBackSend } from './store.ts'
+
+const channels = ['sms', 'voice', 'messenger', 'email'] as const
+type Channel = (typeof channels)[number]
+const ChannelName = OneOf(channels)
+
+export const OtpSend = Type.Object({
+  phone: Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' }),
+  channel: Type.Optional(Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })])),
+  email: Type.Optional(Type.String({ maxLength: 254, sensitive: true })),
+  code_length: Type.Optional(Type.Integer({ minimum: 4, maximum: 10, rule: 'must be 4 to 10' })),
+  expires_in: Type.Optional(Type.Integer({ minimum: 60, maximum: 900, rule: 'must be 60 to 900 seconds' })),
+  from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
+  message: Type.Optional(Type.String({ maxLength: 480, rule: 'must hold {{code}} once', sensitive: true })),
+  language: Type.Optional(Type.String({ maxLength: 10 })),
+  app_hash: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
+  ),
+  web_origin: Type.Optional(Type.String({ maxLength: 200 })),
+  purpose: Type.Optional(Type.String({ maxLength: 60 })),
+  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
+  ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),
+})
+
+export const OtpSent = Type.Object(
+  {
+    otp_id: Type.String(),
+    phone: Type.String(),
+    channel: ChannelName,
+    status: Type.Literal('pending'),
+    code_length: Type.Integer(),
+    expires_at: At(),
+    resend_after: At(),
+    sends_remaining: Type.Integer(),
+    message_id: Nullable(Type.String()),
+    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only' })),
+  },
+  { title: 'IdentityOtpSent' },
+)
+
+/** Numbers of the sandbox by which tests meet a failed delivery and a code that is too old at once. */
+const undeliverableNumber = '+254700000001'
+const shortLivedNumber = '+254700000003'
+const usualSender = 'Verify'
+const usualSeconds = 600
+
+export interface Sent {
+  readonly otp: OtpRow
+  readonly channel: Channel
+  readonly messageId: Id<'sms'> | null
+  readonly isResend: boolean
+}
+
+export async function reserveAndSend(app: App, caller: Caller, input: Static<typeof OtpSend>): Promise<Sent> {
+  checked(input)
+  const { tenant } = caller
+  const phone = phoneIndex(app, caller, input.phone)
+  const purpose = input.purpose ?? ''
+  const pending = await maybe(app.db.query(pendingOtp, { ...tenant, phone, purpose }))
+  const alive = pending && pending.expires_at.getTime() > caller.nowMs ? pending : null
+  if (pending && !alive) await app.db.query(endOtp, { ...tenant, id: pending.id, status: 'expired', at: null })
+  const otp = alive ? await reserveResend(app, caller, alive) : await reserveFirst(app, caller, input, phone)
+  try {
+    const { channel, messageId } = await carry(app, caller, input, otp)
+    if (channel !== otp.channel) await app.db.query(setChannel, { ...tenant, id: otp.id, channel })
+    return { otp, channel, messageId, isResend: alive !== null }
+  } catch (problem) {
+    if (alive) await app.db.query(takeBackSend, { ...tenant, id: otp.id, before: alive.sent_at })
+    else await app.db.query(removeOtp, { ...tenant, id: otp.id })
+    throw problem
+  }
+}
+
+function checked({ phone, message, channel, email }: Static<typeof OtpSend>): void {
+  if (!hasLengthOfItsCountry(phone))
+    throw new AppError('INVALID_PHONE', 'phone does not have as many digits as numbers of its country have')
+  if (message !== undefined && message.split('{{code}}').length !== 2)
+    throw invalid('message', 'must hold {{code}} once')
+  if ([channel].flat().includes('email') && email === undefined)
+    throw invalid('email', 'is needed for the channel email')
+}
+
+/** Stands for the phone in the database; of one account, and nothing to another. */
+export function phoneIndex(app: App, { tenant }: Pick<Caller, 'tenant'>, phone: string): Buffer {
+  return app.secrets.fingerprint('identity.phone', `${tenant.account} ${phone}`)
+}
+
+async function reserveResend(app: App, { tenant, nowMs }: Caller, otp: OtpRow): Promise<OtpRow> {
+  if (otp.sends >= maxSends)
+    throw new AppError('OTP_SEND_LIMIT', `this code was sent ${maxSends} times`, {
+      retryAfterSeconds: Math.max(1, Math.ceil((otp.expires_at.getTime() - nowMs) / 1000)),
+    })
+  const waitMs = otp.sent_at.getTime() + cooldownMs(otp.sends) - nowMs
+  if (waitMs > 0) throw inCooldown(waitMs)
+  const at = new Date(nowMs)
+  const counted = await maybe(app.db.query(countSend, { ...tenant, id: otp.id, sends: otp.sends, at }))
+  if (!counted) throw inCooldown(cooldownMs(otp.sends))
+  return { ...otp, sends: otp.sends + 1, sent_at: at }
+}
+
+function inCooldown(waitMs: number): AppError {
+  return new AppError('OTP_COOLDOWN', 'a code was sent to this number a moment ago', {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  })
+}
+
+async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSend>, phone: Buffer): Promise<OtpRow> {
+  const { tenant, nowMs, receivedMs } = caller
+  const prefix = app.secrets.fingerprint('identity.prefix', `${tenant.account} ${input.phone.slice(0, -4)}`)
+  const ip = input.ip ? app.secrets.fingerprint('identity.ip', `${tenant.account} ${input.ip}`) : null
+  const channel = [input.channel ?? 'sms'].flat()[0] ?? 'sms'
+  const judged = { tenant, phone: input.phone, phoneIndex: phone, prefixIndex: prefix, ipIndex: ip, channel, nowMs }
+  await guard(app.db, await policyOf(app.db, tenant), judged)
+  const id = newUuid(receivedMs)
+  const isShort = tenant.environment === 'test' && input.phone === shortLivedNumber
+  const at = new Date(nowMs)
+  const otp: OtpRow = {
+    id,
+    phone_sealed: await app.secrets.seal(tenant, phonePlace(id), input.phone),
+    purpose: input.purpose ?? '',
+    channel,
+    code_length: input.code_length ?? 6,
+    status: 'pending',
+    attempts: 0,
+    sends: 1,
+    verification: input.verification_id ? uuidOf('verification', input.verification_id) : null,
+    sent_at: at,
+    expires_at: new Date(nowMs + (isShort ? 0 : (input.expires_in ?? usualSeconds) * 1000)),
+    verified_at: null,
+  }
+  const { purpose, code_length: length, verification, expires_at: expires, phone_sealed: sealed } = otp
+  const row = { ...tenant, id, phone, prefix, ip, sealed, purpose, channel, length, verification, at, expires }
+  if (!(await maybe(app.db.query(addOtp, row)))) throw inCooldown(cooldownMs(1))
+  return otp
+}
+
+export function phonePlace(id: string): string {
+  return `identity.otps.phone_sealed:${id}`
+}
+
+/** Tries the channels in their order. A text that the account cannot pay for, or may not send, is refused as such. */
+async function carry(
+  app: App,
+  caller: Caller,
+  input: Static<typeof OtpSend>,
+  otp: OtpRow,
+): Promise<{ channel: Channel; messageId: Id<'sms'> | null }> {
+  const code = codeOf(app.secrets, caller.tenant.environment, otp)
+  const wanted = [input.channel ?? 'sms'].flat()
+  for (const channel of wanted) {
+    if (channel !== 'sms') continue
+    if (caller.tenant.environment === 'test' && input.phone === undeliverableNumber) continue
+    const messageId = await sendForAccount(app, caller, {
+      to: input.phone,
+      from: input.from ?? usualSender,
+      message: messageWith(code, wordingOf(input)),
+      key: `otp ${otp.id} ${otp.sends}`,
+    })
+    return { channel, messageId }
+  }
+  throw new AppError('PROVIDER_UNAVAILABLE', `no channel could carry the code: ${wanted.join(', ')}`, {
+    extra: { channels: wanted },
+  })
+}
+
+function wordingOf({ message, language, app_hash, web_origin }: Static<typeof OtpSend>) {
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(language === undefined ? {} : { language }),
+    ...(app_hash === undefined ? {} : { app_hash }),
+    ...(web_origin === undefined ? {} : { web_origin }),
+  }
+}
+
+/** Tells of a code that was sent. */
+export async function tellSent(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  phone: string,
+  { otp, channel, messageId, isResend }: Sent,
+): Promise<Static<typeof OtpSent>> {
+  const { tenant, nowMs, receivedMs, requestId } = caller
+  const otpId = idOf('otp', otp.id)
+  await appendAudit(tx, tenant, {
+    resourceId: otpId,
+    action: isResend ? 'otp.resent' : 'otp.sent',
+    actor: actorOf(caller),
+    details: { channel, sends: otp.sends, message_id: messageId },
+    receivedMs,
+    nowMs,
+  })
+  await app.outbox.emit(tx, identityEvents.otpSent, { tenant, receivedMs, nowMs, requestId }, otpId, {
+    otp_id: otpId,
+    phone: masked(phone),
+    channel,
+    purpose: otp.purpose || null,
+    attempts: otp.attempts,
+    attempts_left: maxAttempts - otp.attempts,
+    reason: null,
+    verification_id: otp.verification && idOf('verification', otp.verification),
+  })
+  return {
+    otp_id: otpId,
+    phone,
+    channel,
+    status: 'pending',
+    code_length: otp.code_length,
+    expires_at: otp.expires_at,
+    resend_after: new Date(nowMs + cooldownMs(otp.sends)),
+    sends_remaining: maxSends - otp.sends,
+    message_id: messageId,
+    ...(tenant.environment === 'test' ? { sandbox_code: codeOf(app.secrets, 'test', otp) } : {}),
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an account wants its checks decided. Most accounts say nothing, and get the usual.
+import { type Static, Type } from 'typebox'
+import Value from 'typebox/value'
+import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { CountryCode, OneOf } from '../../platform/schema.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+
+const days = (most: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: most, rule: `must be 0 to ${most} days`, description })
+
+export const Policy = Type.Object(
+  {
+    manual_review: Type.Boolean({ description: 'Doubtful cases wait for a person; otherwise they are rejected' }),
+    registry_on_outage: OneOf(['retry', 'fail'], {
+      description: 'Whether to wait for a registry that does not answer',
+    }),
+    consent_required: Type.Boolean({ description: 'Refuse verifications without `consent`' }),
+    four_eyes: Type.Boolean({ description: 'Who asked for a verification may not approve it after it was rejected' }),
+    accept_passive_liveness: OneOf(['low_risk', 'never'], { description: 'When a single picture passes as alive' }),
+    minimum_age: Type.Integer({ minimum: 0, maximum: 120, rule: 'must be 0 to 120' }),
+    image_days: days(365, 'How long pictures are kept; 0 erases them with the verdict'),
+    record_days: days(3_650, 'How long what was read is kept'),
+    otp_guard: OneOf(['block', 'monitor'], { description: 'Whether suspicious codes are held back or only noted' }),
+    otp_countries: Type.Array(CountryCode(), { maxItems: 250, description: 'Countries that codes go to; none: all' }),
+    otp_daily_limit: Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' }),
+  },
+  { title: 'IdentityPolicy' },
+)
+export type Policy = Static<typeof Policy>
+
+export const PolicyChange = Type.Partial(Policy)
+
+const usual: Policy = {
+  manual_review: true,
+  registry_on_outage: 'retry',
+  consent_required: false,
+  four_eyes: true,
+  accept_passive_liveness: 'low_risk',
+  minimum_age: 0,
+  image_days: 30,
+  record_days: 365,
+  otp_guard: 'block',
+  otp_countries: [],
+  otp_daily_limit: 10_000,
+}
+
+const findPolicy = statement.tenant<Tenant, { policy: unknown; version: number }>(
+  'identity.find_policy',
+  `select policy, version from identity.policies where ${mine}`,
+)
+
+const putPolicy = statement.tenant<Tenant & { policy: string }, { version: number }>(
+  'identity.put_policy',
+  `insert into identity.policies as p (bucket, account_id, environment, policy, version)
+   values ($bucket, $account, $environment, $policy::jsonb, 1)
+   on conflict (bucket, account_id, environment) do update set policy = excluded.policy, version = p.version + 1
+   returning version`,
+)
+
+export async function policyOf(queryable: Queryable, tenant: Tenant): Promise<Policy & { version: number }> {
+  const { bucket, account, environment } = tenant
+  const row = await maybe(queryable.query(findPolicy, { bucket, account, environment }))
+  const own = Value.Check(PolicyChange, row?.policy) ? row.policy : {}
+  return { ...usual, ...own, version: row?.version ?? 0 }
+}
+
+export async function changePolicy(
+  tx: Tx,
+  tenant: Tenant,
+  change: Static<typeof PolicyChange>,
+): Promise<Policy & { version: number }> {
+  const { version: _, ...before } = await policyOf(tx, tenant)
+  const policy = { ...before, ...change }
+  const { version } = await one(tx.query(putPolicy, { ...tenant, policy: JSON.stringify(policy) }))
+  return { ...policy, version }
+}

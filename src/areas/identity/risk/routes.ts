@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The risk of one moment: what is known of a phone, an address, a device and an earlier verification. A sign that cannot be
+// read raises nothing, and is named.
+import { type Static, Type } from 'typebox'
+import { invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { factsOf } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { one, statement, type Tx } from '../../../platform/db.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { At, CountryCode, Metadata, OneOf } from '../../../platform/schema.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
+import { actorOf, appendAudit } from '../audit-chain.ts'
+import { phoneIndex } from '../otp/send.ts'
+import { otpHistory } from '../otp/store.ts'
+import { verificationWith } from '../verify/record.ts'
+import { riskLevels } from '../verify/schema.ts'
+import { outcomeOf } from '../verify/transition.ts'
+import { assess, type Raised } from './score.ts'
+
+const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true }))
+
+const RiskRequest = Type.Object({
+  phone: text(20),
+  email: text(254),
+  ip: text(45),
+  device: Type.Optional(
+    Type.Object({ device_id: text(128), user_agent: text(500), timezone: text(60), language: text(20) }),
+  ),
+  subject: Type.Optional(
+    Type.Object({
+      first_name: text(120),
+      last_name: text(120),
+      date_of_birth: text(10),
+      country: Type.Optional(CountryCode()),
+    }),
+  ),
+  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
+  event: Type.Optional(OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'])),
+  account_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' }),
+  ),
+  amount: Type.Optional(Type.Number()),
+  currency: Type.Optional(Type.String({ maxLength: 3 })),
+  metadata: Type.Optional(Metadata),
+})
+type RiskRequest = Static<typeof RiskRequest>
+
+const RiskScore = Type.Object(
+  {
+    risk_id: Type.String(),
+    risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+    risk_level: OneOf(riskLevels),
+    flags: Type.Array(Type.String()),
+    factors: Type.Array(Type.Object({ flag: Type.String(), weight: Type.Number(), detail: Type.String() })),
+    unavailable_signals: Type.Array(Type.String()),
+    created_at: At(),
+  },
+  { title: 'IdentityRiskScore' },
+)
+
+interface Signs {
+  readonly raised: Raised[]
+  readonly unavailable: string[]
+}
+
+async function signsOf(app: App, tx: Tx, caller: Caller, input: RiskRequest): Promise<Signs> {
+  const signs: Signs = { raised: [], unavailable: [] }
+  if (input.phone !== undefined) await ofPhone(app, tx, caller, input, input.phone, signs)
+  if (input.email !== undefined) ofEmail(input.email, signs)
+  if (input.ip !== undefined) signs.unavailable.push('ip_reputation')
+  await ofVelocity(app, tx, caller, input, signs)
+  if (input.verification_id !== undefined) {
+    const row = await verificationWith(tx, caller.tenant, input.verification_id)
+    for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? [])
+      signs.raised.push({ flag, detail: 'of the verification' })
+  }
+  return signs
+}
+
+const day = 86_400_000
+/** Numbers of the sandbox by which tests meet a card that was changed. */
+const swappedNumber = '+254700000004'
+
+async function ofPhone(app: App, tx: Tx, caller: Caller, input: RiskRequest, phone: string, signs: Signs) {
+  const { valid, type, country } = factsOf(phone)
+  const raise = (flag: string, detail: string) => signs.raised.push({ flag, detail })
+  if (!valid) raise('phone_invalid', 'no such number in its country')
+  else if (type === 'premium_rate') raise('phone_premium', 'a number that costs callers extra')
+  else if (type === 'voip') raise('phone_voip', 'a number without a card')
+  else if (type && !type.includes('mobile')) raise('phone_not_mobile', type)
+  const home = input.subject?.country
+  if (home && country && home !== country) raise('phone_country_mismatch', `${country}, not ${home}`)
+  if (caller.tenant.environment === 'test') {
+    if (phone === swappedNumber) raise('sim_swap_recent', 'the card was changed lately')
+  } else signs.unavailable.push('sim_swap')
+  const history = await one(
+    tx.query(otpHistory, {
+      ...caller.tenant,
+      phone: phoneIndex(app, caller, phone),
+      day: new Date(caller.nowMs - day),
+    }),
+  )
+  if (history.failed > 0) raise('otp_failures', `${history.failed} codes were guessed wrong`)
+}
+
+/** Providers of addresses that last minutes; the best known, not all. */
+const disposable = new Set(
+  (
+    'mailinator.com guerrillamail.com 10minutemail.com yopmail.com tempmail.com temp-mail.org trashmail.com getnada.com ' +
+    'sharklasers.com dispostable.com maildrop.cc throwawaymail.com fakeinbox.com mintemail.com mohmal.com emailondeck.com'
+  ).split(' '),
+)
+const roles = new Set([
+  'admin',
+  'info',
+  'support',
+  'sales',
+  'contact',
+  'noreply',
+  'no-reply',
+  'postmaster',
+  'webmaster',
+])
+
+function ofEmail(email: string, { raised, unavailable }: Signs): void {
+  const [, name, domain] = /^([^@\s]{1,64})@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/i.exec(email) ?? []
+  if (!name || !domain) {
+    raised.push({ flag: 'email_invalid', detail: 'not written as an address' })
+    return
+  }
+  if (disposable.has(domain.toLowerCase()))
+    raised.push({ flag: 'email_disposable', detail: 'domain on the disposable list' })
+  if (roles.has(name.toLowerCase()))
+    raised.push({ flag: 'email_role', detail: 'an address of a role, not of a person' })
+  unavailable.push('email_mx')
+}
+
+const see = statement.tenant<Tenant & { kind: string; key: Buffer; user: Buffer; at: Date }, object>(
+  'identity.see_user',
+  `insert into identity.sightings (bucket, account_id, environment, kind, key_index, user_index, seen_at)
+   values ($bucket, $account, $environment, $kind, $key, $user, $at)
+   on conflict (bucket, account_id, environment, kind, key_index, user_index) do update set seen_at = excluded.seen_at`,
+)
+
+const countUsers = statement.tenant<Tenant & { kind: string; key: Buffer; since: Date }, { users: number }>(
+  'identity.count_users',
+  `select count(*)::int as users from (select from identity.sightings
+    where ${mine} and kind = $kind and key_index = $key and seen_at > $since limit 1000) seen`,
+)
+
+const maxUsers = 5
+
+/** Distinct users of the account per phone, device and address within a day. */
+async function ofVelocity(app: App, tx: Tx, caller: Caller, input: RiskRequest, signs: Signs): Promise<void> {
+  const { tenant, nowMs } = caller
+  if (input.account_id === undefined) {
+    signs.unavailable.push('velocity')
+    return
+  }
+  const index = (value: string) => app.secrets.fingerprint('identity.sighting', `${tenant.account} ${value}`)
+  const user = index(input.account_id)
+  const keys = { phone: input.phone, device: input.device?.device_id, ip: input.ip }
+  for (const [kind, value] of Object.entries(keys)) {
+    if (value === undefined) continue
+    const key = index(value)
+    await tx.query(see, { ...tenant, kind, key, user, at: new Date(nowMs) })
+    const { users } = await one(tx.query(countUsers, { ...tenant, kind, key, since: new Date(nowMs - day) }))
+    if (users > maxUsers) signs.raised.push({ flag: `${kind}_velocity_high`, detail: `${users} accounts in 24 h` })
+  }
+}
+
+const riskScore = write({
+  method: 'POST',
+  path: '/v1/identity/risk-score',
+  operation: 'identity.scoreRisk',
+  summary: 'Score the risk of a moment, flag by flag',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: RiskRequest,
+  reply: { status: 200, schema: RiskScore },
+  errors: ['NOT_FOUND'],
+  examples: [
+    {
+      name: 'A login',
+      body: { phone: '+254711000001', email: 'ada@mailinator.com', event: 'login', account_id: 'u-1' },
+    },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const { phone, email, ip, device, subject, verification_id } = body
+    if ([phone, email, ip, device, subject, verification_id].every((signal) => signal === undefined))
+      throw invalid('phone', 'or another signal is needed: email, ip, device, subject or verification_id')
+    const { raised, unavailable } = await signsOf(app, tx, caller, body)
+    const { risk_score, risk_level, factors } = assess(raised)
+    const { tenant, receivedMs, nowMs } = caller
+    const risk_id = idOf('riskCheck', newUuid(receivedMs))
+    const flags = factors.map(({ flag }) => flag)
+    await appendAudit(tx, tenant, {
+      resourceId: risk_id,
+      action: 'risk.scored',
+      actor: actorOf(caller),
+      details: { risk_score, flags },
+      receivedMs,
+      nowMs,
+    })
+    const shown = factors.map(({ flag, weight, detail }) => ({ flag, weight, detail }))
+    return {
+      risk_id,
+      risk_score,
+      risk_level,
+      flags,
+      factors: shown,
+      unavailable_signals: unavailable,
+      created_at: new Date(nowMs),
+    }
+  },
+})
+
+export const riskRoutes: readonly Route[] = [riskScore]

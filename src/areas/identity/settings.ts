@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators decide about identity checks once for the whole installation.
+import { integer, optional } from '../../setting.ts'
+
+export const identitySettings = {
+  PAMOJA_ENGINE_PROCESSES: integer(
+    0,
+    0,
+    64,
+    'Processes that look at pictures for identity checks, some 400 MB each when in use; 0 is one less than the processors.',
+  ),
+  PAMOJA_FACE_MODEL: optional(
+    'Face model of your own (ONNX, 112 x 112, input "input", output "output") instead of the bundled one.',
+  ),
+} as const

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepts a verification. The pictures are looked at first, so that an app can ask for better ones at once and nothing is
+// stored for a request that is refused; then record, pictures, audit entry, event and job come to be together.
+import { Readable } from 'node:stream'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { ArrivedFile } from '../../../platform/storage.ts'
+import { actorOf, appendAudit } from '../audit-chain.ts'
+import { type DocumentEntry, entryFor } from '../documents/catalogue.ts'
+import { engine } from '../engines/engines.ts'
+import { type Examined, examine, measureFrames } from '../engines/tasks.ts'
+import { judgePassive } from '../faces/active-liveness.ts'
+import { answerChallenge } from '../faces/frames.ts'
+import { faceIn, imageFile, pictureOf, refusePoor } from '../pictures.ts'
+import { type Policy, policyOf } from '../policy.ts'
+import { verifyJob } from './process.ts'
+import { recordOf } from './record.ts'
+import { RecordKey } from './record-key.ts'
+import type { Claims, VerificationRecord, VerifyId } from './schema.ts'
+import { findVerification, insertVerification } from './store.ts'
+import { tell } from './transition.ts'
+import { waitingFor } from './waiting.ts'
+
+export interface Accepted {
+  readonly entry: DocumentEntry
+  readonly policy: Policy & { version: number }
+  readonly checks: readonly string[]
+  readonly claims: Claims
+  readonly files: Readonly<Record<string, ArrivedFile>>
+  readonly previous: string | null
+}
+
+const dayMs = 86_400_000
+
+/** Everything that can be refused, and the pictures put where they will be kept. */
+export async function admit(app: App, caller: Caller, input: VerifyId): Promise<Accepted> {
+  const entry = entryFor(input.document_type, input.country)
+  const policy = await policyOf(app.db, caller.tenant)
+  if (policy.consent_required && input.consent?.granted !== true)
+    throw new AppError('CONSENT_REQUIRED', 'consent.granted must be true for this account')
+  if (entry.sides === 2 && input.document_back === undefined)
+    throw invalid('document_back', `is needed: a ${entry.type} of ${entry.country} has two sides`)
+  const previous = await previousOf(app, caller, input)
+  const checks = checksOf(input)
+  const examined = await examineAll(app, caller, input)
+  const claims = await claimsOf(app, caller, input, examined, checks)
+  return { entry, policy, checks, claims, files: await keepPictures(app, caller, examined), previous }
+}
+
+async function previousOf(app: App, { tenant }: Caller, input: VerifyId): Promise<string | null> {
+  const given = input.previous_verification_id
+  if (given === undefined) return null
+  const id = uuidOf('verification', given)
+  if (!id || !(await maybe(app.db.query(findVerification, { ...tenant, id }))))
+    throw invalid('previous_verification_id', 'names no verification')
+  return id
+}
+
+function checksOf({ checks, selfie, liveness }: VerifyId): readonly string[] {
+  const hasPerson = selfie !== undefined || liveness !== undefined
+  const usual = hasPerson ? ['face_match', 'liveness_detection'] : []
+  const wanted = ['document_verification', ...(checks ?? usual)].filter((check, i, all) => all.indexOf(check) === i)
+  if (!hasPerson && wanted.some((check) => check === 'face_match' || check === 'liveness_detection'))
+    throw invalid('selfie', 'or liveness is needed for these checks')
+  return wanted
+}
+
+type ExaminedPictures = ReadonlyMap<string, { readonly examined: Examined; readonly bytes: Buffer }>
+
+async function examineAll(app: App, caller: Caller, input: VerifyId): Promise<ExaminedPictures> {
+  const given: [string, string | undefined][] = [
+    ['document_front', input.document_front],
+    ['document_back', input.document_back],
+    ['selfie', input.selfie],
+  ]
+  const fields: { field: string; bytes: Buffer; use: 'document' | 'face' }[] = []
+  for (const [field, text] of given)
+    if (text !== undefined)
+      fields.push({
+        field,
+        bytes: await pictureOf(app, caller, field, text),
+        use: field === 'selfie' ? 'face' : 'document',
+      })
+  const pictures = fields.map(({ bytes, use }) => ({ bytes, use }))
+  const { pictures: found } = await engine(
+    app,
+    examine,
+    { pictures },
+    fields.map(({ field }) => field),
+  )
+  const examined = new Map<string, { examined: Examined; bytes: Buffer }>()
+  for (const [i, { field }] of fields.entries()) {
+    const one = found[i]
+    if (!one) throw new Error('the engine examined fewer pictures than it was given')
+    if (field === 'selfie') faceIn(field, one)
+    else refusePoor(field, one.quality.problems)
+    examined.set(field, { examined: one, bytes: Buffer.from(one.clean, 'base64') })
+  }
+  return examined
+}
+
+async function claimsOf(
+  app: App,
+  caller: Caller,
+  input: VerifyId,
+  examined: ExaminedPictures,
+  checks: readonly string[],
+): Promise<Claims> {
+  const selfie = examined.get('selfie')
+  const active = input.liveness
+    ? await answerChallenge(app, caller, input.liveness.challenge_id, input.liveness.frames, 'liveness.frames')
+    : null
+  const shown = selfie?.examined.faces?.[0]?.descriptor ?? (active && (await describeFrontal(app, active.frontal)))
+  return {
+    subject: input.subject ?? {},
+    device: input.device ?? {},
+    ...(input.document_number === undefined ? {} : { document_number: input.document_number }),
+    selfie: shown ? { descriptor: shown, engine: 'face' } : null,
+    liveness: active
+      ? { passed: active.result.passed, confidence: active.result.confidence, method: 'active' }
+      : checks.includes('liveness_detection') && selfie
+        ? await passive(app, selfie.bytes)
+        : null,
+  }
+}
+
+async function describeFrontal(app: App, bytes: Buffer): Promise<number[] | null> {
+  const { pictures } = await engine(app, examine, { pictures: [{ bytes, use: 'face' as const }] }, ['liveness.frames'])
+  return pictures[0]?.faces?.[0]?.descriptor ?? null
+}
+
+async function passive(app: App, bytes: Buffer): Promise<Claims['liveness']> {
+  const { frames } = await engine(app, measureFrames, { frames: [bytes] }, ['selfie'])
+  return { ...(frames[0] ? judgePassive(frames[0]) : { passed: false, confidence: 0 }), method: 'passive' }
+}
+
+/** Only what is needed later is stored, without metadata: the selfie has been described, but a reviewer wants to see it. */
+async function keepPictures(app: App, { tenant, nowMs }: Caller, examined: ExaminedPictures) {
+  const files: Record<string, ArrivedFile> = {}
+  try {
+    for (const [field, { bytes }] of examined)
+      files[field] = await app.storage.put(imageFile, {
+        tenant,
+        type: 'image/jpeg',
+        name: null,
+        bytes: Readable.from([bytes]),
+        nowMs,
+      })
+    return files
+  } catch (problem) {
+    await Promise.all(Object.values(files).map((file) => app.storage.discard(file)))
+    throw problem
+  }
+}
+
+export async function create(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  input: VerifyId,
+  accepted: Accepted,
+): Promise<VerificationRecord> {
+  const { tenant, nowMs, receivedMs, requestId } = caller
+  const { entry, policy, checks, claims, files } = accepted
+  const id = newUuid(receivedMs)
+  const key = RecordKey.make(tenant, id)
+  for (const file of Object.values(files)) await app.storage.keep(tx, file)
+  await tx.query(insertVerification, {
+    ...tenant,
+    id,
+    type: entry.type,
+    country: entry.country,
+    checks,
+    reference: input.reference ?? null,
+    previous: accepted.previous,
+    callback: input.callback_url ?? null,
+    request: requestId,
+    by: caller.actor,
+    metadata: JSON.stringify(input.metadata ?? {}),
+    key: await key.sealed(app),
+    claims: key.seal('claims_sealed', claims),
+    images: JSON.stringify(Object.fromEntries(Object.entries(files).map(([field, file]) => [field, file.id]))),
+    subject: indexOf(app, caller, 'subject', claims.subject.external_id),
+    device: indexOf(app, caller, 'device', claims.device.device_id),
+    imagesUntil: new Date(nowMs + policy.image_days * dayMs),
+    recordUntil: new Date(nowMs + policy.record_days * dayMs),
+    at: new Date(nowMs),
+  })
+  await appendAudit(tx, tenant, {
+    resourceId: idOf('verification', id),
+    action: 'verification.created',
+    actor: actorOf(caller),
+    details: {
+      document_type: entry.type,
+      country: entry.country,
+      consent: input.consent?.granted === true,
+      policy_version: policy.version,
+    },
+    receivedMs,
+    nowMs,
+  })
+  const row = await one(tx.query(findVerification, { ...tenant, id }))
+  await tell(app, tx, { tenant, nowMs, receivedMs, requestId }, row)
+  const job = app.work.prepare(verifyJob, tenant, { verification: id, clockOffsetMs: nowMs - receivedMs })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+  return recordOf(app, tenant, row)
+}
+
+/** Stands for a text of an account in the database. */
+export function indexOf(
+  app: App,
+  { tenant }: Pick<Caller, 'tenant'>,
+  use: string,
+  text: string | undefined,
+): Buffer | null {
+  return text === undefined ? null : app.secrets.fingerprint(`identity.${use}`, `${tenant.account} ${text}`)
+}
+
+const usualWaitSeconds = 10
+
+/** The record once it is decided, or as it is when the time is over. */
+export async function awaitVerdict(
+  app: App,
+  { tenant }: Caller,
+  id: Id<'verification'> | string,
+  waitSeconds = usualWaitSeconds,
+): Promise<VerificationRecord> {
+  const uuid = uuidOf('verification', id)
+  if (!uuid) throw new Error('a verification has an id of its kind')
+  if (waitSeconds > 0) await waitingFor(app).until(uuid, waitSeconds * 1000)
+  return recordOf(app, tenant, await one(app.db.query(findVerification, { ...tenant, id: uuid })))
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Erasure: the key of the record and those of its pictures are destroyed, so that what is left of them anywhere cannot be
+// read. The verdict, its times and the audit stay; they name nobody.
+import { Type } from 'typebox'
+import Value from 'typebox/value'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { type Actor, appendAudit } from '../audit-chain.ts'
+import { forgetImages, lockVerification, shredVerification, type VerificationRow } from './store.ts'
+
+const Images = Type.Record(Type.String(), Type.String())
+
+export interface Erased {
+  readonly verification_id: string
+  readonly status: VerificationRow['status']
+  readonly erased_at: Date
+  readonly legal_hold: false
+}
+
+export async function eraseRecord(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  id: string,
+  actor: Actor,
+  reason: 'request' | 'retention',
+): Promise<Erased | null> {
+  const { tenant, nowMs, receivedMs } = occasion
+  const row = await maybe(tx.query(lockVerification, { ...tenant, id }))
+  if (!row) return null
+  const resourceId = idOf('verification', id)
+  if (row.is_held) throw new AppError('LEGAL_HOLD', 'this record is under legal hold')
+  const erased_at = row.erased_at ?? new Date(nowMs)
+  if (!row.erased_at) {
+    await dropImages(app, tx, occasion, row)
+    await tx.query(shredVerification, { ...tenant, id, at: erased_at })
+    await appendAudit(tx, tenant, {
+      resourceId,
+      action: 'record.erased',
+      actor,
+      details: { reason },
+      receivedMs,
+      nowMs,
+    })
+  }
+  return { verification_id: resourceId, status: row.status, erased_at, legal_hold: false }
+}
+
+/** Pictures only, when their days are over. */
+export async function eraseImages(app: App, tx: Tx, occasion: Occasion, id: string, actor: Actor): Promise<void> {
+  const { tenant, nowMs, receivedMs } = occasion
+  const row = await maybe(tx.query(lockVerification, { ...tenant, id }))
+  if (!row || row.is_held) return
+  await dropImages(app, tx, occasion, row)
+  await tx.query(forgetImages, { ...tenant, id, at: new Date(nowMs) })
+  const resourceId = idOf('verification', id)
+  await appendAudit(tx, tenant, { resourceId, action: 'images.erased', actor, receivedMs, nowMs })
+}
+
+async function dropImages(app: App, tx: Tx, { tenant }: Occasion, row: VerificationRow): Promise<void> {
+  const ids = Value.Check(Images, row.images) ? Object.values(row.images) : []
+  if (ids.length > 0) await app.storage.drop(tx, tenant, ids)
+}

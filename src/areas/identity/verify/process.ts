@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job that looks at a verification: reads the document, compares the faces, asks the registry, looks for duplicates,
+// and moves it to its verdict. A lost engine or node makes it run again, three times at most.
+import { type Static, Type } from 'typebox'
+import Value from 'typebox/value'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job, Outcome as JobOutcome, Run } from '../../../platform/work.ts'
+import { appendAudit, worker } from '../audit-chain.ts'
+import { entryFor } from '../documents/catalogue.ts'
+import { type Judgement, judgeDocument } from '../documents/judge.ts'
+import { engine } from '../engines/engines.ts'
+import { type ReadDocument, readDocument } from '../engines/tasks.ts'
+import { type Likeness, likeness, matchThreshold } from '../faces/match.ts'
+import { policyOf } from '../policy.ts'
+import { registryFor } from '../registry.ts'
+import { decide, type Found, type Verdict } from './decide.ts'
+import { type Duplicates, findDuplicates } from './duplicates.ts'
+import { RecordKey } from './record-key.ts'
+import { Claims, type Findings } from './schema.ts'
+import { claimVerification, findVerification, type VerificationRow } from './store.ts'
+import { move } from './transition.ts'
+import { waitingFor } from './waiting.ts'
+
+const Payload = Type.Object({ verification: Type.String(), clockOffsetMs: Type.Number() })
+
+const maxTries = 3
+const registryRetryMs = 60_000
+const registryPatienceMs = 24 * 3_600_000
+
+export const verifyJob: Job<App, typeof Payload> = {
+  lane: 'identity.verify',
+  role: 'dispatch',
+  payload: Payload,
+  concurrency: 4,
+  retrySeconds: [1, 5, 20, 60, 300, 900],
+  handle: lookAt,
+}
+
+async function lookAt(app: App, { tenant, payload, failures }: Run<Static<typeof Payload>>): Promise<JobOutcome> {
+  if (!tenant) throw new Error('a verification belongs to an account')
+  const occasion = occasionNow(app.clock, tenant, payload.clockOffsetMs)
+  const row = await claim(app, occasion, payload.verification)
+  if (!row?.record_key || !row.claims_sealed) return { kind: 'done' }
+  const key = await RecordKey.open(app, tenant, row.id, row.record_key)
+  const claims = Value.Parse(Claims, key.unseal('claims_sealed', row.claims_sealed))
+  try {
+    const seen = await see(app, tenant, row)
+    return await conclude(app, occasion, row, key, claims, seen)
+  } catch (problem) {
+    // A full queue is no failure of the verification.
+    if (problem instanceof AppError && problem.code === 'PROVIDER_UNAVAILABLE' && failures + 1 < maxTries)
+      return { kind: 'retry', reason: problem.details }
+    if (!(problem instanceof AppError)) throw problem
+    await giveUp(app, occasion, row)
+    return { kind: 'done' }
+  }
+}
+
+async function claim(app: App, occasion: Occasion, id: string): Promise<VerificationRow | null> {
+  const { tenant, receivedMs, nowMs } = occasion
+  return app.db.tx(tenant, async (tx) => {
+    const row = await maybe(tx.query(claimVerification, { ...tenant, id }))
+    if (row)
+      await appendAudit(tx, tenant, {
+        resourceId: idOf('verification', id),
+        action: 'verification.claimed',
+        actor: worker,
+        details: { tries: row.tries },
+        receivedMs,
+        nowMs,
+      })
+    return row
+  })
+}
+
+async function see(app: App, tenant: Tenant, row: VerificationRow): Promise<ReadDocument> {
+  const front = await pictureOf(app, tenant, row, 'document_front')
+  if (!front) throw new AppError('DOCUMENT_UNREADABLE', 'the picture of the document is gone')
+  const back = await pictureOf(app, tenant, row, 'document_back')
+  return engine(app, readDocument, { front, back, wantsPortrait: false }, ['document_front', 'document_back'])
+}
+
+const Images = Type.Record(Type.String(), Type.String())
+
+async function pictureOf(app: App, tenant: Tenant, row: VerificationRow, field: string): Promise<Buffer | null> {
+  const id = Value.Check(Images, row.images) ? row.images[field] : undefined
+  const opened = id === undefined ? null : await app.storage.open(tenant, id)
+  if (!opened) return null
+  const parts: Buffer[] = []
+  for await (const part of opened.read()) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+async function conclude(
+  app: App,
+  occasion: Occasion,
+  row: VerificationRow,
+  key: RecordKey,
+  claims: Claims,
+  read: ReadDocument,
+): Promise<JobOutcome> {
+  const { tenant, nowMs } = occasion
+  const policy = await policyOf(app.db, tenant)
+  const entry = entryFor(row.document_type, row.country)
+  const { subject, document_number } = claims
+  const said = { ...subject, ...(document_number === undefined ? {} : { document_number }) }
+  const judged = judgeDocument(entry, read, said, nowMs)
+  const registry = row.checks.includes('registry_lookup') ? await askRegistry(tenant, row, claims, judged) : null
+  const duplicates = await duplicatesOf(app, tenant, row, claims, judged)
+  const found: Found = {
+    requested: row.checks,
+    checks: [...judged.checks, registryCheck(registry)],
+    likeness: likenessOf(row, claims, read),
+    liveness: row.checks.includes('liveness_detection') ? claims.liveness : null,
+    registry,
+    duplicates: duplicates.kinds,
+    ageYears: ageOf(judged.fields.date_of_birth, nowMs),
+    engine: { version: 'identity-1', ocr: read.ocrEngine, face: read.faceEngine, threshold: matchThreshold },
+  }
+  const verdict = withPatience(decide(found, policy), row, nowMs)
+  const findings: Findings = {
+    document: { document_type: entry.type, country: entry.country, ...judged.fields, mrz: zoneOf(read) },
+    checks: [...found.checks],
+  }
+  const template =
+    row.checks.includes('duplicate_check') && claims.selfie
+      ? key.seal('template_sealed', claims.selfie.descriptor)
+      : null
+  await app.db.tx(tenant, (tx) =>
+    move(
+      app,
+      tx,
+      occasion,
+      row,
+      {
+        ...verdict,
+        findings: key.seal('findings_sealed', findings),
+        template,
+        numberIndex: duplicates.numberIndex,
+        expiresOn: judged.fields.expiry_date,
+        ...(verdict.stage === 'awaiting_registry' && !row.registry_until
+          ? { registryUntil: new Date(nowMs + registryPatienceMs) }
+          : {}),
+      },
+      worker,
+    ),
+  )
+  if (verdict.stage === 'awaiting_registry') {
+    waitingFor(app).over(row.id)
+    return { kind: 'again', afterMs: registryRetryMs }
+  }
+  waitingFor(app).over(row.id)
+  return { kind: 'done' }
+}
+
+/** Past its patience, a registry that is down leaves the decision to a person. */
+function withPatience(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
+  if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs)
+    return verdict
+  return { ...verdict, stage: 'awaiting_review' }
+}
+
+function likenessOf(row: VerificationRow, { selfie }: Claims, { faces }: ReadDocument): Likeness | 'none' | null {
+  if (!row.checks.includes('face_match') || !selfie) return null
+  const portrait = faces[0]?.descriptor
+  return portrait ? likeness(portrait, selfie.descriptor) : 'none'
+}
+
+function zoneOf({ mrz }: ReadDocument): Findings['document']['mrz'] {
+  return mrz && { format: mrz.format, valid: mrz.failing.length === 0, lines: mrz.lines }
+}
+
+async function askRegistry(
+  { environment }: Tenant,
+  row: VerificationRow,
+  claims: Claims,
+  { fields }: Judgement,
+): Promise<NonNullable<Found['registry']>> {
+  return registryFor(environment).lookup({
+    country: row.country,
+    id_type: row.document_type,
+    id_number: claims.document_number ?? fields.document_number ?? '',
+    last_name: fields.last_name,
+    date_of_birth: fields.date_of_birth,
+  })
+}
+
+function registryCheck(answer: Found['registry']) {
+  const base = { check: 'registry', weight: 'major' } as const
+  if (answer === null) return { ...base, result: 'skipped', detail: 'not requested' } as const
+  if (answer === 'match') return { ...base, result: 'pass', detail: 'found, all fields match' } as const
+  if (answer === 'down') return { ...base, result: 'unavailable', detail: 'the registry does not answer' } as const
+  return { ...base, result: answer === 'review' ? 'warn' : 'fail', detail: answer } as const
+}
+
+async function duplicatesOf(
+  app: App,
+  tenant: Tenant,
+  row: VerificationRow,
+  claims: Claims,
+  { fields }: Judgement,
+): Promise<Duplicates> {
+  return findDuplicates(app, tenant, row, claims, fields.document_number, row.checks.includes('duplicate_check'))
+}
+
+function ageOf(birth: string | null, nowMs: number): number | null {
+  if (!birth) return null
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  return Number(today.slice(0, 4)) - Number(birth.slice(0, 4)) - (today.slice(5) < birth.slice(5) ? 1 : 0)
+}
+
+const failed = { document_authentic: null, face_match: null, liveness_passed: null, overall_risk: null }
+
+/** The engines could not look at it: rejected, and worth another try. */
+async function giveUp(app: App, occasion: Occasion, row: VerificationRow): Promise<void> {
+  const { tenant } = occasion
+  await app.db.tx(tenant, async (tx) => {
+    const now = await maybe(tx.query(findVerification, { ...tenant, id: row.id }))
+    if (!now) return
+    const reason = { code: 'PROCESSING_FAILED', check: null, message: 'it could not be looked at', retryable: true }
+    const outcome = {
+      results: failed,
+      checks_performed: [],
+      face_match: null,
+      liveness: null,
+      risk_assessment: null,
+      failure_reasons: [reason],
+      review: null,
+      engine: { version: 'identity-1', ocr: '', face: '', threshold: matchThreshold },
+    }
+    await move(app, tx, occasion, now, { status: 'rejected', stage: 'done', outcome }, worker)
+  })
+  waitingFor(app).over(row.id)
+}

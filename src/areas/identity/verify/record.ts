@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a verification, as customers read it.
+import Value from 'typebox/value'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Queryable } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { RecordKey } from './record-key.ts'
+import { Findings, type VerificationRecord } from './schema.ts'
+import { findVerification, type VerificationRow } from './store.ts'
+import { metadataOf, outcomeOf } from './transition.ts'
+
+export async function verificationWith(queryable: Queryable, tenant: Tenant, id: string): Promise<VerificationRow> {
+  const uuid = uuidOf('verification', id)
+  const row = uuid && (await maybe(queryable.query(findVerification, { ...tenant, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such verification; ids begin with ver_')
+  return row
+}
+
+export async function recordOf(app: App, tenant: Tenant, row: VerificationRow): Promise<VerificationRecord> {
+  const findings = await findingsOf(app, tenant, row)
+  return { ...listedRecord(row), document: findings?.document ?? null, checks: findings?.checks ?? [] }
+}
+
+async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promise<Findings | null> {
+  if (!row.record_key || !row.findings_sealed) return null
+  const key = await RecordKey.open(app, tenant, row.id, row.record_key)
+  return Value.Parse(Findings, key.unseal('findings_sealed', row.findings_sealed))
+}
+
+/** Without anything personal. */
+export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'document' | 'checks'> {
+  const outcome = outcomeOf(row)
+  return {
+    verification_id: idOf('verification', row.id),
+    status: row.status,
+    checks_performed: outcome?.checks_performed ?? [],
+    results: outcome?.results ?? {
+      document_authentic: null,
+      face_match: null,
+      liveness_passed: null,
+      overall_risk: null,
+    },
+    created_at: row.created_at,
+    completed_at: row.completed_at,
+    stage: row.stage,
+    reference: row.reference,
+    face_match: outcome?.face_match ?? null,
+    liveness: outcome?.liveness ?? null,
+    risk_assessment: outcome?.risk_assessment ?? null,
+    failure_reasons: outcome?.failure_reasons ?? [],
+    review: outcome?.review ?? null,
+    previous_verification_id: row.previous && idOf('verification', row.previous),
+    metadata: metadataOf(row),
+    retention: { images_erased_at: row.images_until, record_erased_at: row.record_until },
+    erased_at: row.erased_at,
+    engine: outcome?.engine ?? null,
+  }
+}

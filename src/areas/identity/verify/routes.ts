@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of verifications: the check itself, reading, the audit, review, erasure, uploads and the policy.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, multipart, type Route, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { AuditEntry, actorOf, appendAudit, entryOf, faultOf, linksOf, resourceOf } from '../audit-chain.ts'
+import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
+import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
+import { admit, awaitVerdict, create, indexOf } from './create.ts'
+import { eraseRecord } from './erase.ts'
+import { listedRecord, recordOf, verificationWith } from './record.ts'
+import { ReviewDecision, review } from './review.ts'
+import { ListedVerification, VerificationRecord, VerifyId } from './schema.ts'
+import { listVerifications, ofSubject } from './store.ts'
+
+const picture = { maxBytes: maxPictureBytes, optional: true }
+
+const verifyId = write({
+  method: 'POST',
+  path: '/v1/identity/verify-id',
+  operation: 'identity.verifyId',
+  summary: 'Verify a person by their document',
+  description: 'Answers with the verdict when it is there within `wait` seconds, and with status pending otherwise.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: VerifyId,
+  bodyLimitBytes: maxRequestBytes,
+  files: { document_front: picture, document_back: picture, selfie: picture },
+  reply: {
+    status: 201,
+    schema: VerificationRecord,
+    location: ({ verification_id }) => `/v1/identity/verification/${verification_id}`,
+  },
+  errors: [
+    'INVALID_DOCUMENT_TYPE',
+    'IMAGE_QUALITY_LOW',
+    'IMAGE_TOO_LARGE',
+    'NO_FACE_DETECTED',
+    'MULTIPLE_FACES',
+    'CONSENT_REQUIRED',
+    'CHALLENGE_USED',
+    'CHALLENGE_EXPIRED',
+    'INVALID_URL',
+    'NOT_FOUND',
+    'PROVIDER_UNAVAILABLE',
+  ],
+  examples: [
+    {
+      name: 'A passport and its holder',
+      body: {
+        document_type: 'passport',
+        country: 'KE',
+        document_front: 'sandbox:passport_ke',
+        selfie: 'sandbox:face_a',
+        reference: 'customer-8812',
+      },
+    },
+  ],
+  prepare: async (app, { body }, caller) => {
+    if (body.callback_url !== undefined)
+      await app.outbound.checkUrl(body.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+    return admit(app, caller, body)
+  },
+  handle: (app, tx, { body }, caller, accepted) => create(app, tx, caller, body, accepted),
+  follow: (app, { body }, caller, { verification_id }) => awaitVerdict(app, caller, verification_id, body.wait),
+})
+
+const made = { operation: 'identity.verifyId', id: 'verification_id' } as const
+
+/** One that nobody can decide but a person. */
+const doubtful = {
+  ...made,
+  body: { document_type: 'national_id', country: 'KE', document_front: 'sandbox:id_za', wait: 25 },
+} as const
+
+const getVerification = read({
+  method: 'GET',
+  path: '/v1/identity/verification/:id',
+  operation: 'identity.getVerification',
+  summary: 'Read a verification',
+  description: 'Each reading of a document is an entry of the audit.',
+  scope: 'identity:read',
+  params: IdParam,
+  needs: made,
+  reply: { status: 200, schema: VerificationRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const { tenant, receivedMs, nowMs } = caller
+    const row = await verificationWith(app.db, tenant, params.id)
+    if (row.findings_sealed)
+      await app.db.tx(tenant, (tx) =>
+        appendAudit(tx, tenant, {
+          resourceId: idOf('verification', row.id),
+          action: 'record.read',
+          actor: actorOf(caller),
+          receivedMs,
+          nowMs,
+        }),
+      )
+    return recordOf(app, tenant, row)
+  },
+})
+
+const moment = (text: string | undefined, name: string): Date | null => {
+  if (text === undefined) return null
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime()))
+    throw new AppError('INVALID_DATE_RANGE', `${name} must be a date such as 2026-03-01, or an RFC 3339 time`)
+  return date
+}
+
+const listAll = list({
+  path: '/v1/identity/verifications',
+  operation: 'identity.listVerifications',
+  summary: 'List verifications, without what was read on documents',
+  scope: 'identity:read',
+  query: Type.Object({
+    ...listQuery,
+    status: Type.Optional(OneOf(['pending', 'verified', 'rejected', 'expired'])),
+    stage: Type.Optional(OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'])),
+    reference: Type.Optional(Type.String({ maxLength: 128 })),
+    created_from: Type.Optional(Type.String({ maxLength: 40 })),
+    created_to: Type.Optional(Type.String({ maxLength: 40 })),
+  }),
+  row: ListedVerification,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Those that wait for a decision', query: { stage: 'awaiting_review' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const [from, to] = [moment(query.created_from, 'created_from'), moment(query.created_to, 'created_to')]
+    if (from && to && from > to) throw new AppError('INVALID_DATE_RANGE', 'created_from is after created_to')
+    const { status = null, stage = null, reference = null } = query
+    const rows = await app.db.query(listVerifications, { ...tenant, ...window, status, stage, reference, from, to })
+    return pageOf(window, rows, listedRecord)
+  },
+})
+
+const AuditTrail = Type.Object(
+  {
+    id: Type.String(),
+    data: Type.Array(AuditEntry),
+    next_cursor: Nullable(Type.String()),
+    chain_valid: Type.Boolean({ description: 'Whether each entry follows from the one before' }),
+  },
+  { title: 'IdentityAudit' },
+)
+
+const getAudit = read({
+  method: 'GET',
+  path: '/v1/identity/audit/:id',
+  operation: 'identity.getAudit',
+  summary: 'Read what was done to a check, oldest first',
+  description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
+  scope: 'identity:read',
+  params: IdParam,
+  needs: { operation: 'identity.scoreRisk', id: 'risk_id' },
+  reply: { status: 200, schema: AuditTrail },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const resource = resourceOf(params.id)
+    const links = resource ? await linksOf(app.db, tenant, resource) : []
+    if (links.length === 0 || links[0]?.resource_id !== params.id)
+      throw new AppError('NOT_FOUND', 'there is no check with this id')
+    return { id: params.id, data: links.map(entryOf), next_cursor: null, chain_valid: faultOf(links) === null }
+  },
+})
+
+const decideReview = write({
+  method: 'POST',
+  path: '/v1/identity/verification/:id/review',
+  operation: 'identity.review',
+  summary: 'Decide a verification as a person',
+  scope: 'identity:write',
+  limit: 'identity',
+  params: IdParam,
+  needs: doubtful,
+  body: ReviewDecision,
+  reply: { status: 200, schema: VerificationRecord },
+  errors: ['NOT_FOUND', 'INVALID_STATE', 'FORBIDDEN'],
+  handle: (app, tx, { params, body }, caller) => review(app, tx, caller, params.id, body),
+})
+
+const Erasure = Type.Object(
+  {
+    verification_id: Type.String(),
+    status: Type.String(),
+    erased_at: At(),
+    legal_hold: Type.Literal(false),
+  },
+  { title: 'IdentityErasure' },
+)
+
+const erase = write({
+  method: 'DELETE',
+  path: '/v1/identity/verification/:id',
+  operation: 'identity.erase',
+  summary: 'Erase everything personal of a verification',
+  scope: 'identity:write',
+  limit: 'identity',
+  params: IdParam,
+  needs: made,
+  reply: { status: 200, schema: Erasure },
+  errors: ['NOT_FOUND', 'LEGAL_HOLD'],
+  handle: async (app, tx, { params }, caller) => {
+    const row = await verificationWith(tx, caller.tenant, params.id)
+    const erased = await eraseRecord(app, tx, caller, row.id, actorOf(caller), 'request')
+    if (!erased) throw new AppError('NOT_FOUND', 'there is no such verification')
+    return erased
+  },
+})
+
+const eraseSubject = write({
+  method: 'DELETE',
+  path: '/v1/identity/subjects/:external_id',
+  operation: 'identity.eraseSubject',
+  summary: 'Erase everything personal of one person',
+  scope: 'identity:write',
+  limit: 'identity',
+  params: Type.Object({ external_id: Type.String({ description: 'As in subject.external_id' }) }),
+  needs: {
+    operation: 'identity.verifyId',
+    id: 'reference',
+    body: {
+      document_type: 'passport',
+      country: 'KE',
+      document_front: 'sandbox:passport_ke',
+      subject: { external_id: 'customer-8812' },
+      reference: 'customer-8812',
+      wait: 0,
+    },
+  },
+  reply: {
+    status: 200,
+    schema: Type.Object(
+      { external_id: Type.String(), erased: Type.Array(Erasure) },
+      { title: 'IdentitySubjectErasure' },
+    ),
+  },
+  errors: ['NOT_FOUND', 'LEGAL_HOLD'],
+  handle: async (app, tx, { params }, caller) => {
+    const subject = indexOf(app, caller, 'subject', params.external_id)
+    const rows = subject ? await tx.query(ofSubject, { ...caller.tenant, subject }) : []
+    if (rows.length === 0) throw new AppError('NOT_FOUND', 'nothing is stored of this person')
+    const erased = []
+    for (const { id } of rows) {
+      const one = await eraseRecord(app, tx, caller, id, actorOf(caller), 'request')
+      if (one) erased.push(one)
+    }
+    return { external_id: params.external_id, erased }
+  },
+})
+
+const sendMedia = multipart({
+  path: '/v1/identity/media',
+  operation: 'identity.sendMedia',
+  summary: 'Send a picture ahead of the check that will use it',
+  description: 'Kept sealed for 24 hours. Give its `media_id` where a picture is asked for.',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: Type.Object({ type: Type.Optional(Type.String({ maxLength: 40, description: 'What it is for' })) }),
+  files: { file: { maxBytes: maxPictureBytes, description: 'JPEG, PNG or WebP' } },
+  bodyLimitBytes: maxPictureBytes + 100_000,
+  reply: {
+    status: 201,
+    schema: Type.Object(
+      { media_id: Type.String(), type: Nullable(Type.String()), expires_at: Nullable(At()) },
+      { title: 'IdentityMedia' },
+    ),
+  },
+  errors: ['IMAGE_TOO_LARGE'],
+  receive: (app, { bytes, type, name }, _input, { tenant, nowMs }) =>
+    app.storage.put(mediaFile, { tenant, type, name, bytes, nowMs }),
+  discard: (app, kept) => app.storage.discard(kept),
+  handle: async (app, tx, { body }, _caller, [file]) => {
+    if (!file) throw new Error('a file was declared and none came')
+    await app.storage.keep(tx, file.kept)
+    return { media_id: idOf('identityMedia', file.kept.id), type: body.type ?? null, expires_at: file.kept.expiresAt }
+  },
+})
+
+const PolicyRecord = Type.Object({ ...Policy.properties, version: Type.Integer() }, { title: 'IdentityPolicyRecord' })
+
+const getPolicy = read({
+  method: 'GET',
+  path: '/v1/identity/policy',
+  operation: 'identity.getPolicy',
+  summary: 'Read how checks are decided',
+  scope: 'identity:read',
+  reply: { status: 200, schema: PolicyRecord },
+  examples: [{ name: 'As it is' }],
+  handle: (app, _input, { tenant }) => policyOf(app.db, tenant),
+})
+
+const patchPolicy = write({
+  method: 'PATCH',
+  path: '/v1/identity/policy',
+  operation: 'identity.changePolicy',
+  summary: 'Change how checks are decided',
+  scope: 'identity:write',
+  limit: 'identity',
+  body: PolicyChange,
+  reply: { status: 200, schema: PolicyRecord },
+  examples: [{ name: 'No manual review', body: { manual_review: false } }],
+  handle: (_app, tx, { body }, { tenant }) => changePolicy(tx, tenant, body),
+})
+
+export const verificationRoutes: readonly Route[] = [
+  verifyId,
+  getVerification,
+  listAll,
+  getAudit,
+  decideReview,
+  erase,
+  eraseSubject,
+  sendMedia,
+  getPolicy,
+  patchPolicy,
+]

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step of a verification's life: the row, the audit entry and the events change in one transaction, if nobody else has
+// moved it since it was read.
+import Value from 'typebox/value'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { Metadata } from '../../../platform/schema.ts'
+import { type Actor, appendAudit } from '../audit-chain.ts'
+import { identityEvents } from '../events.ts'
+import { Outcome } from './schema.ts'
+import { moveVerification, type Stage, type Status, type VerificationRow } from './store.ts'
+
+export interface Move {
+  readonly status: Status
+  readonly stage: Stage
+  readonly outcome?: Outcome
+  readonly findings?: Buffer
+  readonly template?: Buffer | null
+  readonly numberIndex?: Buffer | null
+  readonly expiresOn?: string | null
+  readonly registryUntil?: Date
+}
+
+const reviewMs = 7 * 86_400_000
+
+/** False: somebody else moved it meanwhile, and nothing was changed. */
+export async function move(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: VerificationRow,
+  to: Move,
+  actor: Actor,
+): Promise<boolean> {
+  const { tenant, nowMs, receivedMs } = occasion
+  const now = new Date(nowMs)
+  const moved = await maybe(
+    tx.query(moveVerification, {
+      ...tenant,
+      id: row.id,
+      fromStatus: row.status,
+      fromStage: row.stage,
+      status: to.status,
+      stage: to.stage,
+      outcome: to.outcome ? JSON.stringify(to.outcome) : null,
+      findings: to.findings ?? null,
+      template: to.template ?? null,
+      number: to.numberIndex ?? null,
+      expires: to.expiresOn ?? null,
+      registryUntil: to.registryUntil ?? null,
+      reviewUntil: to.stage === 'awaiting_review' ? new Date(nowMs + reviewMs) : null,
+      completed: to.stage === 'done' ? now : null,
+    }),
+  )
+  if (!moved) return false
+  const details = {
+    from: `${row.status}/${row.stage}`,
+    to: `${to.status}/${to.stage}`,
+    reasons: (to.outcome ?? outcomeOf(row))?.failure_reasons.map(({ code }) => code) ?? [],
+  }
+  const resourceId = idOf('verification', row.id)
+  const action = to.stage === 'awaiting_review' ? 'review.requested' : 'status.changed'
+  await appendAudit(tx, tenant, { resourceId, action, actor, details, receivedMs, nowMs })
+  await tell(app, tx, occasion, moved)
+  return true
+}
+
+/** The event of the state that a verification is in; none while it is being looked at. */
+export async function tell(app: App, tx: Tx, occasion: Occasion, row: VerificationRow): Promise<void> {
+  const type = eventFor(row)
+  if (!type) return
+  const payload = eventPayload(row, occasion)
+  await app.outbox.emit(tx, type, occasion, payload.verification_id, payload, { callbackUrl: row.callback_url })
+}
+
+function eventFor({ status, stage }: VerificationRow) {
+  if (stage === 'queued') return identityEvents.created
+  if (stage === 'awaiting_review') return identityEvents.pending
+  if (status === 'verified') return identityEvents.verified
+  if (status === 'rejected') return identityEvents.rejected
+  return status === 'expired' ? identityEvents.expired : null
+}
+
+const nothingYet = { document_authentic: null, face_match: null, liveness_passed: null, overall_risk: null }
+
+function eventPayload(row: VerificationRow, { tenant }: Occasion) {
+  const outcome = outcomeOf(row)
+  const reasons = outcome?.failure_reasons ?? []
+  return {
+    verification_id: idOf('verification', row.id),
+    status: row.status,
+    stage: row.stage,
+    checks_performed: outcome?.checks_performed ?? [],
+    results: outcome?.results ?? nothingYet,
+    risk_assessment: outcome?.risk_assessment ?? null,
+    reason: reasons[0]?.code ?? null,
+    failure_reasons: reasons,
+    reference: row.reference,
+    metadata: metadataOf(row),
+    sandbox: tenant.environment === 'test',
+    created_at: row.created_at,
+    completed_at: row.completed_at,
+  }
+}
+
+/** The stored outcome; null before there is one. */
+export function outcomeOf({ outcome }: VerificationRow): Outcome | null {
+  return Value.Check(Outcome, outcome) ? outcome : null
+}
+
+export function metadataOf({ metadata }: VerificationRow) {
+  return Value.Check(Metadata, metadata) ? metadata : {}
+}

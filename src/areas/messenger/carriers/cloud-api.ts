@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// A provider with a Cloud API, asked through the one door to the outside. It knows the wire and nothing of wallets: what the
+// provider says becomes one of a few outcomes.
+import { randomBytes } from 'node:crypto'
+import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
+import {
+  type GraphMessage,
+  graphMessageBody,
+  graphProduct,
+  graphVersion,
+  readGraphAnswer,
+  readGraphError,
+} from '../../../protocols/graph.ts'
+import { membersOf, textOf } from '../../../protocols/json.ts'
+import { type Outcome, verdictOf } from './cloud-errors.ts'
+
+/** What the adapter needs to know of a channel. */
+interface Account {
+  readonly baseUrl: string
+  readonly phoneNumberId: string
+  readonly businessId: string
+  readonly token: string
+  readonly verifyToken: string
+}
+
+interface FileToUpload {
+  readonly type: string
+  readonly name: string
+  readonly bytes: number
+  read(): AsyncIterable<Buffer>
+}
+
+interface FoundMedia {
+  readonly type: string
+  readonly bytes: AsyncIterable<Buffer>
+}
+
+interface ProviderTemplate {
+  readonly id: string
+  readonly status: string
+  readonly reason: string | null
+}
+
+const timeoutMs = 15_000
+/** So slow may the way to the provider be. */
+const bytesPerMs = 50
+
+export const providerOf = onePerApp((app) => new CloudApi(app))
+
+class CloudApi {
+  readonly #app: App
+  readonly #client: ProviderClient
+
+  constructor(app: App) {
+    this.#app = app
+    this.#client = new ProviderClient(app.carrierOutbound)
+  }
+
+  async send(account: Account, message: GraphMessage): Promise<Outcome> {
+    const answer = await this.#post(account, `${account.phoneNumberId}/messages`, graphMessageBody(message))
+    if (answer.kind === 'unsent') return { kind: 'retry', reason: answer.reason, throttled: false }
+    if (answer.kind === 'unknown') return { kind: 'unknown', reason: answer.reason }
+    const read = readGraphAnswer(answer.status, answer.body)
+    if (read.kind === 'sent') return { kind: 'sent', providerId: read.id }
+    if (read.kind === 'strange')
+      return { kind: 'retry', reason: `the provider answered with ${answer.status}`, throttled: false }
+    return verdictOf(read.error)
+  }
+
+  /** The provider's id of the file; a sentence when it did not take it. */
+  async upload(account: Account, file: FileToUpload): Promise<{ id: string } | Outcome> {
+    const boundary = randomBytes(16).toString('hex')
+    const name = file.name.replace(/[^\w. -]/g, '_')
+    const before = Buffer.from(
+      `--${boundary}\r\ncontent-disposition: form-data; name="messaging_product"\r\n\r\n${graphProduct}\r\n` +
+        `--${boundary}\r\ncontent-disposition: form-data; name="type"\r\n\r\n${file.type}\r\n` +
+        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n` +
+        `content-type: ${file.type}\r\n\r\n`,
+    )
+    const after = Buffer.from(`\r\n--${boundary}--\r\n`)
+    async function* parts(): AsyncGenerator<Buffer> {
+      yield before
+      yield* file.read()
+      yield after
+    }
+    const length = before.length + file.bytes + after.length
+    const outcome = await this.#app.carrierOutbound.send({
+      pool: 'messenger media',
+      url: `${account.baseUrl}/${graphVersion}/${account.phoneNumberId}/media`,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${account.token}`,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': String(length),
+      },
+      body: parts(),
+      use: 'callback',
+      environment: 'live',
+      timeoutMs: timeoutMs + length / bytesPerMs,
+      connections: 8,
+    })
+    if (outcome.kind === 'failed') return { kind: 'retry', reason: outcome.reason, throttled: false }
+    const body = parsed(outcome.body)
+    const id = textOf(membersOf(body).id)
+    if (outcome.status === 200 && id !== '') return { id }
+    const error = readGraphError(membersOf(body).error)
+    if (error) return verdictOf(error)
+    return { kind: 'retry', reason: `the provider answered the file with ${outcome.status}`, throttled: false }
+  }
+
+  /** A file that a user sent. Null when the provider has none; throws when it could not be asked. */
+  async fetchMedia(account: Account, id: string): Promise<FoundMedia | null> {
+    const answer = await this.#get(account, encodeURIComponent(id))
+    if (answer.kind !== 'answered') throw new Error(`the provider could not be asked for media: ${answer.reason}`)
+    if (answer.status >= 500) throw new Error(`the provider answered with ${answer.status}`)
+    const { url, mime_type } = membersOf(answer.body)
+    if (answer.status !== 200 || textOf(url) === '') return null
+    const outcome = await this.#app.carrierOutbound.send({
+      pool: 'messenger media',
+      url: textOf(url),
+      method: 'GET',
+      headers: { authorization: `Bearer ${account.token}` },
+      body: null,
+      use: 'callback',
+      environment: 'live',
+      timeoutMs,
+      isStreamed: true,
+      connections: 8,
+    })
+    if (outcome.kind === 'failed') throw new Error(`media could not be fetched: ${outcome.reason}`)
+    if (outcome.bytes === null) return null
+    return { type: textOf(mime_type).split(';', 1)[0] ?? '', bytes: outcome.bytes }
+  }
+
+  async createTemplate(
+    account: Account,
+    template: { name: string; language: string; category: string; components: readonly unknown[] },
+  ): Promise<{ id: string; status: string } | { problem: string; refused: boolean }> {
+    const answer = await this.#post(account, `${account.businessId}/message_templates`, template)
+    if (answer.kind !== 'answered') return { problem: answer.reason, refused: false }
+    const { id, status, error } = membersOf(answer.body)
+    if (answer.status === 200 && textOf(id) !== '') return { id: textOf(id), status: textOf(status) }
+    const found = readGraphError(error)
+    return { problem: found?.details ?? `it answered with ${answer.status}`, refused: answer.status < 500 }
+  }
+
+  async listTemplates(account: Account): Promise<readonly ProviderTemplate[]> {
+    const answer = await this.#get(account, `${account.businessId}/message_templates?limit=1000`)
+    if (answer.kind !== 'answered' || answer.status !== 200) return []
+    const { data } = membersOf(answer.body)
+    return (Array.isArray(data) ? data : []).map((one: unknown) => {
+      const { id, status, rejected_reason } = membersOf(one)
+      const reason = textOf(rejected_reason)
+      return { id: textOf(id), status: textOf(status), reason: reason === '' || reason === 'NONE' ? null : reason }
+    })
+  }
+
+  /** False when the provider did not take it. */
+  async markRead(account: Account, providerId: string, typing: boolean): Promise<boolean> {
+    const answer = await this.#post(account, `${account.phoneNumberId}/messages`, {
+      messaging_product: graphProduct,
+      status: 'read',
+      message_id: providerId,
+      ...(typing ? { typing_indicator: { type: 'text' } } : {}),
+    })
+    return answer.kind === 'answered' && answer.status === 200
+  }
+
+  /** Gives what went wrong, or null. */
+  async subscribe(account: Account, url: string): Promise<string | null> {
+    const answer = await this.#post(account, `${account.businessId}/subscribed_apps`, {
+      override_callback_uri: url,
+      verify_token: account.verifyToken,
+    })
+    if (answer.kind !== 'answered') return `the provider cannot be reached: ${answer.reason}`
+    if (answer.status === 200) return null
+    return `the provider did not take the webhook: ${readGraphError(membersOf(answer.body).error)?.details ?? answer.status}`
+  }
+
+  #post(account: Account, path: string, body: object): Promise<ProviderAnswer> {
+    return this.#client.ask({ method: 'POST', ...this.#to(account, path), body, timeoutMs })
+  }
+
+  #get(account: Account, path: string): Promise<ProviderAnswer> {
+    return this.#client.ask({ method: 'GET', ...this.#to(account, path), timeoutMs })
+  }
+
+  #to({ baseUrl, token }: Account, path: string): { url: string; headers: Record<string, string> } {
+    return { url: `${baseUrl}/${graphVersion}/${path}`, headers: { authorization: `Bearer ${token}` } }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of a message: its state, its money and its event change in one group commit. A state never goes back: the
+// commit decides, so that statuses may come twice, late or in any order.
+import { idOf, newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { operation } from '../../platform/commit.ts'
+import { isUnavailable } from '../../platform/db.ts'
+import { eventRow, occasionNow } from '../../platform/events.ts'
+import { tenantOf } from '../../platform/tenant.ts'
+import { messengerEvents } from './events.ts'
+import type { MessageErrors } from './schema.ts'
+import type { MessageRow } from './store.ts'
+
+const change = operation.tenant(
+  'messenger.change',
+  {
+    ...tenantColumns,
+    id: 'uuid',
+    status: 'text',
+    at: 'timestamptz',
+    provider_id: 'text',
+    errors: 'jsonb',
+    transfer: 'uuid',
+    job: 'uuid',
+    attempt: 'int',
+    fallback_job: 'uuid',
+    event: eventRow,
+  },
+  { changed: 'boolean', deliveries: 'text' },
+)
+
+/** How long a commit that the database did not confirm waits before it is repeated, and how often. */
+const repeatMs = 500
+const maxRepeats = 120
+
+export interface News {
+  readonly status: 'sent' | 'delivered' | 'read' | 'failed'
+  readonly errors: MessageErrors | null
+  readonly providerId: string | null
+  /** The number at the provider, as receivers know it. */
+  readonly phoneNumberId: string
+  /** The job that is over with it. */
+  readonly job: { id: string; attempt: number } | null
+}
+
+/** Gives whether the message has changed by it. */
+export async function changeMessage(app: App, message: MessageRow, news: News): Promise<boolean> {
+  const tenant = tenantOf(message)
+  const occasion = occasionNow(app.clock, tenant, message.clock_offset_ms, message.request_id)
+  const id = idOf('messengerMessage', message.id)
+  const event = app.outbox.prepare(messengerEvents.status, occasion, id, statusPayload(message, news, occasion.nowMs), {
+    callbackUrl: message.callback_url,
+  })
+  const item = {
+    ...tenant,
+    id: message.id,
+    status: news.status,
+    at: new Date(occasion.nowMs),
+    provider_id: news.providerId,
+    errors: news.errors && JSON.stringify(news.errors),
+    transfer: newUuid(occasion.receivedMs),
+    job: news.job?.id ?? null,
+    attempt: news.job?.attempt ?? null,
+    fallback_job: newUuid(occasion.receivedMs),
+    event: event.row,
+  }
+  for (let repeats = 0; ; repeats++)
+    try {
+      const { changed, deliveries } = await app.commit(change, item)
+      if (changed) app.outbox.begin(event, deliveries)
+      return changed ?? false
+    } catch (error) {
+      // What the provider said must not be forgotten because the database was away for a moment.
+      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
+      await new Promise((resolve) => setTimeout(resolve, repeatMs))
+    }
+}
+
+function statusPayload(message: MessageRow, news: News, nowMs: number) {
+  return {
+    object: 'messenger_business_account' as const,
+    entry: [
+      {
+        id: idOf('account', message.account_id),
+        changes: [
+          {
+            field: 'messages' as const,
+            value: {
+              messaging_product: 'messenger' as const,
+              metadata: { display_phone_number: message.sender.slice(1), phone_number_id: news.phoneNumberId },
+              statuses: [
+                {
+                  id: idOf('messengerMessage', message.id),
+                  status: news.status,
+                  timestamp: String(Math.floor(nowMs / 1000)),
+                  recipient_id: message.recipient.slice(1),
+                  ...(news.errors === null ? {} : { errors: news.errors }),
+                  ...(message.unit === null
+                    ? {}
+                    : { pricing: { billable: message.cost > 0n, category: message.unit } }),
+                  ...(Object.keys(message.metadata).length === 0 ? {} : { metadata: message.metadata }),
+                },
+              ],
+            },
+          },
+        ],
+      },
+    ],
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message says: the object that its type names, by the rules that its shape cannot say.
+import { AppError, invalid } from '../../kernel/errors.ts'
+import type { MessageType, SendInput } from './schema.ts'
+
+/** What is sent, as it is stored. Exactly one type, exactly one object. */
+export interface Content {
+  readonly type: MessageType
+  readonly object: Readonly<Record<string, unknown>>
+  /** The uploaded file that it shows, if it shows one. */
+  readonly mediaId: string | null
+}
+
+export type TemplateInput = NonNullable<SendInput['template']>
+
+export function contentOf(input: SendInput): Content {
+  const { type } = input
+  const object = input[type]
+  if (object === undefined) throw invalid(type, `must be given, because type is ${type}`)
+  switch (type) {
+    case 'image':
+    case 'video':
+    case 'audio':
+    case 'document':
+      return { type, object, mediaId: mediaIdOf(type, input[type] ?? {}) }
+    case 'interactive':
+      if (input.interactive) checkInteractive(input.interactive)
+      return { type, object, mediaId: null }
+    case 'text':
+      return { type, object: { preview_url: false, ...object }, mediaId: null }
+    case 'template':
+      return { type, object, mediaId: null }
+  }
+}
+
+export function languageOf({ language }: TemplateInput): string {
+  return typeof language === 'string' ? language : language.code
+}
+
+function mediaIdOf(type: string, media: { id?: string; link?: string; caption?: string }): string | null {
+  const { id, link } = media
+  if ((id === undefined) === (link === undefined)) throw invalid(type, 'must have either link or id')
+  if (type === 'audio' && media.caption !== undefined) throw invalid('audio.caption', 'is not supported on audio')
+  if (link !== undefined && !/^https:\/\/./i.test(link)) throw invalid(`${type}.link`, 'must begin with https://')
+  if (link !== undefined && !URL.canParse(link)) throw invalid(`${type}.link`, 'is not a valid URL')
+  return id ?? null
+}
+
+function checkInteractive({ type, action }: NonNullable<SendInput['interactive']>): void {
+  if (type === 'button') {
+    const { buttons } = action
+    if (!buttons) throw invalid('interactive.action.buttons', 'must be given, because interactive.type is button')
+    distinct(
+      'interactive.action.buttons',
+      'ids',
+      buttons.map(({ reply }) => reply.id),
+    )
+    distinct(
+      'interactive.action.buttons',
+      'titles',
+      buttons.map(({ reply }) => reply.title),
+    )
+    return
+  }
+  const { button, sections } = action
+  if (button === undefined)
+    throw invalid('interactive.action.button', 'must be given, because interactive.type is list')
+  if (!sections) throw invalid('interactive.action.sections', 'must be given, because interactive.type is list')
+  const rows = sections.flatMap((section) => section.rows)
+  if (rows.length > mostRows) throw invalid('interactive.action.sections', `must have at most ${mostRows} rows in all`)
+  if (sections.length > 1 && sections.some(({ title }) => title === undefined))
+    throw invalid('interactive.action.sections', 'must have a title each, when there are several')
+  distinct(
+    'interactive.action.sections',
+    'ids of rows',
+    rows.map(({ id }) => id),
+  )
+}
+
+const mostRows = 10
+
+function distinct(field: string, what: string, values: readonly string[]): void {
+  if (new Set(values).size < values.length) throw invalid(field, `must have different ${what}`)
+}
+
+/** Holds the parameters that a message gives against the placeholders that its template has. */
+export function checkParameters(components: readonly StoredComponent[], given: TemplateInput['components'] = []): void {
+  for (const part of ['header', 'body'] as const) {
+    const stored = components.find(({ type }) => type === part.toUpperCase())
+    const wanted = stored === undefined ? 0 : parametersIn(stored)
+    const sent = given.filter(({ type }) => type === part).flatMap(({ parameters = [] }) => parameters).length
+    if (sent !== wanted)
+      throw invalid('template.components', `must give ${wanted} parameters for the ${part}, not ${sent}`)
+  }
+}
+
+export interface StoredComponent {
+  type: string
+  text?: string
+  format?: string
+}
+
+/** A header that shows a file takes it as its one parameter. */
+function parametersIn({ type, format, text = '' }: StoredComponent): number {
+  if (type === 'HEADER' && format !== undefined && format !== 'TEXT') return 1
+  return placeholdersIn(text).length
+}
+
+/** The different numbers of the placeholders {{1}}, {{2}}… in a text, in order. */
+export function placeholdersIn(text: string): number[] {
+  const found = [...text.matchAll(/\{\{(\d{1,3})\}\}/g)].map(([, number]) => Number(number))
+  return [...new Set(found)].sort((a, b) => a - b)
+}
+
+export function windowClosed(to: string): AppError {
+  return new AppError('131047', `${to} has not written to you within the last 24 hours; nothing was sent or charged`)
+}
+
+export function notOptedIn(to: string): AppError {
+  return new AppError('131051', `${to} does not want messages; nothing was sent or charged`)
+}

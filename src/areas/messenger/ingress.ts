@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the provider calls: it asks for a challenge once, and then tells of messages, statuses and templates, each call signed
+// over its bytes. It is answered when everything it told is stored: otherwise it tells it again.
+import { timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import { hook, json, jsonOf, text } from '../../platform/hook.ts'
+import { type GraphNotice, graphSignatureHeader, isGraphSignature, readGraphNotices } from '../../protocols/graph.ts'
+import { type Ingress, ingressOf } from './channels.ts'
+import { takeInbound } from './inbound.ts'
+import { takeStatus } from './statuses.ts'
+import { takeTemplateNotice } from './templates/follow.ts'
+
+export const ingressHook = hook({
+  methods: ['GET', 'POST'],
+  path: '/v1/messenger/ingress/:channel',
+  operation: 'messenger.ingress',
+  summary: 'The provider tells of messages, statuses and templates',
+  maxBytes: 1024 * 1024,
+  limits: [{ by: 'channel', perSecond: 2_000 }],
+  async handle(app, call) {
+    const ingress = await ingressOf(app, call.params.channel)
+    if (ingress === null) throw new AppError('NOT_FOUND', 'there is no channel at this address')
+    if (call.method === 'GET') return text(challengeOf(ingress, call.query))
+    if (!isGraphSignature(ingress.appSecret, call.bytes, call.headers[graphSignatureHeader]))
+      throw new AppError('UNAUTHORIZED', `${graphSignatureHeader} does not fit the body`)
+    const notices = readGraphNotices(jsonOf(call))
+    if (notices === null) throw new AppError('INVALID_REQUEST', 'the body is not what a provider sends')
+    for (const notice of notices) await take(app, ingress, notice)
+    return json({ success: true })
+  },
+})
+
+function challengeOf({ verifyToken }: Ingress, query: Readonly<Record<string, unknown>>): string {
+  const given = Buffer.from(String(query['hub.verify_token'] ?? ''))
+  const expected = Buffer.from(verifyToken)
+  const isOurs = given.length === expected.length && timingSafeEqual(given, expected)
+  if (query['hub.mode'] !== 'subscribe' || !isOurs)
+    throw new AppError('FORBIDDEN', 'hub.verify_token is not the one of this channel')
+  return String(query['hub.challenge'] ?? '').slice(0, 200)
+}
+
+async function take(app: App, ingress: Ingress, notice: GraphNotice): Promise<void> {
+  const channel = await ingress.channelOf(notice.kind === 'template' ? '' : notice.phoneNumberId)
+  if (channel !== null && notice.kind === 'template') return takeTemplateNotice(app, channel.tenant, notice)
+  if (channel === null || notice.kind === 'template')
+    return app.log.info({}, 'a provider spoke of a number that is not connected')
+  return notice.kind === 'status' ? takeStatus(app, channel, notice) : takeInbound(app, channel, notice)
+}

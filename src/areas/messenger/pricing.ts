@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message costs: the operator's price list by category; where it says nothing, answers to users are free and templates
+// cost a figure that lets an installation be tried.
+import { type Currency, isCurrency } from '../../kernel/money.ts'
+import { placeOf } from '../../kernel/phone.ts'
+import { aboutDollars } from '../../kernel/rough-rates.ts'
+import type { App } from '../../platform/app.ts'
+import type { Charges } from '../../platform/area.ts'
+import type { Caller } from '../../platform/auth.ts'
+
+export type Unit = 'service' | 'utility' | 'marketing' | 'authentication'
+
+export const messengerCharges: Charges = { messenger: ['service', 'utility', 'marketing', 'authentication'] }
+
+const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
+  service: 0n,
+  utility: 8_000n,
+  marketing: 22_000n,
+  authentication: 8_000n,
+}
+
+export interface Price {
+  readonly cost: bigint
+  readonly currency: Currency
+  readonly country: string | null
+}
+
+export function priceOf(app: App, { principal, tenant, receivedMs }: Caller, unit: Unit, to: string): Price {
+  const { currency } = principal.facts
+  if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
+  const { country } = placeOf(to)
+  const wanted = { area: 'messenger', unit, currency, account: tenant.account, atMs: receivedMs }
+  const quoted = app.prices.quote(country === null ? wanted : { ...wanted, country })
+  return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency, country }
+}

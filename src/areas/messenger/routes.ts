@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages: sent, read and listed, and those of users marked as read.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
+import { bodyChecker } from '../../platform/http/validate.ts'
+import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
+import { providerOf } from './carriers/cloud-api.ts'
+import { channelOf } from './channels.ts'
+import { readMessage, readPage, readRecord, recordOf } from './record.ts'
+import { MessageList, MessageRecord, MessageSend, Phone, SendReply, TemplateUse } from './schema.ts'
+import { send } from './send.ts'
+import { createTemplate, prepareTemplate } from './templates/routes.ts'
+import { TemplateCreate, TemplateRecord } from './templates/template.ts'
+
+const sendErrors = [
+  'INVALID_PHONE',
+  'INSUFFICIENT_BALANCE',
+  'DUPLICATE_REFERENCE',
+  'INVALID_URL',
+  'PROVIDER_UNAVAILABLE',
+  '131047',
+  '131051',
+  '130472',
+  '131026',
+  '131053',
+] as const
+
+const sendRoute = commit({
+  method: 'POST',
+  path: '/v1/messenger/messages',
+  aliases: ['/v1/messenger/send'],
+  operation: 'messenger.send',
+  summary: 'Send a message',
+  description:
+    'A template can be sent at any time; every other type within 24 hours after the user last wrote. A message that fails is not charged.',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  body: MessageSend,
+  reply: { status: 200, schema: SendReply },
+  errors: sendErrors,
+  handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
+})
+
+/** A template, sent or created: which of the two, `to` says. */
+const TemplateBody = Type.Object({
+  to: Type.Optional(Phone('Who gets it; without it the template is created')),
+  template: Type.Optional(TemplateUse),
+  name: Type.Optional(Type.String({ maxLength: 512 })),
+  language: Type.Optional(TemplateUse.properties.language),
+  category: Type.Optional(Type.String({ maxLength: 40 })),
+  components: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 20 })),
+  metadata: MessageSend.properties.metadata,
+  callback_url: MessageSend.properties.callback_url,
+  reference: MessageSend.properties.reference,
+  fallback: MessageSend.properties.fallback,
+})
+
+/** What sending answers, or what creating does. */
+const SentOrCreated = Type.Object(
+  {
+    ...Type.Partial(SendReply).properties,
+    ...Type.Partial(TemplateRecord).properties,
+    status: Type.String({ description: 'accepted, or the state of the template' }),
+  },
+  { title: 'MessengerTemplateAnswer' },
+)
+
+const templateRoute = commit({
+  method: 'POST',
+  path: '/v1/messenger/template',
+  operation: 'messenger.template',
+  summary: 'Send a template, or create one',
+  description: 'With `to` the template is sent; without it, it is created.',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  body: TemplateBody,
+  reply: {
+    status: 201,
+    schema: SentOrCreated,
+    existed: (reply) => reply.message_id !== undefined,
+  },
+  errors: [...sendErrors, 'CONFLICT'],
+  handle: (app, { body }, caller, keyed) =>
+    body.to === undefined ? createOnce(app, body, caller, keyed) : sendTemplate(app, body, caller, keyed),
+})
+
+const checkSend = bodyChecker(MessageSend)
+const checkCreate = bodyChecker(TemplateCreate)
+
+function sendTemplate(app: App, body: Static<typeof TemplateBody>, caller: Caller, keyed: Keyed) {
+  const { name, language, components, category: _, template, ...rest } = body
+  const used = template ?? { name, language, ...(components === undefined ? {} : { components }) }
+  const { value } = checkSend({ ...rest, type: 'template', template: used })
+  return send(app, value, caller, keyed)
+}
+
+/** Creating writes in a plain transaction, which then keeps the answer under the request's key too. */
+async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: Caller, keyed: Keyed) {
+  const { name, language, category, components } = body
+  const { value } = checkCreate({ name, language, category, components })
+  const claim = keyed.request && { ...caller.tenant, ...keyed.request }
+  if (claim && (await app.idempotency.begin(claim, false))) throw new AnsweredBefore()
+  const registered = await prepareTemplate(app, value, caller)
+  return app.db.tx(caller.tenant, async (tx) => {
+    const reply = await createTemplate(app, tx, value, caller, registered)
+    const answer = keyed.row(reply)
+    if (claim && answer)
+      await app.idempotency.finish(tx, claim, { status: answer.status, location: null, body: answer.body }, false)
+    return reply
+  })
+}
+
+const get = read({
+  method: 'GET',
+  path: '/v1/messenger/:id',
+  aliases: ['/v1/messenger/messages/:id'],
+  operation: 'messenger.get',
+  summary: 'Read a message',
+  scope: 'messenger:read',
+  params: IdParam,
+  reply: { status: 200, schema: MessageRecord },
+  errors: ['NOT_FOUND'],
+  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
+  handle: (app, { params }, caller) => readRecord(app, params.id, caller),
+})
+
+const listRoute = list({
+  path: '/v1/messenger/messages',
+  operation: 'messenger.list',
+  summary: 'List messages',
+  scope: 'messenger:read',
+  query: MessageList,
+  row: MessageRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What users wrote', query: { direction: 'inbound' } }],
+  handle: (app, { query }, caller) => readPage(app, query, caller),
+})
+
+const markRead = write({
+  method: 'POST',
+  path: '/v1/messenger/messages/:id/read',
+  operation: 'messenger.markRead',
+  summary: 'Show a user that a message was read',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  params: IdParam,
+  body: Type.Object({
+    typing: Type.Optional(Type.Boolean({ description: 'Also show that an answer is being written' })),
+  }),
+  reply: { status: 200, schema: MessageRecord },
+  errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
+  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
+  async prepare(app, { params, body }, { tenant }) {
+    const message = await readMessage(app.db, tenant, params.id)
+    if (message.direction !== 'inbound' || message.provider_id === null)
+      throw new AppError('INVALID_STATE', 'only a message that a user sent can be marked as read')
+    const isTaken = await providerOf(app).markRead(
+      await channelOf(app, tenant),
+      message.provider_id,
+      body.typing ?? false,
+    )
+    if (!isTaken) throw new AppError('PROVIDER_UNAVAILABLE', 'the provider did not take it', { retryAfterSeconds: 1 })
+  },
+  handle: async (_app, tx, { params }, { tenant }) => recordOf(await readMessage(tx, tenant, params.id), null),
+})
+
+export const messageRoutes: readonly Route[] = [sendRoute, templateRoute, listRoute, get, markRead]

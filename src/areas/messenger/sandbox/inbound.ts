@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test may make users do: write, press a button, send a file or a place. It goes through the simulated provider and
+// comes in by a signed call, as from a real one.
+import { Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { channelOf } from '../channels.ts'
+import { openMedia } from '../media/media.ts'
+import { Phone } from '../schema.ts'
+import { findByProviderId, findMessage } from '../store.ts'
+import { simulatedMessenger } from './provider.ts'
+
+const Choice = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 256 }),
+  title: Type.String({ minLength: 1, maxLength: 24 }),
+  description: Type.Optional(Type.String({ maxLength: 72 })),
+})
+
+const File = Type.Object({
+  id: Type.String({ maxLength: 64, description: 'A media_id of yours, whose bytes the user sends' }),
+  caption: Type.Optional(Type.String({ maxLength: 1024 })),
+  filename: Type.Optional(Type.String({ maxLength: 240 })),
+})
+
+const mediaTypes = ['image', 'video', 'audio', 'document'] as const
+
+const Inbound = Type.Object({
+  from: Phone('Who writes'),
+  to: Type.Optional(Type.String({ maxLength: 20, description: 'Your number; there is only one' })),
+  name: Type.Optional(Type.String({ maxLength: 100 })),
+  type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction']),
+  text: Type.Optional(Type.Object({ body: Type.String({ minLength: 1, maxLength: 4096, sensitive: true }) })),
+  image: Type.Optional(File),
+  video: Type.Optional(File),
+  audio: Type.Optional(File),
+  document: Type.Optional(File),
+  interactive: Type.Optional(
+    Type.Object({
+      type: OneOf(['button_reply', 'list_reply']),
+      button_reply: Type.Optional(Choice),
+      list_reply: Type.Optional(Choice),
+    }),
+  ),
+  button: Type.Optional(
+    Type.Object({ payload: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 256 }) }),
+  ),
+  location: Type.Optional(
+    Type.Object({
+      latitude: Type.Number({ minimum: -90, maximum: 90 }),
+      longitude: Type.Number({ minimum: -180, maximum: 180 }),
+      name: Type.Optional(Type.String({ maxLength: 200 })),
+      address: Type.Optional(Type.String({ maxLength: 500 })),
+    }),
+  ),
+  reaction: Type.Optional(
+    Type.Object({ message_id: Type.String({ maxLength: 64 }), emoji: Type.String({ maxLength: 20 }) }),
+  ),
+  context: Type.Optional(Type.Object({ message_id: Type.String({ maxLength: 64, description: 'What it answers' }) })),
+})
+
+/** How long the address of a file is good that a user sends. */
+const addressSeconds = 600
+
+const inbound = write({
+  method: 'POST',
+  path: '/v1/sandbox/messenger/inbound',
+  operation: 'sandbox.messengerInbound',
+  summary: 'Have a user write to you',
+  description: 'It is stored, opens the window for 24 hours and is told of as messenger.message. STOP works.',
+  scope: 'sandbox:write',
+  body: Inbound,
+  reply: {
+    status: 201,
+    schema: Type.Object({ message_id: Type.String(), from: Type.String() }),
+    location: ({ message_id }) => `/v1/messenger/${message_id}`,
+  },
+  errors: ['INVALID_PHONE', 'NOT_FOUND', 'MEDIA_EXPIRED', 'PROVIDER_UNAVAILABLE'],
+  examples: [{ name: 'A text', body: { from: '+254711000020', type: 'text', text: { body: 'Habari' } } }],
+  async prepare(app, { body }, { tenant, nowMs }) {
+    const provider = simulatedMessenger.of(app)
+    if (provider === null || tenant.environment !== 'test')
+      throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })
+    const object = body[body.type]
+    if (object === undefined) throw invalid(body.type, `must be given, because type is ${body.type}`)
+    const channel = await channelOf(app, tenant)
+    const content = 'id' in object ? await heldMedia(app, tenant, object, nowMs) : object
+    const providerId = await provider.write(channel.businessId, {
+      phoneNumberId: channel.phoneNumberId,
+      displayNumber: channel.displayNumber,
+      from: body.from.slice(1),
+      name: body.name ?? 'Amina',
+      type: body.type,
+      content,
+      context: await providerIdOf(app, tenant, body.context?.message_id),
+    })
+    const stored = providerId && (await findByProviderId(app.db, tenant, providerId))
+    if (!stored) throw new AppError('PROVIDER_UNAVAILABLE', 'the message did not come in', { retryAfterSeconds: 1 })
+    return idOf('messengerMessage', stored)
+  },
+  handle: async (_app, _tx, { body }, _caller, message_id) => ({ message_id, from: body.from }),
+})
+
+/** The file as the provider speaks of it: by an id of its own, with the bytes at an address of ours. */
+async function heldMedia(
+  app: App,
+  tenant: Tenant,
+  { id, ...rest }: { id: string; caption?: string; filename?: string },
+  nowMs: number,
+): Promise<object> {
+  const { file } = await openMedia(app, tenant, id, nowMs)
+  const held = simulatedMessenger.of(app)?.hold({
+    type: file.type,
+    bytes: file.bytes,
+    sha256: file.sha256.toString('hex'),
+    url: app.storage.address({ ...tenant, id: file.id }, addressSeconds),
+  })
+  return { ...rest, id: held, mime_type: file.type, sha256: file.sha256.toString('base64') }
+}
+
+async function providerIdOf(app: App, tenant: Tenant, id: string | undefined): Promise<string | null> {
+  const uuid = id === undefined ? null : uuidOf('messengerMessage', id)
+  if (id === undefined) return null
+  const message = uuid && (await findMessage(app.db, tenant, uuid))
+  if (!message) throw new AppError('NOT_FOUND', 'context.message_id names no message of yours')
+  return message.provider_id
+}
+
+export const sandboxRoutes: readonly Route[] = [inbound]

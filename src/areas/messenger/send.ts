@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending a message: what is asked for is checked and priced, then accepted in a group commit: stored, charged and queued
+// together, or not at all.
+import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { chargeOf, chargeRow } from '../../ledger/charges.ts'
+import type { App } from '../../platform/app.ts'
+import { audited, auditRow } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { operation } from '../../platform/commit.ts'
+import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
+import { jobRow } from '../../platform/work.ts'
+import { type Channel, channelOf } from './channels.ts'
+import {
+  type Content,
+  checkParameters,
+  contentOf,
+  languageOf,
+  notOptedIn,
+  type TemplateInput,
+  windowClosed,
+} from './content.ts'
+import { fallbackJob } from './fallback.ts'
+import { usableMedia } from './media/media.ts'
+import { type Price, priceOf, type Unit } from './pricing.ts'
+import type { SendInput, SendReply } from './schema.ts'
+import { findContact } from './store.ts'
+import { submitJob } from './submit.ts'
+import { findTemplateByName } from './templates/store.ts'
+
+const submit = operation.tenant(
+  'messenger.submit',
+  {
+    bucket: 'smallint',
+    account: 'uuid',
+    environment: 'text',
+    id: 'uuid',
+    type: 'text',
+    recipient: 'text',
+    sender: 'text',
+    content: 'jsonb',
+    context_id: 'text',
+    template: 'text',
+    language: 'text',
+    metadata: 'jsonb',
+    reference: 'text',
+    callback_url: 'text',
+    fallback: 'jsonb',
+    unit: 'text',
+    cost: 'bigint',
+    currency: 'text',
+    country: 'text',
+    clock_offset_ms: 'bigint',
+    created_at: 'timestamptz',
+    needs_window: 'boolean',
+    transfer: 'uuid',
+    request: 'text',
+    job: jobRow,
+    timer: jobRow,
+    audit: auditRow,
+    key: keyRow,
+  },
+  { seen: 'text', verdict: 'text' },
+)
+
+/** A message that follows every rule, with its price. */
+interface Draft {
+  readonly id: string
+  readonly content: Content
+  readonly template: { name: string; language: string } | null
+  readonly unit: Unit
+  readonly price: Price
+  readonly channel: Channel
+}
+
+export async function send(
+  app: App,
+  input: SendInput,
+  caller: Caller,
+  keyed: Keyed,
+): Promise<Static<typeof SendReply>> {
+  refuseByNumber(input.to, caller)
+  const draft = await draftOf(app, await withinWindow(app, input, caller), caller)
+  const reply = replyOf(draft, input, caller)
+  await accept(app, draft, input, caller, keyed, reply)
+  return reply
+}
+
+/** Numbers of the sandbox that are refused before anything is stored. */
+function refuseByNumber(to: string, { tenant }: Caller): void {
+  if (tenant.environment !== 'test') return
+  if (to.endsWith('000003')) throw new AppError('130472', `${to} is not a messenger user; nothing was sent or charged`)
+  if (to.endsWith('000004')) throw notOptedIn(to)
+}
+
+/** The request, or its fallback_template in place of what may not be sent while the window is closed. */
+async function withinWindow(app: App, input: SendInput, { tenant, nowMs }: Caller): Promise<SendInput> {
+  const { fallback_template: template, type, to } = input
+  if (template === undefined || type === 'template') return input
+  const contact = await findContact(app.db, tenant, to)
+  return isOpen(contact?.window_expires_at ?? null, nowMs) ? input : { ...input, type: 'template', template }
+}
+
+/** Compared to the second: still open at exactly 24 hours. */
+export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
+  return expiresAt !== null && Math.floor(nowMs / 1000) <= Math.floor(expiresAt.getTime() / 1000)
+}
+
+async function draftOf(app: App, input: SendInput, caller: Caller): Promise<Draft> {
+  const content = contentOf(input)
+  if (input.callback_url !== undefined)
+    await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+  if (content.mediaId !== null) await usableMedia(app, caller, content.mediaId, content.type)
+  const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
+  const unit = used?.unit ?? 'service'
+  return {
+    id: newUuid(caller.receivedMs),
+    content,
+    template: used && { name: used.name, language: used.language },
+    unit,
+    price: priceOf(app, caller, unit, input.to),
+    channel: await channelOf(app, caller.tenant),
+  }
+}
+
+async function templateFor(app: App, { tenant }: Caller, template: TemplateInput) {
+  const { name } = template
+  const language = languageOf(template)
+  const found = await findTemplateByName(app.db, tenant, name, language)
+  if (found === null) throw new AppError('131026', `there is no template ${name} in ${language}`)
+  if (found.status !== 'APPROVED')
+    throw new AppError('131026', `the template ${name} in ${language} is ${found.status}`)
+  checkParameters(found.components, template.components)
+  return { name, language, unit: unitOf(found.category) }
+}
+
+function unitOf(category: string): Unit {
+  if (category === 'MARKETING') return 'marketing'
+  return category === 'AUTHENTICATION' ? 'authentication' : 'utility'
+}
+
+function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Caller): Static<typeof SendReply> {
+  return {
+    messaging_product: 'messenger',
+    message_id: idOf('messengerMessage', id),
+    to,
+    status: 'accepted',
+    type: content.type,
+    contacts: [{ input: to, wa_id: to.slice(1) }],
+    cost: price.cost,
+    currency: price.currency,
+    timestamp: new Date(nowMs),
+  }
+}
+
+async function accept(
+  app: App,
+  draft: Draft,
+  input: SendInput,
+  caller: Caller,
+  keyed: Keyed,
+  reply: Static<typeof SendReply>,
+): Promise<void> {
+  const { tenant, receivedMs, nowMs } = caller
+  const { id, content, template, price, channel } = draft
+  const { to, fallback } = input
+  const job = app.work.prepare(submitJob, tenant, { message: id })
+  const timer =
+    fallback?.after === undefined
+      ? null
+      : app.work.prepare(fallbackJob, tenant, { message: id }, { delayMs: fallback.after * 1000 })
+  const context = input.context?.message_id
+  const { currency, cost: micros } = price
+  const by = { ...caller, id: newUuid(receivedMs) }
+  const { seen, verdict } = await app.commit(submit, {
+    ...tenant,
+    id,
+    type: content.type,
+    recipient: to,
+    sender: `+${channel.displayNumber}`,
+    content: JSON.stringify(content.object),
+    context_id: context === undefined ? null : uuidOf('messengerMessage', context) && context,
+    template: template?.name ?? null,
+    language: template?.language ?? null,
+    metadata: JSON.stringify(input.metadata ?? {}),
+    reference: input.reference ?? null,
+    callback_url: input.callback_url ?? null,
+    fallback: fallback ? JSON.stringify(fallback) : null,
+    unit: draft.unit,
+    cost: price.cost,
+    currency: price.currency,
+    country: price.country,
+    clock_offset_ms: BigInt(nowMs - receivedMs),
+    created_at: new Date(nowMs),
+    needs_window: content.type !== 'template',
+    transfer: newUuid(receivedMs),
+    request: caller.requestId,
+    job,
+    timer,
+    audit: audited({
+      by: { ...caller, id: newUuid(receivedMs) },
+      action: 'messenger.send',
+      target: `messenger:${id}`,
+    }),
+    key: keyed.row(reply),
+  })
+  keyed.settle(seen)
+  if (verdict === 'window_closed') throw windowClosed(to)
+  if (verdict === 'opted_out') throw notOptedIn(to)
+  if (verdict === 'duplicate') throw new AppError('DUPLICATE_REFERENCE', 'reference was used before')
+  if (verdict === 'insufficient')
+    throw new AppError('INSUFFICIENT_BALANCE', `the message costs more than the ${price.currency} wallet holds`)
+  app.work.begin(job)
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handing a message to the provider, and what its answer makes of it. What passes by itself is tried again for a day; what
+// nobody knows the outcome of waits for a status before it is sent anew.
+import { Type } from 'typebox'
+import { uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import type { Job, Outcome as JobOutcome } from '../../platform/work.ts'
+import { providerOf } from './carriers/cloud-api.ts'
+import { errorsOf, type Outcome } from './carriers/cloud-errors.ts'
+import { changeMessage } from './change.ts'
+import { type Channel, channelOf } from './channels.ts'
+import { uploadedMedia } from './media/provider-media.ts'
+import type { MessageErrors } from './schema.ts'
+import { opaqueOf } from './statuses.ts'
+import { findMessage, type MessageRow } from './store.ts'
+
+const SubmitPayload = Type.Object({ message: Type.String() })
+
+/** Adds up to a day. */
+const retrySeconds = [1, 2, 5, 10, 20, 40, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 28_800]
+/** How long a status is waited for that says whether a message arrived. */
+const unknownSeconds = 30
+
+export const submitJob: Job<App, typeof SubmitPayload> = {
+  lane: 'messenger.submit',
+  role: 'dispatch',
+  payload: SubmitPayload,
+  concurrency: 64,
+  retrySeconds,
+  async handle(app, { id, attempt, failures, tenant, payload }) {
+    if (!tenant) throw new Error('a message belongs to an account')
+    const message = await findMessage(app.db, tenant, payload.message)
+    if (message?.status !== 'accepted') return { kind: 'done' }
+    const channel = await channelOf(app, tenant)
+    const outcome = await handOver(app, channel, message)
+    const job = { id, attempt }
+    if (outcome.kind === 'sent') {
+      const { providerId } = outcome
+      await changeMessage(app, message, {
+        status: 'sent',
+        errors: null,
+        providerId,
+        phoneNumberId: channel.phoneNumberId,
+        job,
+      })
+      return { kind: 'settled' }
+    }
+    if (outcome.kind === 'rejected') return fail(app, channel, message, outcome.errors, job)
+    const reason = `${outcome.reason}`
+    if (failures >= retrySeconds.length)
+      return fail(app, channel, message, errorsOf(133004, { code: 0, title: '', details: reason }), job)
+    return outcome.kind === 'unknown'
+      ? { kind: 'retry', reason, afterMs: unknownSeconds * 1000 }
+      : { kind: 'retry', reason }
+  },
+}
+
+async function handOver(app: App, channel: Channel, message: MessageRow): Promise<Outcome> {
+  const content = await contentForProvider(app, channel, message)
+  if ('kind' in content) return content
+  return providerOf(app).send(channel, {
+    to: message.recipient.slice(1),
+    type: message.type,
+    content: content.object,
+    context: await providerIdOf(app, message),
+    opaque: opaqueOf(message),
+  })
+}
+
+/** The content as the provider takes it: with its own id of an uploaded file, and the language as an object. */
+async function contentForProvider(
+  app: App,
+  channel: Channel,
+  { type, content, language }: MessageRow,
+): Promise<{ object: object } | Outcome> {
+  if (type === 'template') return { object: { ...content, language: { code: language } } }
+  if (!['image', 'video', 'audio', 'document'].includes(type) || typeof content.id !== 'string')
+    return { object: content }
+  const uploaded = await uploadedMedia(app, channel, content.id)
+  return 'id' in uploaded ? { object: { ...content, id: uploaded.id } } : uploaded
+}
+
+/** What it answers, in the provider's words; null when that is not known there. */
+async function providerIdOf(
+  app: App,
+  { context_id, bucket, account_id, environment }: MessageRow,
+): Promise<string | null> {
+  const id = context_id === null ? null : uuidOf('messengerMessage', context_id)
+  if (id === null) return null
+  const answered = await findMessage(app.db, { bucket, account: account_id, environment }, id)
+  return answered?.provider_id ?? null
+}
+
+async function fail(
+  app: App,
+  channel: Channel,
+  message: MessageRow,
+  errors: MessageErrors,
+  job: { id: string; attempt: number },
+): Promise<JobOutcome> {
+  const news = { status: 'failed', errors, providerId: null, phoneNumberId: channel.phoneNumberId, job } as const
+  await changeMessage(app, message, news)
+  return { kind: 'settled' }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates: made, listed, changed, deleted, and decided on by an operator who hosts a channel.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, noContent, type Route, read, write, writeAcross } from '../../../platform/route.ts'
+import { listQuery, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { providerOf } from '../carriers/cloud-api.ts'
+import { channelOf } from '../channels.ts'
+import { decide, tellStatus } from './follow.ts'
+import {
+  addTemplate,
+  changeTemplate,
+  deleteTemplate as deleteRow,
+  findTemplate,
+  findTemplateByName,
+  listTemplates as listRows,
+  type TemplateRow,
+} from './store.ts'
+import {
+  canBecome,
+  checkComponents,
+  sandboxVerdict,
+  TemplateChange,
+  TemplateCreate,
+  type TemplateInput,
+  TemplateRecord,
+  type TemplateStatus,
+  templateStatuses,
+} from './template.ts'
+
+interface Registered {
+  readonly status: TemplateStatus
+  readonly reason: string | null
+  readonly providerId: string | null
+}
+
+/** Has it checked and, for a live key, registered with the provider, before anything is stored. */
+export async function prepareTemplate(app: App, input: TemplateInput, { tenant }: Caller): Promise<Registered> {
+  checkComponents(input.components)
+  if (await findTemplateByName(app.db, tenant, input.name, input.language)) throw taken(input)
+  if (tenant.environment === 'test') return { ...sandboxVerdict(input.name), providerId: null }
+  const answer = await providerOf(app).createTemplate(await channelOf(app, tenant), input)
+  if ('id' in answer) return { status: 'PENDING', reason: null, providerId: answer.id }
+  if (answer.refused) throw new AppError('VALIDATION_ERROR', `the provider refuses the template: ${answer.problem}`)
+  throw new AppError('PROVIDER_UNAVAILABLE', answer.problem, { retryAfterSeconds: 5 })
+}
+
+export async function createTemplate(
+  app: App,
+  tx: Tx,
+  input: TemplateInput,
+  caller: Caller,
+  { status, reason, providerId }: Registered,
+): Promise<Static<typeof TemplateRecord>> {
+  const { name, language, category, components } = input
+  const { tenant, receivedMs, nowMs } = caller
+  const id = newUuid(receivedMs)
+  const row = await maybe(
+    tx.query(addTemplate, {
+      ...tenant,
+      id,
+      name,
+      language,
+      category,
+      status,
+      components: JSON.stringify(components),
+      reason,
+      providerId,
+      at: new Date(nowMs),
+    }),
+  )
+  if (!row) throw taken(input)
+  await tellStatus(app, tx, row)
+  await record(tx, caller, 'messenger_template.create', idOf('messengerTemplate', id))
+  return recordOf(row)
+}
+
+function taken({ name, language }: TemplateInput): AppError {
+  return new AppError('CONFLICT', `there is a template ${name} in ${language} already: change it, or use another name`)
+}
+
+const create = write({
+  method: 'POST',
+  path: '/v1/messenger/templates',
+  operation: 'messenger.createTemplate',
+  summary: 'Create a template',
+  description: 'With a test key it is approved at once; a name that ends in _pending or _reject says otherwise.',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  body: TemplateCreate,
+  reply: { status: 201, schema: TemplateRecord, location: ({ id }) => `/v1/messenger/templates/${id}` },
+  errors: ['CONFLICT', 'PROVIDER_UNAVAILABLE'],
+  examples: [
+    {
+      name: 'An order update',
+      body: {
+        name: 'order_update',
+        language: 'en',
+        category: 'UTILITY',
+        components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' }],
+      },
+    },
+  ],
+  prepare: (app, { body }, caller) => prepareTemplate(app, body, caller),
+  handle: (app, tx, { body }, caller, registered) => createTemplate(app, tx, body, caller, registered),
+})
+
+const listAll = list({
+  path: '/v1/messenger/templates',
+  operation: 'messenger.listTemplates',
+  summary: 'List templates',
+  scope: 'messenger:read',
+  query: Type.Object({
+    ...listQuery,
+    name: Type.Optional(Type.String({ maxLength: 512 })),
+    status: Type.Optional(OneOf(templateStatuses)),
+    language: Type.Optional(Type.String({ maxLength: 15 })),
+  }),
+  row: TemplateRecord,
+  examples: [{ name: 'Approved ones', query: { status: 'APPROVED' } }],
+  async handle(app, { query }, { tenant }) {
+    const window = windowOf(query)
+    const { name = null, status = null, language = null } = query
+    return pageOf(window, await app.db.query(listRows, { ...tenant, name, status, language, ...window }), recordOf)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/messenger/templates/:id',
+  operation: 'messenger.getTemplate',
+  summary: 'Read a template',
+  scope: 'messenger:read',
+  params: IdParam,
+  reply: { status: 200, schema: TemplateRecord },
+  errors: ['NOT_FOUND'],
+  handle: (app, { params }, { tenant }) => app.db.tx(tenant, async (tx) => recordOf(await find(tx, tenant, params.id))),
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/messenger/templates/:id',
+  operation: 'messenger.changeTemplate',
+  summary: 'Change a template, which is then approved anew',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  params: IdParam,
+  body: TemplateChange,
+  reply: { status: 200, schema: TemplateRecord },
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  needs: { operation: 'messenger.createTemplate', id: 'id' },
+  examples: [
+    { name: 'Another text', body: { components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} has left.' }] } },
+  ],
+  async handle(app, tx, { params, body }, caller) {
+    const { tenant, nowMs } = caller
+    checkComponents(body.components)
+    const found = await find(tx, tenant, params.id)
+    if (!canBecome(found.status, 'PENDING'))
+      throw new AppError('INVALID_STATE', `a template that is ${found.status} cannot be changed`)
+    const isTest = tenant.environment === 'test'
+    const { status, reason } = isTest ? sandboxVerdict(found.name) : { status: 'PENDING' as const, reason: null }
+    const changed = await one(
+      tx.query(changeTemplate, {
+        ...tenant,
+        id: found.id,
+        status,
+        components: JSON.stringify(body.components),
+        reason,
+        providerId: null,
+        at: new Date(nowMs),
+      }),
+    )
+    await tellStatus(app, tx, changed)
+    await record(tx, caller, 'messenger_template.change', params.id)
+    return recordOf(changed)
+  },
+})
+
+const remove = write({
+  method: 'DELETE',
+  path: '/v1/messenger/templates/:id',
+  operation: 'messenger.deleteTemplate',
+  summary: 'Delete a template',
+  scope: 'messenger:write',
+  limit: 'messenger',
+  params: IdParam,
+  reply: noContent,
+  errors: ['NOT_FOUND'],
+  async handle(_app, tx, { params }, caller) {
+    const { id } = await find(tx, caller.tenant, params.id)
+    await tx.query(deleteRow, { ...caller.tenant, id })
+    await record(tx, caller, 'messenger_template.delete', params.id)
+    return {}
+  },
+})
+
+const Decision = Type.Object({
+  account_id: Type.String({ maxLength: 64, description: 'Whose template it is' }),
+  environment: Type.Optional(OneOf(['test', 'live'])),
+  reason: Type.Optional(Type.String({ maxLength: 500 })),
+})
+
+const decision = (verb: 'approve' | 'reject', status: TemplateStatus, summary: string): Route =>
+  writeAcross({
+    method: 'POST',
+    path: `/v1/messenger/templates/:id/${verb}`,
+    operation: `messenger.${verb}Template`,
+    summary,
+    scope: 'operator',
+    params: IdParam,
+    body: Decision,
+    reply: { status: 200, schema: TemplateRecord },
+    errors: ['NOT_FOUND', 'INVALID_STATE'],
+    async handle(app, tx, { params, body }, caller) {
+      const account = uuidOf('account', body.account_id)
+      if (!account) throw new AppError('NOT_FOUND', 'there is no account with this id')
+      const tenant: Tenant = { bucket: bucketOf(account), account, environment: body.environment ?? 'live' }
+      const found = await find(tx, tenant, params.id)
+      const reason = status === 'REJECTED' ? (body.reason ?? 'REJECTED_BY_OPERATOR') : null
+      const decided = await decide(app, tx, found, status, reason)
+      if (!decided) throw new AppError('INVALID_STATE', `a template that is ${found.status} cannot become ${status}`)
+      await record(tx, caller, `messenger_template.${verb}`, params.id)
+      return recordOf(decided)
+    },
+  })
+
+async function find(tx: Tx, { bucket, account, environment }: Tenant, id: string): Promise<TemplateRow> {
+  const uuid = uuidOf('messengerTemplate', id)
+  const row = uuid && (await maybe(tx.query(findTemplate, { bucket, account, environment, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no template with this id; ids of templates begin with tpl_')
+  return row
+}
+
+function recordOf(row: TemplateRow): Static<typeof TemplateRecord> {
+  const { name, language, category, status, components, rejected_reason, quality, created_at, updated_at } = row
+  const id = idOf('messengerTemplate', row.id)
+  return { id, name, language, category, status, components, rejected_reason, quality, created_at, updated_at }
+}
+
+export const templateRoutes: readonly Route[] = [
+  create,
+  listAll,
+  get,
+  change,
+  remove,
+  decision('approve', 'APPROVED', 'Approve a template of a channel that you host'),
+  decision('reject', 'REJECTED', 'Refuse a template of a channel that you host'),
+]

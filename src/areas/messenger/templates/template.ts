@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates: what one must be like before it is sent for approval, and which states lead to which.
+import { type Static, Type } from 'typebox'
+import { invalid } from '../../../kernel/errors.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { placeholdersIn } from '../content.ts'
+
+export const templateStatuses = ['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'] as const
+export type TemplateStatus = (typeof templateStatuses)[number]
+
+const Button = Type.Object({
+  type: OneOf(['QUICK_REPLY', 'URL', 'PHONE_NUMBER']),
+  text: Type.String({ minLength: 1, maxLength: 25 }),
+  url: Type.Optional(Type.String({ maxLength: 2000 })),
+  phone_number: Type.Optional(Type.String({ maxLength: 20 })),
+})
+
+const Component = Type.Object({
+  type: OneOf(['HEADER', 'BODY', 'FOOTER', 'BUTTONS']),
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, rule: 'must have 1 to 1024 characters' })),
+  format: Type.Optional(OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'])),
+  buttons: Type.Optional(Type.Array(Button, { minItems: 1, maxItems: 3 })),
+  example: Type.Optional(Type.Unknown()),
+})
+export type Component = Static<typeof Component>
+
+const Components = Type.Array(Component, { minItems: 1, maxItems: 4, rule: 'must have 1 to 4 components' })
+
+export const TemplateCreate = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9_]{1,512}$',
+      rule: 'must be 1 to 512 small letters, digits and underscores',
+    }),
+    language: Type.String({
+      pattern: '^[a-z]{2,3}(_[A-Z]{2})?$',
+      rule: 'must be a language such as en, sw or en_US',
+    }),
+    category: OneOf(['UTILITY', 'MARKETING', 'AUTHENTICATION']),
+    components: Components,
+  },
+  { title: 'MessengerTemplateCreate' },
+)
+export type TemplateInput = Static<typeof TemplateCreate>
+
+export const TemplateChange = Type.Object({ components: Components })
+
+export const TemplateRecord = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    language: Type.String(),
+    category: Type.String(),
+    status: OneOf(templateStatuses),
+    components: Type.Array(Type.Unknown()),
+    rejected_reason: Nullable(Type.String()),
+    quality: Type.String(),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'MessengerTemplate' },
+)
+
+const mostFooter = 60
+
+/** Throws VALIDATION_ERROR for what no provider would take. */
+export function checkComponents(components: readonly Component[]): void {
+  const seen = new Set<string>()
+  for (const { type } of components) {
+    if (seen.has(type)) throw invalid('components', `must have only one ${type}`)
+    seen.add(type)
+  }
+  const body = components.find(({ type }) => type === 'BODY')
+  if (body?.text === undefined) throw invalid('components', 'must have a BODY with a text')
+  checkPlaceholders('the BODY', body.text)
+  for (const component of components) {
+    if (component.type === 'HEADER') checkHeader(component)
+    if (component.type === 'FOOTER') checkFooter(component)
+    if (component.type === 'BUTTONS') checkButtons(component)
+  }
+}
+
+/** {{1}} to {{n}} without gaps, and neither the first nor the last thing in the text. */
+function checkPlaceholders(where: string, text: string): void {
+  if (placeholdersIn(text).some((number, i) => number !== i + 1))
+    throw invalid('components', `must number the placeholders of ${where} from {{1}} without gaps`)
+  if (/^\s*\{\{\d+\}\}|\{\{\d+\}\}\s*$/.test(text))
+    throw invalid('components', `must not begin or end the text of ${where} with a placeholder`)
+}
+
+function checkHeader({ format = 'TEXT', text }: Component): void {
+  if (format !== 'TEXT') {
+    if (text !== undefined) throw invalid('components', `must not give a HEADER of format ${format} a text`)
+    return
+  }
+  if (text === undefined || text.length > mostFooter)
+    throw invalid('components', `must give the HEADER a text of 1 to ${mostFooter} characters`)
+  if (placeholdersIn(text).length > 1) throw invalid('components', 'must have at most one placeholder in the HEADER')
+}
+
+function checkFooter({ text }: Component): void {
+  if (text === undefined || text.length > mostFooter)
+    throw invalid('components', `must give the FOOTER a text of 1 to ${mostFooter} characters`)
+  if (placeholdersIn(text).length > 0) throw invalid('components', 'must have no placeholders in the FOOTER')
+}
+
+function checkButtons({ buttons }: Component): void {
+  if (!buttons) throw invalid('components', 'must give BUTTONS their buttons')
+  const count = (wanted: string): number => buttons.filter(({ type }) => type === wanted).length
+  if (count('QUICK_REPLY') > 0 && count('QUICK_REPLY') < buttons.length)
+    throw invalid('components', 'must have either quick replies or buttons that call, not both')
+  if (count('URL') > 2 || count('PHONE_NUMBER') > 1)
+    throw invalid('components', 'must have at most 2 buttons with a URL and 1 with a phone number')
+  for (const { type, url, phone_number } of buttons) {
+    if (type === 'URL' && !/^https:\/\/./.test(url ?? ''))
+      throw invalid('components', 'must give a URL button an https:// url')
+    if (type === 'PHONE_NUMBER' && !/^\+[1-9]\d{1,14}$/.test(phone_number ?? ''))
+      throw invalid('components', 'must give a PHONE_NUMBER button a phone_number')
+  }
+}
+
+/** Which states a decision can lead to, from which. */
+const leads: Readonly<Record<TemplateStatus, readonly TemplateStatus[]>> = {
+  PENDING: ['APPROVED', 'REJECTED', 'DISABLED'],
+  APPROVED: ['PAUSED', 'DISABLED', 'REJECTED', 'PENDING'],
+  PAUSED: ['APPROVED', 'DISABLED', 'PENDING'],
+  REJECTED: ['PENDING', 'APPROVED', 'DISABLED'],
+  DISABLED: [],
+}
+
+export function canBecome(from: TemplateStatus, to: TemplateStatus): boolean {
+  return leads[from].includes(to)
+}
+
+/** A test key's template is decided by its name, at once. */
+export function sandboxVerdict(name: string): { status: TemplateStatus; reason: string | null } {
+  if (name.endsWith('_pending')) return { status: 'PENDING', reason: null }
+  if (name.endsWith('_reject')) return { status: 'REJECTED', reason: 'INVALID_FORMAT' }
+  return { status: 'APPROVED', reason: null }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes a session a turn on, if it is still where it was read: what the subscriber typed, a page that was turned, the next
+// screen, or the end. Whoever comes second changes nothing.
+import { newUuid } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { commitIn, type RowOf } from '../../platform/commit.ts'
+import type { Tx } from '../../platform/db.ts'
+import { type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
+import { tenantOf } from '../../platform/tenant.ts'
+import { responsePayload } from './application.ts'
+import { ussdEvents } from './events.ts'
+import type { MenuState } from './menu.ts'
+import type { Data } from './schema.ts'
+import { type Reason, type Session, secondsBetween, stepAt } from './session.ts'
+import { advanceOperation, resealedData } from './store.ts'
+
+export type Move =
+  | { readonly kind: 'input'; readonly text: string; readonly mark: string | null }
+  | { readonly kind: 'page'; readonly page: number; readonly mark: string | null }
+  | {
+      readonly kind: 'screen'
+      readonly text: string
+      readonly ends: boolean
+      readonly data?: Data | undefined
+      readonly menu?: MenuState | undefined
+      readonly appMs?: number | null
+      /** The input as the application gave it. */
+      readonly input?: string
+    }
+  | {
+      readonly kind: 'end'
+      readonly status: 'completed' | 'expired'
+      readonly reason: Reason
+      /** The last thing that the handset shows. */
+      readonly screen?: string
+    }
+
+interface Advance {
+  readonly item: RowOf<(typeof advanceOperation)['takes']>
+  readonly event: NewEvent | null
+  /** The session afterwards. */
+  readonly next: Session
+}
+
+/** Reasons for which nothing is paid: the subscriber saw nothing. */
+const free: ReadonlySet<Reason> = new Set(['undeliverable'])
+
+/** Gives the session afterwards, or null when it was somewhere else by then. */
+export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
+  const made = await advanceOf(app, session, move)
+  const { stored, deliveries } = await app.commit(advanceOperation, made.item)
+  if (stored !== true) return null
+  if (made.event) app.outbox.begin(made.event, deliveries)
+  return made.next
+}
+
+/** The same inside a transaction. */
+export async function advanceIn(app: App, tx: Tx, session: Session, move: Move): Promise<Session | null> {
+  const made = await advanceOf(app, session, move)
+  const { stored, deliveries } = await commitIn(tx, app.nodeId, advanceOperation, made.item)
+  if (stored !== true) return null
+  const { event } = made
+  if (event) tx.afterCommit(() => app.outbox.begin(event, deliveries))
+  return made.next
+}
+
+async function advanceOf(app: App, session: Session, move: Move): Promise<Advance> {
+  const tenant = tenantOf(session)
+  const occasion = occasionNow(app.clock, tenant, session.clock_offset_ms)
+  const next = movedBy(session, move, occasion)
+  const isOver = next.awaiting === 'nobody'
+  const event = eventOf(app, occasion, next, move)
+  const data = 'data' in move && move.data ? await resealedData(app, tenant, session.id, move.data) : null
+  const entry = next.history.length > session.history.length ? next.history.at(-1) : null
+  const isPaid = next.reason !== null && !free.has(next.reason)
+  const item = {
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    id: session.id,
+    step: session.step,
+    awaiting: session.awaiting,
+    page: session.page,
+    next_step: next.step,
+    next_awaiting: next.awaiting,
+    next_page: next.page,
+    status: next.status,
+    reason: next.reason,
+    input: next.input,
+    mark: next.mark,
+    screen: next.screen,
+    message: next.message,
+    menu: next.menu === session.menu ? null : JSON.stringify(next.menu),
+    data,
+    entry: entry ? JSON.stringify([entry]) : null,
+    at: next.updated_at,
+    expires_at: next.expires_at,
+    transfer: isOver && isPaid ? newUuid(occasion.receivedMs) : null,
+    event: event?.row ?? null,
+  }
+  return { item, event, next }
+}
+
+/** The session after a move. */
+function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion): Session {
+  const at = new Date(nowMs)
+  const active = {
+    ...session,
+    status: 'active' as const,
+    updated_at: at,
+    expires_at: new Date(nowMs + session.timeout * 1_000),
+  }
+  const { step } = session
+  if (move.kind === 'page') return { ...active, status: session.status, page: move.page, mark: move.mark }
+  if (move.kind === 'input')
+    return { ...active, step: step + 1, awaiting: 'app', page: 0, input: move.text, mark: move.mark }
+  if (move.kind === 'screen') {
+    const shown = screenOf(session, move, at)
+    const message = newUuid(receivedMs)
+    const on = { ...active, ...shown, screen: move.text, page: 0, message, ...dataOf(session, move) }
+    return move.ends
+      ? { ...on, awaiting: 'nobody', status: 'completed', reason: 'completed', ended_at: at }
+      : { ...on, awaiting: 'user' }
+  }
+  const { status, reason, screen } = move
+  const last = screen === undefined ? {} : screenOf(session, { text: screen }, at)
+  return {
+    ...session,
+    ...last,
+    screen: screen ?? session.screen,
+    page: 0,
+    updated_at: at,
+    awaiting: 'nobody',
+    status,
+    reason,
+    ended_at: at,
+  }
+}
+
+/** A screen closes the step that asked for it, or makes one where nobody did. */
+function screenOf(
+  session: Session,
+  { text, input, appMs = null }: { text: string; input?: string; appMs?: number | null },
+  at: Date,
+): Pick<Session, 'step' | 'history' | 'input'> {
+  const isAsked = session.awaiting === 'app'
+  const step = isAsked ? session.step : session.step + 1
+  const typed = isAsked ? session.input : (input ?? null)
+  const differs = isAsked && input !== undefined && input !== session.input ? { app_input: input } : {}
+  const entry = stepAt(at, { step, input: typed, output: text, app_ms: appMs, ...differs })
+  return { step, history: [...session.history, entry], input: typed }
+}
+
+function dataOf(session: Session, { data, menu }: { data?: Data | undefined; menu?: MenuState | undefined }) {
+  return { data: data ?? session.data, menu: menu ?? session.menu }
+}
+
+function eventOf(app: App, occasion: Occasion, next: Session, move: Move): NewEvent | null {
+  if (move.kind === 'input')
+    return app.outbox.prepare(ussdEvents.response, occasion, next.session_id, responsePayload(next, occasion.nowMs))
+  if (next.awaiting !== 'nobody' || next.reason === null) return null
+  return app.outbox.prepare(ussdEvents.sessionEnded, occasion, next.session_id, {
+    session_id: next.session_id,
+    phone: next.phone,
+    reason: next.reason,
+    duration: secondsBetween(next.created_at, next.updated_at),
+    total_steps: next.step,
+    status: next.status === 'expired' ? 'expired' : 'completed',
+    data: next.data,
+  })
+}

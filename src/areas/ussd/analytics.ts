@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sessions fared over a range of days: how many were completed, where subscribers left, which ways they went.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { one, statement } from '../../platform/db.ts'
+import { days, shownBounds } from '../../platform/page.ts'
+import { type Route, read } from '../../platform/route.ts'
+import { At, dayRangeQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+
+const maxDays = 92
+const maxRows = 20
+
+const metrics = [
+  'sessions',
+  'completion_rate',
+  'avg_duration',
+  'popular_paths',
+  'drop_off',
+  'error_rate',
+  'app_latency',
+  'networks',
+] as const
+type Metric = (typeof metrics)[number]
+
+const rate = (description: string) => Type.Optional(Nullable(Type.Number({ description })))
+const milliseconds = Nullable(Type.Number())
+
+const Figures = Type.Object(
+  {
+    period: Type.Object({ start_date: Type.String(), end_date: Type.String() }),
+    shortcode: Nullable(Type.String()),
+    sessions: Type.Optional(Type.Integer()),
+    completion_rate: rate('Percent of the sessions that are over'),
+    avg_duration: rate('Seconds'),
+    popular_paths: Type.Optional(Type.Array(Type.Object({ path: Type.String(), count: Type.Integer() }))),
+    drop_off: Type.Optional(
+      Type.Array(
+        Type.Object({
+          step: Type.Integer(),
+          screen: Type.String({ description: 'First line of the screen that the subscriber left' }),
+          sessions: Type.Integer(),
+          rate: Type.Number({ description: 'Percent of all sessions' }),
+        }),
+      ),
+    ),
+    error_rate: rate('Percent of the sessions that are over, in which the application or the network failed'),
+    app_latency: Type.Optional(Type.Object({ p50: milliseconds, p95: milliseconds, p99: milliseconds })),
+    networks: Type.Optional(Type.Array(Type.Object({ network: Nullable(Type.String()), sessions: Type.Integer() }))),
+    series: Type.Optional(Type.Array(Type.Object({ at: At(), sessions: Type.Integer(), completed: Type.Integer() }))),
+  },
+  { title: 'UssdAnalytics' },
+)
+
+interface Range extends Tenant {
+  readonly from: string
+  readonly to: string
+  readonly since: Date | null
+  readonly until: Date | null
+  readonly shortcode: string | null
+}
+type RangeOf<More = object> = { [K in keyof (Range & More)]: (Range & More)[K] }
+
+const inRange = `${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
+      and ($shortcode::text is null or shortcode = $shortcode)`
+
+const count = statement.tenant<
+  RangeOf,
+  { sessions: number; over: number; completed: number; failed: number; seconds: number | null }
+>(
+  'ussd.count_sessions',
+  `select count(*)::int as sessions, count(ended_at)::int as over, count(*) filter (where reason = 'completed')::int as completed,
+          count(*) filter (where reason in ('app_timeout', 'app_error', 'undeliverable'))::int as failed,
+          avg(extract(epoch from ended_at - created_at))::float8 as seconds
+     from ussd.sessions where ${inRange}`,
+)
+
+const countPaths = statement.tenant<RangeOf<{ most: number }>, { path: string; count: number }>(
+  'ussd.count_paths',
+  `select path, count(*)::int as count
+     from (select (select string_agg(h.step ->> 'input', '>' order by h.n)
+                     from jsonb_array_elements(history) with ordinality as h(step, n)) as path
+             from ussd.sessions where ${inRange}) p
+    where path is not null group by path order by count desc, path limit $most::int`,
+)
+
+const countDropOff = statement.tenant<RangeOf<{ most: number }>, { step: number; screen: string; sessions: number }>(
+  'ussd.count_drop_off',
+  `select step, left(split_part(coalesce(screen, ''), chr(10), 1), 60) as screen, count(*)::int as sessions
+     from ussd.sessions where ${inRange} and reason in ('expired', 'user_cancelled', 'network_released')
+    group by 1, 2 order by sessions desc, step limit $most::int`,
+)
+
+const measureLatency = statement.tenant<RangeOf, { p50: number | null; p95: number | null; p99: number | null }>(
+  'ussd.measure_app_latency',
+  `select percentile_cont(0.5) within group (order by ms) as p50, percentile_cont(0.95) within group (order by ms) as p95,
+          percentile_cont(0.99) within group (order by ms) as p99
+     from (select (h.step ->> 'app_ms')::float8 as ms
+             from ussd.sessions, jsonb_array_elements(history) as h(step)
+            where ${inRange}) l`,
+)
+
+const countNetworks = statement.tenant<RangeOf<{ most: number }>, { network: string | null; sessions: number }>(
+  'ussd.count_networks',
+  `select network, count(*)::int as sessions from ussd.sessions where ${inRange}
+    group by network order by sessions desc, network limit $most::int`,
+)
+
+const countSeries = statement.tenant<RangeOf<{ interval: string }>, { at: Date; sessions: number; completed: number }>(
+  'ussd.count_series',
+  `select date_trunc($interval::text, created_at, 'UTC') as at, count(*)::int as sessions,
+          count(*) filter (where reason = 'completed')::int as completed
+     from ussd.sessions where ${inRange} group by 1 order by 1`,
+)
+
+const analytics = read({
+  method: 'GET',
+  path: '/v1/ussd/analytics',
+  operation: 'ussd.analytics',
+  summary: 'See how sessions fared',
+  scope: 'ussd:read',
+  query: Type.Object({
+    ...dayRangeQuery,
+    shortcode: Type.Optional(Type.String({ maxLength: 120, description: '# is written %23 in a query' })),
+    metrics: Type.Optional(Type.String({ maxLength: 200, description: `Of ${metrics.join(', ')}; all unless given` })),
+    interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Adds `series`' })),
+  }),
+  reply: { status: 200, schema: Figures },
+  errors: ['INVALID_DATE_RANGE', 'INVALID_REQUEST'],
+  examples: [{ name: 'Two figures of the last 30 days', query: { metrics: 'sessions,completion_rate' } }],
+  handle: async (app, { query }, caller) => {
+    const wanted = wantedOf(query.metrics)
+    const period = days(query, caller.nowMs, maxDays)
+    const bounds = shownBounds({ start_date: period.from, end_date: period.to }, caller)
+    const range: RangeOf = { ...caller.tenant, ...bounds, shortcode: query.shortcode ?? null }
+    const top = { ...range, most: maxRows }
+    const has = (metric: Metric): boolean => wanted.has(metric)
+    const counted = await one(app.db.query(count, range))
+    const reply: Static<typeof Figures> = {
+      period: { start_date: period.from, end_date: period.to },
+      shortcode: range.shortcode,
+    }
+    if (has('sessions')) reply.sessions = counted.sessions
+    if (has('completion_rate')) reply.completion_rate = percent(counted.completed, counted.over)
+    if (has('avg_duration')) reply.avg_duration = rounded(counted.seconds)
+    if (has('error_rate')) reply.error_rate = percent(counted.failed, counted.over)
+    if (has('popular_paths')) reply.popular_paths = await app.db.query(countPaths, top)
+    if (has('drop_off')) {
+      const left = await app.db.query(countDropOff, top)
+      reply.drop_off = left.map((row) => ({ ...row, rate: percent(row.sessions, counted.sessions) ?? 0 }))
+    }
+    if (has('app_latency')) {
+      const { p50, p95, p99 } = await one(app.db.query(measureLatency, range))
+      reply.app_latency = { p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) }
+    }
+    if (has('networks')) reply.networks = await app.db.query(countNetworks, top)
+    if (query.interval) reply.series = await app.db.query(countSeries, { ...range, interval: query.interval })
+    return reply
+  },
+})
+
+function wantedOf(text: string | undefined): ReadonlySet<Metric> {
+  if (text === undefined) return new Set(metrics)
+  const names = text.split(',').map((name) => name.trim())
+  const known = metrics.filter((metric) => names.includes(metric))
+  const strange = names.find((name) => !metrics.some((metric) => metric === name))
+  if (strange !== undefined)
+    throw new AppError('INVALID_REQUEST', `metrics: ${strange} is none; there are ${metrics.join(', ')}`)
+  return new Set(known)
+}
+
+function percent(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 1_000) / 10
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 10) / 10
+}
+
+export const analyticsRoutes: readonly Route[] = [analytics]

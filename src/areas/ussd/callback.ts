@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gateways that speak HTTP: each call brings a dial, an answer or the end, and waits for the next screen. Three dialects, told
+// apart by their fields: our own JSON, the form of Africa's Talking (answered CON or END), and that of Hubtel.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import { isE164 } from '../../kernel/phone.ts'
+import type { App } from '../../platform/app.ts'
+import type { Occasion } from '../../platform/events.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import { type Route, read } from '../../platform/route.ts'
+import { Nullable, OneOf } from '../../platform/schema.ts'
+import { advance } from './advance.ts'
+import { dialled } from './dial.ts'
+import { maxScreenLength } from './screen.ts'
+import { type Session, shownText } from './session.ts'
+import { isDialled } from './shortcode.ts'
+import { dialogSession, namedSession } from './store.ts'
+import { answered, typed } from './turn.ts'
+
+const kinds = ['initiation', 'response', 'release', 'timeout'] as const
+type Kind = (typeof kinds)[number]
+type Dialect = 'json' | 'form' | 'hubtel'
+
+const Short = Type.String({ maxLength: 200 })
+const Field = Type.Optional(Type.Union([Short, Type.Number(), Type.Null()]))
+
+export const CallbackBody = Type.Object(
+  {
+    session_id: Type.Optional(Nullable(Short)),
+    phone: Type.Optional(Short),
+    shortcode: Type.Optional(Short),
+    type: Type.Optional(OneOf(kinds)),
+    input: Type.Optional(Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true }))),
+    step: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Of the screen that is answered: a repeat with the same step is the same answer',
+      }),
+    ),
+    network: Type.Optional(Nullable(Short)),
+    language: Type.Optional(Nullable(Type.String({ maxLength: 10 }))),
+    sessionId: Field,
+    serviceCode: Field,
+    phoneNumber: Field,
+    text: Type.Optional(Nullable(Type.String({ maxLength: 2_000, sensitive: true }))),
+    networkCode: Field,
+    Type: Field,
+    Mobile: Field,
+    SessionId: Field,
+    ServiceCode: Field,
+    Message: Type.Optional(Nullable(Type.String({ maxLength: 2_000, sensitive: true }))),
+    Operator: Field,
+    Sequence: Field,
+    ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+  },
+  { title: 'UssdCallback' },
+)
+type Body = Static<typeof CallbackBody>
+
+const CallbackReply = Type.Object(
+  {
+    session_id: Type.Optional(Type.String()),
+    action: Type.Optional(OneOf(['continue', 'end'])),
+    message: Type.Optional(Type.String()),
+    message_id: Type.Optional(Type.String()),
+    SessionId: Type.Optional(Type.String()),
+    Type: Type.Optional(OneOf(['response', 'release'])),
+    Message: Type.Optional(Type.String()),
+    ClientState: Type.Optional(Type.String()),
+  },
+  { title: 'UssdCallbackReply' },
+)
+
+/** A form is answered with a text. */
+type Answered = string | Static<typeof CallbackReply>
+
+/** A call in the words of all dialects. */
+interface Call {
+  readonly dialect: Dialect
+  readonly kind: Kind
+  /** As the gateway names it; null: it does not. */
+  readonly dialog: string | null
+  readonly phone: string
+  readonly dialled: string
+  readonly input: string | null
+  /** Names this input among those of the session; null: the gateway does not. */
+  readonly mark: string | null
+  readonly network: string | null
+  readonly language: string | null
+  readonly state: string
+}
+
+/** Who calls: the name of the gateway, and in whose account it may do what. */
+export interface Calling {
+  readonly gateway: string
+  /** The account that answers a code; null: nobody does. */
+  ownerOf(dialled: string): Promise<Occasion | null>
+  /** A session that the caller may name by its session_id. */
+  named?(sessionId: string): Promise<Session | null>
+}
+
+/** Takes a call and gives the answer in its dialect: a text, or an object. */
+export async function takeCall(app: App, calling: Calling, body: Body): Promise<Answered> {
+  const call = callOf(body)
+  const session = await turned(app, calling, call)
+  const isOpen = session.awaiting === 'user'
+  const message = shownText(session)
+  if (call.dialect === 'form') return `${isOpen ? 'CON' : 'END'} ${message}`
+  if (call.dialect === 'hubtel')
+    return {
+      SessionId: call.dialog ?? session.session_id,
+      Type: isOpen ? 'response' : 'release',
+      Message: message,
+      ClientState: call.state,
+    }
+  const message_id = idOf('ussdMessage', session.message)
+  return { session_id: session.session_id, action: isOpen ? 'continue' : 'end', message, message_id }
+}
+
+async function turned(app: App, calling: Calling, call: Call): Promise<Session> {
+  const known = await knownSession(app, calling, call)
+  // A form does not say whether it is the first.
+  if (call.kind === 'initiation' || (call.dialect === 'form' && !known))
+    return known ? answered(app, known) : begun(app, calling, call)
+  if (!known) throw new AppError('NOT_FOUND', 'there is no such session: begin with a call of the type initiation')
+  if (call.kind === 'response') return responded(app, known, call)
+  if (known.awaiting === 'nobody') return known
+  const move =
+    call.kind === 'timeout'
+      ? ({ kind: 'end', status: 'expired', reason: 'expired' } as const)
+      : ({ kind: 'end', status: 'completed', reason: 'network_released' } as const)
+  return (await advance(app, known, move)) ?? known
+}
+
+async function knownSession(app: App, { gateway, named }: Calling, { dialog }: Call): Promise<Session | null> {
+  if (dialog === null) return null
+  return (await dialogSession(app, gateway, dialog)) ?? (await named?.(dialog)) ?? null
+}
+
+/** Dials that are being taken on this node: a gateway that says one twice at once begins one session. */
+const beginning = onePerApp(() => new Map<string, Promise<Session>>())
+
+function begun(app: App, calling: Calling, call: Call): Promise<Session> {
+  const key = `${calling.gateway} ${call.dialog}`
+  const known = call.dialog === null ? undefined : beginning(app).get(key)
+  if (known) return known
+  const session = begunOnce(app, calling, call).finally(() => beginning(app).delete(key))
+  if (call.dialog !== null) beginning(app).set(key, session)
+  return session
+}
+
+async function begunOnce(app: App, { gateway, ownerOf }: Calling, call: Call): Promise<Session> {
+  const { dialog, mark, phone, network, language } = call
+  const occasion = await ownerOf(call.dialled)
+  const outcome = occasion
+    ? await dialled(app, occasion, { gateway, dialog, mark, phone, dialled: call.dialled, network, language })
+    : { kind: 'refused' as const, why: 'not_owned' as const }
+  if (outcome.kind === 'begun') return answered(app, outcome.session)
+  if (outcome.why === 'insufficient')
+    throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet of its account holds')
+  if (outcome.why === 'suspended') throw new AppError('ACCOUNT_SUSPENDED')
+  throw new AppError('SHORTCODE_NOT_ALLOWED', `nobody answers ${call.dialled}`)
+}
+
+async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
+  const isRepeat = mark !== null && known.mark === mark
+  if (isRepeat) return answered(app, known)
+  if (known.awaiting === 'nobody') throw new AppError(known.status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED')
+  if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
+  return answered(app, await typed(app, known, input.slice(0, maxScreenLength), mark))
+}
+
+function callOf(body: Body): Call {
+  const call = body.SessionId !== undefined || body.Mobile !== undefined ? hubtelCall(body) : null
+  const read =
+    call ?? (body.sessionId !== undefined || body.phoneNumber !== undefined ? formCall(body) : jsonCall(body))
+  if (!isE164(read.phone)) throw new AppError('INVALID_PHONE', 'the phone is not E.164, such as +254711000001')
+  if ((read.kind === 'initiation' || read.dialect === 'form') && !isDialled(read.dialled))
+    throw new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#')
+  return read
+}
+
+function jsonCall(body: Body): Call {
+  const { type: kind } = body
+  if (kind === undefined) throw invalid('type', `must be one of ${kinds.join(', ')}`)
+  if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is missing: name the session')
+  const step = body.step === undefined ? null : String(body.step)
+  return {
+    ...{ dialect: 'json', kind, dialog: body.session_id || null, phone: phoneOf(body.phone) },
+    ...{ dialled: body.shortcode ?? '', input: body.input ?? null, mark: kind === 'initiation' ? '0' : step },
+    ...{ network: body.network ?? null, language: body.language ?? null, state: '' },
+  }
+}
+
+/** `text` has every input so far, so that it also tells repeats. */
+function formCall(body: Body): Call {
+  const text = body.text ?? ''
+  const parts = text === '' ? [] : text.split('*')
+  const code = codeOf(body.serviceCode)
+  return {
+    ...{ dialect: 'form', kind: 'response', dialog: textOf(body.sessionId) || null, phone: phoneOf(body.phoneNumber) },
+    ...{ dialled: [code.slice(0, -1), ...parts].join('*').concat('#'), input: parts.at(-1) ?? null, mark: text },
+    ...{ network: textOf(body.networkCode) || null, language: null, state: '' },
+  }
+}
+
+function hubtelCall(body: Body): Call {
+  const word = textOf(body.Type).toLowerCase()
+  const kind = kinds.find((one) => one === word)
+  if (kind === undefined) throw invalid('Type', 'must be Initiation, Response, Release or Timeout')
+  const message = body.Message ?? ''
+  const sequence = textOf(body.Sequence)
+  return {
+    ...{ dialect: 'hubtel', kind, dialog: textOf(body.SessionId) || null, phone: phoneOf(body.Mobile) },
+    ...{ dialled: isDialled(message) ? message : codeOf(body.ServiceCode), input: message || null },
+    ...{ mark: sequence || (kind === 'initiation' ? '0' : null), network: textOf(body.Operator) || null },
+    ...{ language: null, state: body.ClientState ?? '' },
+  }
+}
+
+function textOf(value: string | number | null | undefined): string {
+  return value === undefined || value === null ? '' : String(value)
+}
+
+function phoneOf(value: string | number | null | undefined): string {
+  const digits = textOf(value).trim()
+  return /^[1-9]\d+$/.test(digits) ? `+${digits}` : digits
+}
+
+/** Some gateways leave star and hash out. */
+function codeOf(value: string | number | null | undefined): string {
+  const text = textOf(value).trim()
+  return /^\d+(\*\d+)*$/.test(text) ? `*${text}#` : text
+}
+
+const callback = read({
+  method: 'POST',
+  path: '/v1/ussd/callback',
+  operation: 'ussd.callback',
+  summary: 'Bring a dial, an answer or the end of a session, and wait for the next screen',
+  description:
+    'For gateways that speak HTTP, and for trying with a test key. JSON is answered as below; the form fields `sessionId, ' +
+    'serviceCode, phoneNumber, text, networkCode` are answered `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +
+    'SessionId, ServiceCode, Message, Operator, Sequence, ClientState` with `{SessionId, Type, Message, ClientState}`. ' +
+    'The same call again has the same answer. Gateways that can send no key have an address of their own.',
+  scope: 'ussd:gateway',
+  body: CallbackBody,
+  form: true,
+  reply: { status: 200, schema: Type.Unsafe<Answered>(CallbackReply), text: 'strings' },
+  errors: [
+    'INVALID_PHONE',
+    'INVALID_SHORTCODE',
+    'SHORTCODE_NOT_ALLOWED',
+    'INSUFFICIENT_BALANCE',
+    'NOT_FOUND',
+    'SESSION_ENDED',
+    'SESSION_EXPIRED',
+    'VALIDATION_ERROR',
+  ],
+  handle: async (app, { body }, caller) => {
+    const { tenant } = caller
+    const calling: Calling = {
+      gateway: `key:${tenant.account}:${tenant.environment}`,
+      ownerOf: async () => caller,
+      named: (name) => namedSession(app, app.db, tenant, name),
+    }
+    return takeCall(app, calling, body)
+  },
+})
+
+export const callbackRoutes: readonly Route[] = [callback]

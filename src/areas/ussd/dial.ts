@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subscriber dialled: finds whose code it is, ends what the phone had open on it, and begins a session.
+import type { App } from '../../platform/app.ts'
+import { maybe } from '../../platform/db.ts'
+import type { Occasion } from '../../platform/events.ts'
+import { begin, replaceLive, resumed } from './begin.ts'
+import type { Session } from './session.ts'
+import { candidatesOf, extraParts } from './shortcode.ts'
+import { accountFacts, findShortcode, plainSetup, type ShortcodeRow, setupOf, unregistered } from './shortcode-store.ts'
+
+export interface Dial {
+  readonly gateway: string
+  /** As the network names it; null: by the session's id. */
+  readonly dialog: string | null
+  readonly mark: string | null
+  readonly phone: string
+  readonly dialled: string
+  readonly network: string | null
+  readonly language: string | null
+}
+
+export type DialOutcome =
+  | { readonly kind: 'begun'; readonly session: Session }
+  | { readonly kind: 'refused'; readonly why: 'not_owned' | 'insufficient' | 'suspended' }
+
+/** Begins a session in the account of the occasion, if the code is its own; in the sandbox a code nobody registered is. */
+export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
+  const { tenant } = occasion
+  const row = await registered(app, tenant.environment, dial.dialled)
+  if (row ? row.account_id !== tenant.account : tenant.environment === 'live')
+    return { kind: 'refused', why: 'not_owned' }
+  const { currency, is_suspended: isSuspended } = await accountFacts(app, tenant.account)
+  if (isSuspended) return { kind: 'refused', why: 'suspended' }
+  const code = row ?? unregistered(dial.dialled)
+  const setup = row ? await setupOf(app, tenant, row) : plainSetup
+  await replaceLive(app, occasion, dial.phone, code.code)
+  const before = await resumed(app, occasion, dial.phone, code)
+  const { verdict, session } = await begin(app, occasion, {
+    sessionId: null,
+    direction: 'dial',
+    ...{ phone: dial.phone, shortcode: code.code, gateway: dial.gateway, dialog: dial.dialog, mark: dial.mark },
+    network: dial.network,
+    language: dial.language ?? code.language_default,
+    input: extraParts(dial.dialled, code.code).join('*') || null,
+    screen: null,
+    timeout: code.timeout,
+    setup,
+    data: before?.data ?? {},
+    metadata: null,
+    currency,
+    resumedFrom: before?.session_id ?? null,
+    requestHash: null,
+  })
+  return verdict === 'begun' ? { kind: 'begun', session } : { kind: 'refused', why: 'insufficient' }
+}
+
+/** The longest registered code that answers what was dialled. */
+export function registered(app: App, environment: 'test' | 'live', text: string): Promise<ShortcodeRow | null> {
+  return maybe(app.db.query(findShortcode, { environment, codes: candidatesOf(text) }))
+}

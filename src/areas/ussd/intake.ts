@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handsets do over SMPP: a code that is dialled, an answer to a screen, a dialog that is given up. The network hears that
+// it arrived once it is stored; the screen follows.
+import { Type } from 'typebox'
+import type { App } from '../../platform/app.ts'
+import { occasionNow } from '../../platform/events.ts'
+import { tenantOf } from '../../platform/tenant.ts'
+import type { Job } from '../../platform/work.ts'
+import { commandStatus } from '../../protocols/smpp/status.ts'
+import type { UssdMessage } from '../../protocols/smpp/ussd.ts'
+import { advance } from './advance.ts'
+import { dialled } from './dial.ts'
+import { dialogName, gatewayOf } from './gateway.ts'
+import { expectedDial } from './sandbox/expected.ts'
+import { ussdNetwork } from './sandbox/network.ts'
+import type { Session } from './session.ts'
+import { isDialled } from './shortcode.ts'
+import { dialogSession } from './store.ts'
+import { answered, typed } from './turn.ts'
+
+/** Gives the command_status. */
+export async function takeUssd(app: App, gateway: string, message: UssdMessage): Promise<number> {
+  const { op, phone, text } = message
+  const dialog = dialogName(phone, message.dialog)
+  const mark = message.sequence === null ? null : String(message.sequence)
+  if (op === 'dialled') return takeDial(app, gateway, { phone, text, dialog, mark })
+  const session = await dialogSession(app, gateway, dialog)
+  if (!session || session.awaiting === 'nobody') return commandStatus.ESME_RX_P_APPN
+  if (op === 'answered') {
+    const now = await typed(app, session, text.slice(0, 182), mark)
+    // A repeat changes nothing: whoever took the first input shows what comes of it.
+    if (now !== session) serve(app, now)
+    return commandStatus.ESME_ROK
+  }
+  const reason = op === 'aborted' ? 'user_cancelled' : 'network_released'
+  await advance(app, session, { kind: 'end', status: 'completed', reason })
+  return commandStatus.ESME_ROK
+}
+
+async function takeDial(
+  app: App,
+  gateway: string,
+  { phone, text, dialog, mark }: { phone: string; text: string; dialog: string; mark: string | null },
+): Promise<number> {
+  const before = await dialogSession(app, gateway, dialog)
+  if (before && before.awaiting !== 'nobody' && before.mark === mark && before.step === 1) return commandStatus.ESME_ROK
+  const expected = expectedDial(app, phone, text)
+  if (!isDialled(text) || !expected) return commandStatus.ESME_RX_P_APPN
+  const { tenant, clockOffsetMs } = expected
+  const outcome = await dialled(app, occasionNow(app.clock, tenant, clockOffsetMs), {
+    ...{ gateway, dialog, mark, phone, dialled: text, network: null, language: null },
+  })
+  expected.arrived(outcome)
+  if (outcome.kind !== 'begun') return commandStatus.ESME_RX_P_APPN
+  serve(app, outcome.session)
+  return commandStatus.ESME_ROK
+}
+
+/** Has the next screen made and shown, while the network waits for neither. */
+function serve(app: App, session: Session): void {
+  shown(app, session).catch((error) =>
+    app.log.warn({ error }, 'a turn of a session broke off: its timer ends the session'),
+  )
+}
+
+async function shown(app: App, session: Session): Promise<void> {
+  const now = await answered(app, session)
+  await showTo(app, now)
+}
+
+/** Shows a session's screen; one that cannot be reached is over. */
+export async function showTo(app: App, session: Session): Promise<void> {
+  const isShown = await gatewayOf(app).show(session)
+  if (session.awaiting === 'nobody') return
+  if (!isShown) {
+    await advance(app, session, { kind: 'end', status: 'expired', reason: 'undeliverable' })
+    return
+  }
+  if (session.setup.is_notice) await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
+  else await answerLate(app, session)
+}
+
+/** The number whose handset answers a second before the time is over, by the account's clock. */
+const lateNumber = /000007$/
+
+const LatePayload = Type.Object({ session: Type.String(), phone: Type.String() })
+
+export const lateAnswerJob: Job<App, typeof LatePayload> = {
+  lane: 'ussd.answer_late',
+  role: 'carriers',
+  payload: LatePayload,
+  concurrency: 16,
+  retrySeconds: [1],
+  async handle(app, { payload }) {
+    await ussdNetwork.of(app)?.input(payload.phone, '1')
+    return { kind: 'done' }
+  },
+}
+
+async function answerLate(app: App, { id, environment, phone, timeout, ...session }: Session): Promise<void> {
+  if (environment !== 'test' || !lateNumber.test(phone)) return
+  const place = gatewayOf(app).name
+  const delayMs = (timeout - 1) * 1_000
+  const tenant = tenantOf({ ...session, environment })
+  await app.work.add(app.db, app.work.prepare(lateAnswerJob, tenant, { session: id, phone }, { place, delayMs }))
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stored menu: its form, what is wrong with one, and how a session walks through it. Pure, but for the questions that fetch
+// nodes ask, which whoever runs it answers.
+import { type Static, Type } from 'typebox'
+import type { Data } from './schema.ts'
+
+const maxNodes = 200
+/** Fetch nodes that lead to one another before a screen is shown. */
+const maxHops = 10
+const maxStack = 50
+const wrongChoice = 'Wrong choice. Try again.'
+
+const Text = Type.Union([Type.String({ minLength: 1, maxLength: 1_000 }), Type.Record(Type.String(), Type.String())], {
+  rule: 'must be a text, or an object with a text for each language',
+  description: 'A text, or one for each language; `{{data.name}}` stands for what the session knows',
+})
+
+const NodeName = Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$', rule: 'must have 1 to 40 letters, digits, _ or -' })
+
+const Option = Type.Object({
+  key: Type.Optional(Type.String({ pattern: '^[0-9*#]{1,4}$', rule: 'must be 1 to 4 keys of a telephone' })),
+  label: Text,
+  next: NodeName,
+})
+
+const Node = Type.Object({
+  text: Type.Optional(Text),
+  options: Type.Optional(Type.Array(Option, { minItems: 1, maxItems: 50, rule: 'must list 1 to 50 options' })),
+  input: Type.Optional(
+    Type.Object({
+      save: Type.String({ pattern: '^[A-Za-z_]\\w{0,39}$', rule: 'must be a name such as amount' }),
+      pattern: Type.Optional(Type.String({ maxLength: 200, description: 'A regular expression that the input fits' })),
+      error: Type.Optional(Text),
+    }),
+  ),
+  fetch: Type.Optional(
+    Type.Object({
+      url: Type.String({ maxLength: 2_048 }),
+      timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 5_000, rule: 'must be 100 to 5000' })),
+    }),
+  ),
+  next: Type.Optional(NodeName),
+  end: Type.Optional(Type.Boolean()),
+  sms: Type.Optional(Type.Unknown({ description: 'Refused: send it from a fetch node' })),
+  pay: Type.Optional(Type.Unknown({ description: 'Refused: ask for it from a fetch node' })),
+})
+
+export const MenuDocument = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+    languages: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }), { maxItems: 20 }),
+    ),
+    start: NodeName,
+    nodes: Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Node, {
+      minProperties: 1,
+      maxProperties: maxNodes,
+      rule: `must have 1 to ${maxNodes} screens`,
+    }),
+  },
+  { title: 'UssdMenuDocument' },
+)
+
+export type MenuDocument = Static<typeof MenuDocument>
+type MenuNode = Static<typeof Node>
+type Words = Static<typeof Text>
+
+/** Where a session is in its menu. */
+export interface MenuState {
+  readonly node: string
+  /** Screens to go back to, the last one last. */
+  readonly stack: readonly string[]
+}
+
+/** What is wrong with a menu: a sentence for each screen; none when it can be run. */
+export function problemsOf({ nodes, start, languages = [] }: MenuDocument): string[] {
+  const names = Object.keys(nodes)
+  if (!Object.hasOwn(nodes, start)) return [`start names the screen ${start}, which does not exist`]
+  const reached = reachedFrom(nodes, start)
+  return names.flatMap((name) => {
+    const node = nodes[name] ?? {}
+    const wrong = problemOf(node, languages)
+    const missing = nextOf(node).filter((next) => !Object.hasOwn(nodes, next))
+    return [
+      ...(reached.has(name) ? [] : [`${name} cannot be reached`]),
+      ...missing.map((next) => `${name} leads to ${next}, which does not exist`),
+      ...(wrong === null ? [] : [`${name} ${wrong}`]),
+    ]
+  })
+}
+
+function problemOf(node: MenuNode, languages: readonly string[]): string | null {
+  const { text, options, input, fetch, next, end = false } = node
+  if (node.sms !== undefined || node.pay !== undefined)
+    return 'has sms or pay, which menus do not do yet: have a fetch node call your application, which sends or asks for it'
+  if (text === undefined && !(fetch && next !== undefined)) return 'has no text'
+  const untold = [text, ...(options ?? []).map(({ label }) => label), input?.error].flatMap((words) =>
+    typeof words === 'object' ? languages.filter((language) => words[language] === undefined) : [],
+  )
+  if (untold.length > 0) return `has no text in ${[...new Set(untold)].join(', ')}`
+  if (end && (options || input || next !== undefined)) return 'ends and leads somewhere: leave one of them out'
+  if (!end && !options && !input && !(fetch && next !== undefined))
+    return 'is a dead end: give it options, an input or end'
+  if (input && !options && next === undefined) return 'takes an input and has no next'
+  const keys = keysOf(node)
+  if (new Set(keys).size < keys.length) return 'has two options with one key'
+  return input?.pattern === undefined || isPattern(input.pattern)
+    ? null
+    : 'has a pattern that is not taken: use characters, classes such as \\\\d or [a-z], and at most two of * + ? {n,m}, without groups'
+}
+
+/** Single characters, escapes and classes, each with how often it may come: what nobody can write so that it takes for ever. */
+const patternForm =
+  /^\^?(?:(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^[\]]+\]|[^\\[\](){}|*+?^$])(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?)*\$?$/
+/** Each may try every length of an input: two of them are quick, whatever is typed. */
+const maxOpenParts = 2
+
+function isPattern(text: string): boolean {
+  if (!patternForm.test(text) || (text.match(/[*+?]|\{\d+,/g) ?? []).length > maxOpenParts) return false
+  try {
+    new RegExp(text, 'u')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function nextOf({ options = [], next }: MenuNode): string[] {
+  return [...options.map((option) => option.next), ...(next === undefined ? [] : [next])]
+}
+
+function reachedFrom(nodes: MenuDocument['nodes'], start: string): ReadonlySet<string> {
+  const reached = new Set<string>()
+  const waiting = [start]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const node = nodes[name]
+    if (!node || reached.has(name)) continue
+    reached.add(name)
+    // What a fetch node is told may lead anywhere.
+    waiting.push(...nextOf(node), ...(node.fetch ? Object.keys(nodes) : []))
+  }
+  return reached
+}
+
+/** Keys of the options, numbered where they name none. */
+function keysOf({ options = [] }: MenuNode): string[] {
+  return options.map(({ key }, i) => key ?? String(i + 1))
+}
+
+/** What a fetch node is told: data to keep, another screen to go to, other words. Null: it was told nothing. */
+export interface Fetched {
+  readonly data?: Data
+  readonly next?: string
+  readonly message?: string
+}
+
+export interface Walk {
+  readonly document: MenuDocument
+  readonly data: Data
+  readonly language: string | null
+  fetch(node: string, url: string, timeoutMs: number, data: Data): Promise<Fetched | null>
+}
+
+export interface Arrived {
+  readonly text: string
+  readonly ends: boolean
+  readonly state: MenuState
+  readonly data: Data
+}
+
+/** Where inputs lead, from the start or from where a session is; null when a fetch node was told nothing, or too often. */
+export async function walked(walk: Walk, state: MenuState | null, inputs: readonly string[]): Promise<Arrived | null> {
+  let here = state === null ? await entered(walk, { node: walk.document.start, stack: [] }, walk.data) : null
+  if (state === null && here === null) return null
+  let at: MenuState = here?.state ?? state ?? { node: walk.document.start, stack: [] }
+  let data = here?.data ?? walk.data
+  for (const input of inputs) {
+    here = await stepped(walk, at, data, input)
+    if (here === null || here.ends) return here
+    at = here.state
+    data = here.data
+  }
+  return here
+}
+
+async function stepped(walk: Walk, state: MenuState, data: Data, input: string): Promise<Arrived | null> {
+  const node = walk.document.nodes[state.node]
+  if (!node) return null
+  const place = keysOf(node).indexOf(input)
+  const option = node.options?.[place]
+  const forward = (next: string): MenuState => ({ node: next, stack: [...state.stack, state.node].slice(-maxStack) })
+  if (option) return entered(walk, forward(option.next), data)
+  if (input === '00') return entered(walk, { node: walk.document.start, stack: [] }, data)
+  const back = state.stack.at(-1)
+  if (input === '0' && back !== undefined && !node.input)
+    return entered(walk, { node: back, stack: state.stack.slice(0, -1) }, data)
+  if (node.input && node.next !== undefined && fits(node.input.pattern, input))
+    return entered(walk, forward(node.next), { ...data, [node.input.save]: input })
+  return again(walk, state, data, wordsOf(node.input?.error, walk) ?? wrongChoice)
+}
+
+function fits(pattern: string | undefined, input: string): boolean {
+  return pattern === undefined || new RegExp(pattern, 'u').test(input)
+}
+
+/** The same screen once more, under what was wrong. */
+function again(walk: Walk, state: MenuState, data: Data, error: string): Arrived {
+  const node = walk.document.nodes[state.node] ?? {}
+  return { text: `${filled(error, data)}\n${screenOf(node, data, walk, null)}`, ends: false, state, data }
+}
+
+async function entered(walk: Walk, to: MenuState, known: Data): Promise<Arrived | null> {
+  let state = to
+  let data = known
+  for (let hop = 0; hop < maxHops; hop++) {
+    const node = walk.document.nodes[state.node]
+    if (!node) return null
+    let message: string | null = null
+    if (node.fetch) {
+      const told = await walk.fetch(state.node, node.fetch.url, node.fetch.timeout_ms ?? 3_000, data)
+      if (told === null) return null
+      data = { ...data, ...told.data }
+      message = told.message ?? null
+      const next = told.next ?? (node.text === undefined && message === null ? node.next : undefined)
+      if (next !== undefined) {
+        state = { ...state, node: next }
+        continue
+      }
+    }
+    return { text: screenOf(node, data, walk, message), ends: node.end ?? false, state, data }
+  }
+  return null
+}
+
+function screenOf(
+  node: MenuNode,
+  data: Data,
+  walk: Pick<Walk, 'document' | 'language'>,
+  message: string | null,
+): string {
+  const keys = keysOf(node)
+  const labels = (node.options ?? []).map(({ label }, i) => `${keys[i]} ${wordsOf(label, walk) ?? ''}`)
+  const text = message ?? wordsOf(node.text, walk) ?? ''
+  return filled([text, ...labels].join('\n'), data)
+}
+
+/** A text in the language of the session, the first of the menu, or any. */
+function wordsOf(words: Words | undefined, { document, language }: Pick<Walk, 'document' | 'language'>): string | null {
+  if (words === undefined || typeof words === 'string') return words ?? null
+  const first = document.languages?.[0]
+  const chosen = (language && words[language]) || (first && words[first])
+  return chosen || (Object.values(words)[0] ?? null)
+}
+
+/** `{{data.name}}` and `{{name}}` as what is known; nothing where nothing is. */
+function filled(text: string, data: Data): string {
+  return text.replace(/\{\{\s*(?:data\.)?(\w+)\s*\}\}/g, (_, name: string) => {
+    const value = Object.hasOwn(data, name) ? data[name] : ''
+    return typeof value === 'object' ? '' : String(value)
+  })
+}

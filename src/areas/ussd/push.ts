@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application begins a session: its first screen goes to the handset once the session is stored.
+import { createHash } from 'node:crypto'
+import type { Static } from 'typebox'
+import { AppError, invalid } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import { hourMs } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import type { Tx } from '../../platform/db.ts'
+import { beginIn, replaceLive } from './begin.ts'
+import { registered } from './dial.ts'
+import { gatewayOf, newDialog } from './gateway.ts'
+import { showTo } from './intake.ts'
+import type { Initiate, Sent } from './schema.ts'
+import type { Session, Setup } from './session.ts'
+import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
+import { namedSession } from './store.ts'
+
+/** For so long the same request again is the same answer again. */
+const repeatMs = 24 * hourMs
+
+type Asked = Static<typeof Initiate>
+
+export interface Prepared {
+  readonly phone: string
+  readonly code: ShortcodeRow | null
+  readonly setup: Setup
+}
+
+/** Refuses what needs no transaction to be refused. */
+export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
+  const phone = body.phone ?? body.phone_number
+  if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')
+  if (body.callback_url !== undefined)
+    await app.outbound.checkUrl(body.callback_url, 'callback', tenant.environment, 'callback_url')
+  const row = await registered(app, tenant.environment, body.shortcode)
+  const code = row?.code === body.shortcode ? row : null
+  if (code ? code.account_id !== tenant.account : tenant.environment === 'live')
+    throw new AppError('SHORTCODE_NOT_ALLOWED', `${body.shortcode} is not yours`)
+  const own = { is_notice: body.end_session ?? false, ...urlOf(body) }
+  return { phone, code, setup: code ? await setupOf(app, tenant, code, own) : { ...plainSetup, ...own } }
+}
+
+export async function push(
+  app: App,
+  tx: Tx,
+  body: Asked,
+  caller: Caller,
+  { phone, code, setup }: Prepared,
+): Promise<Static<typeof Sent>> {
+  const { tenant } = caller
+  const hash = hashOf(body, phone)
+  const before = body.session_id === undefined ? null : await namedSession(app, tx, tenant, body.session_id)
+  if (before) return repeated(before, hash, caller.nowMs)
+  const gateway = gatewayOf(app)
+  if (tenant.environment === 'live' || !gateway.isUp)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway that takes pushed screens is connected', {
+      retryAfterSeconds: 5,
+    })
+  await replaceLive(app, caller, phone, body.shortcode, tx)
+  const { verdict, session } = await beginIn(app, tx, caller, {
+    ...{ sessionId: body.session_id ?? null, direction: 'push', phone, shortcode: body.shortcode },
+    ...{ gateway: gateway.name, dialog: newDialog(phone), network: null, language: code?.language_default ?? null },
+    ...{ input: null, mark: null, screen: body.message, timeout: body.timeout ?? code?.timeout ?? defaultTimeout },
+    setup,
+    data: body.data ?? {},
+    metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
+    currency: caller.principal.facts.currency,
+    resumedFrom: null,
+    requestHash: hash,
+  })
+  if (verdict === 'duplicate') throw new AppError('DUPLICATE_SESSION')
+  if (verdict === 'insufficient')
+    throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
+  tx.afterCommit(() => {
+    showTo(app, session).catch((error) => app.log.warn({ error }, 'a pushed screen could not be shown'))
+  })
+  return sentOf(session)
+}
+
+/** An application that names a URL for the session is asked there, in the form of the event. */
+function urlOf({ callback_url: url }: Asked) {
+  return url === undefined ? {} : { url, fallback_url: null, mode: 'webhook' as const }
+}
+
+function repeated(before: Session, hash: string, nowMs: number): Static<typeof Sent> {
+  const isSame = before.request_hash === hash && nowMs - before.created_at.getTime() < repeatMs
+  if (!isSame) throw new AppError('DUPLICATE_SESSION', `${before.session_id} was used before`)
+  return sentOf(before)
+}
+
+/** The answer to the push that began a session. */
+function sentOf(session: Session): Static<typeof Sent> {
+  const { created_at: at, timeout } = session
+  return {
+    status: 'initiated',
+    message_id: idOf('ussdMessage', session.first_message),
+    session_id: session.session_id,
+    phone: session.phone,
+    cost: session.cost,
+    timestamp: at,
+    currency: session.currency,
+    shortcode: session.shortcode,
+    expires_at: new Date(at.getTime() + timeout * 1_000),
+  }
+}
+
+function hashOf({ phone: _, phone_number: __, ...body }: Asked, phone: string): string {
+  const fields = Object.entries({ ...body, phone }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What customers ask of sessions: to begin, go on with, end, read and list them.
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { statement, type Tx } from '../../platform/db.ts'
+import { pageOf, shownBounds, windowOf } from '../../platform/page.ts'
+import { list, type Route, read, write } from '../../platform/route.ts'
+import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+import { advanceIn, type Move } from './advance.ts'
+import { gatewayOf, showMoved } from './gateway.ts'
+import { preparePush, push } from './push.ts'
+import { Continue, Continued, End, Initiate, reasons, Send, Sent, SessionRecord } from './schema.ts'
+import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
+import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
+
+const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
+
+const question = {
+  phone: '+254711000020',
+  shortcode: '*384*1#',
+  message: 'Do you want a loan?\n1 Yes\n2 No',
+  session_id: 'sess-1',
+  data: { menu: 'loan' },
+}
+
+const pushErrors = [
+  'INVALID_PHONE',
+  'INVALID_SHORTCODE',
+  'DATA_TOO_LARGE',
+  'INVALID_URL',
+  'SHORTCODE_NOT_ALLOWED',
+  'INSUFFICIENT_BALANCE',
+  'DUPLICATE_SESSION',
+  'PROVIDER_UNAVAILABLE',
+] as const
+
+const send = write({
+  method: 'POST',
+  path: '/v1/ussd/send',
+  operation: 'ussd.send',
+  summary: 'Begin a session by a screen on a handset',
+  description:
+    'The same session_id with the same body within 24 hours is answered as the first time; with another body it is refused.',
+  scope: 'ussd:write',
+  body: Send,
+  reply: { status: 200, schema: Sent },
+  errors: pushErrors,
+  examples: [{ name: 'A question', body: question }],
+  prepare: (app, { body }, caller) => preparePush(app, body, caller),
+  handle: (app, tx, { body }, caller, prepared) => push(app, tx, body, caller, prepared),
+})
+
+const initiate = write({
+  method: 'POST',
+  path: '/v1/ussd/initiate',
+  operation: 'ussd.initiate',
+  summary: 'Begin a session by a screen on a handset, with an id that is made for you',
+  scope: 'ussd:write',
+  body: Initiate,
+  reply: { status: 200, schema: Sent },
+  errors: pushErrors,
+  examples: [
+    {
+      name: 'A notice',
+      body: { phone_number: '+254711000020', shortcode: '*384#', message: 'Paid', end_session: true },
+    },
+  ],
+  prepare: (app, { body }, caller) => preparePush(app, body, caller),
+  handle: (app, tx, { body }, caller, prepared) => push(app, tx, body, caller, prepared),
+})
+
+const goOn = write({
+  method: 'POST',
+  path: '/v1/ussd/continue',
+  operation: 'ussd.continue',
+  summary: 'Show the next screen of a session',
+  description:
+    'From any node, and also while your application is still being asked. In the sandbox the subscriber need not have ' +
+    'answered: `input` then stands for the answer.',
+  scope: 'ussd:write',
+  body: Continue,
+  reply: { status: 200, schema: Continued },
+  errors: ['NOT_FOUND', 'SESSION_ENDED', 'SESSION_EXPIRED', 'NO_PENDING_INPUT', 'DATA_TOO_LARGE', 'VALIDATION_ERROR'],
+  needs: { operation: 'ussd.send', body: question },
+  examples: [
+    {
+      name: 'Another question',
+      body: { session_id: 'sess-1', input: '1', message: 'How much?', data: { wants: 'loan' } },
+    },
+  ],
+  handle: async (app, tx, { body }, { tenant }) => {
+    const session = await requireLive(app, tx, tenant, body.session_id)
+    if (session.awaiting === 'user' && tenant.environment === 'live')
+      throw new AppError('NO_PENDING_INPUT', 'wait for ussd.response, which tells the answer to the last screen')
+    const { message: text, end_session: ends = false, input } = body
+    const data = body.data_merge && body.data ? { ...session.data, ...body.data } : body.data
+    const next = await moved(app, tx, session, { kind: 'screen', text, ends, input, data })
+    tx.afterCommit(() => shown(app, next))
+    return continuedOf(next, ends)
+  },
+})
+
+function continuedOf(session: Session, ends: boolean): Static<typeof Continued> {
+  return {
+    status: ends ? 'completed' : 'active',
+    message_id: idOf('ussdMessage', session.message),
+    session_id: session.session_id,
+    phone: session.phone,
+    step: session.step,
+    input: session.input,
+    message: session.screen ?? '',
+    end_session: ends,
+    data: session.data,
+    cost: 0n,
+    expires_at: ends ? null : session.expires_at,
+    timestamp: session.updated_at,
+    screen_pages: pagesShown(session).length,
+  }
+}
+
+const end = write({
+  method: 'POST',
+  path: '/v1/ussd/sessions/:session_id/end',
+  aliases: ['/v1/ussd/:session_id/end'],
+  operation: 'ussd.end',
+  summary: 'End a session',
+  description: 'A session that is completed already stays as it is.',
+  scope: 'ussd:write',
+  params: SessionParam,
+  body: End,
+  reply: { status: 200, schema: SessionRecord },
+  errors: ['NOT_FOUND', 'SESSION_EXPIRED', 'VALIDATION_ERROR'],
+  needs: { operation: 'ussd.send', id: 'session_id', body: question },
+  examples: [
+    { name: 'Without a word', body: {} },
+    { name: 'With a last screen', body: { message: 'Thank you' } },
+  ],
+  handle: async (app, tx, { params, body }, { tenant }) => {
+    const session = await requireSession(app, tx, tenant, params.session_id)
+    if (session.status === 'expired') throw new AppError('SESSION_EXPIRED')
+    if (session.awaiting === 'nobody') return recordOf(session)
+    const { message } = body
+    const move: Move =
+      message === undefined
+        ? { kind: 'end', status: 'completed', reason: 'completed' }
+        : { kind: 'screen', text: message, ends: true }
+    const next = await moved(app, tx, session, move)
+    tx.afterCommit(() => (message === undefined ? released(app, next) : shown(app, next)))
+    return recordOf(next)
+  },
+})
+
+const getSession = read({
+  method: 'GET',
+  path: '/v1/ussd/sessions/:session_id',
+  operation: 'ussd.getSession',
+  summary: 'Read a session',
+  scope: 'ussd:read',
+  params: SessionParam,
+  reply: { status: 200, schema: SessionRecord },
+  errors: ['NOT_FOUND'],
+  needs: { operation: 'ussd.send', id: 'session_id', body: question },
+  examples: [{ name: 'One' }],
+  handle: async (app, { params }, { tenant }) => {
+    const session = await namedSession(app, app.db, tenant, storable(params.session_id))
+    if (!session) throw noSuchSession()
+    return recordOf(session)
+  },
+})
+
+const listSessions = statement.tenant<
+  Tenant & {
+    from: string
+    to: string
+    since: Date | null
+    until: Date | null
+    status: string | null
+    phone: string | null
+    shortcode: string | null
+    reason: string | null
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  SessionRow
+>(
+  'ussd.list_sessions',
+  `select ${sessionColumns} from ussd.sessions
+    where ${mine} and id >= $from::uuid and id < $to::uuid
+      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
+      and ($status::text is null or status = $status) and ($phone::text is null or phone = $phone)
+      and ($shortcode::text is null or shortcode = $shortcode) and ($reason::text is null or reason = $reason)
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id limit $limit::int + 1`,
+)
+
+const sessions = list({
+  path: '/v1/ussd/sessions',
+  operation: 'ussd.listSessions',
+  summary: 'List sessions',
+  scope: 'ussd:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(OneOf(['initiated', 'active', 'completed', 'expired'])),
+    phone: Type.Optional(Type.String({ maxLength: 20 })),
+    shortcode: Type.Optional(Type.String({ maxLength: 120 })),
+    reason: Type.Optional(OneOf(reasons)),
+  }),
+  row: SessionRecord,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Those that expired', query: { status: 'expired' } }],
+  handle: async (app, { query }, caller) => {
+    const window = windowOf(query)
+    const { status = null, phone = null, shortcode = null, reason = null } = query
+    const rows = await app.db.query(listSessions, {
+      ...caller.tenant,
+      ...shownBounds(query, caller),
+      ...{ status, phone, shortcode, reason },
+      ...window,
+    })
+    const opened = await Promise.all(rows.map((row) => openedOf(app, row)))
+    return pageOf(window, opened, recordOf)
+  },
+})
+
+async function requireSession(app: App, tx: Tx, tenant: Tenant, name: string): Promise<Session> {
+  const session = await lockedSession(app, tx, tenant, storable(name))
+  if (!session) throw noSuchSession()
+  return session
+}
+
+async function requireLive(app: App, tx: Tx, tenant: Tenant, name: string): Promise<Session> {
+  const session = await requireSession(app, tx, tenant, name)
+  if (session.status === 'expired') throw new AppError('SESSION_EXPIRED')
+  if (session.awaiting === 'nobody') throw new AppError('SESSION_ENDED')
+  return session
+}
+
+async function moved(app: App, tx: Tx, session: Session, move: Move): Promise<Session> {
+  const next = await advanceIn(app, tx, session, move)
+  // The row is locked: nobody else can have moved it.
+  if (!next) throw new Error('a locked session was somewhere else')
+  return next
+}
+
+function shown(app: App, session: Session): void {
+  showMoved(app, session).catch((error) =>
+    app.log.warn({ error }, 'a screen could not be shown: whoever waits for it looks for it'),
+  )
+}
+
+function released(app: App, session: Session): void {
+  const gateway = gatewayOf(app)
+  if (session.gateway === gateway.name) void gateway.release(session).catch(() => undefined)
+}
+
+/** PostgreSQL holds no U+0000, and no session has one in its name. */
+function storable(name: string): string {
+  return name.replaceAll('\u0000', '')
+}
+
+function noSuchSession(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such session')
+}
+
+export const sessionRoutes: readonly Route[] = [send, initiate, goOn, sessions, getSession, end]

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A virtual handset: it dials, answers and hangs up in the simulated network, which speaks SMPP as a real one does.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { type Route, read } from '../../../platform/route.ts'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
+import type { DialOutcome } from '../dial.ts'
+import { Phone, SubscriberInput } from '../schema.ts'
+import { type Session, shownText } from '../session.ts'
+import { namedSession } from '../store.ts'
+import { reloaded } from '../turn.ts'
+import { expectDial } from './expected.ts'
+import { type UssdNetwork, ussdNetwork } from './network.ts'
+
+/** Longer than any network waits for a screen. */
+const screenMs = 65_000
+
+const HandsetScreen = Type.Object(
+  {
+    session_id: Type.String(),
+    message: Nullable(Type.String({ description: 'What the handset shows' })),
+    action: OneOf(['continue', 'end'], { description: '`continue`: the screen can be answered' }),
+  },
+  { title: 'UssdHandsetScreen' },
+)
+
+const session = { session_id: Type.String({ maxLength: 100 }) }
+
+/** These hold no transaction while an application is asked, hence reads. */
+const dial = read({
+  method: 'POST',
+  path: '/v1/sandbox/ussd/dial',
+  operation: 'sandbox.ussdDial',
+  summary: 'Have a handset dial a code',
+  description: 'A code that nobody registered is yours. What is dialled behind a registered code are the first inputs.',
+  scope: 'sandbox:write',
+  body: Type.Object({
+    phone: Phone,
+    shortcode: Type.String({
+      pattern: '^\\*\\d{1,6}(\\*[\\d*]{0,40})?#$',
+      rule: 'must be what a handset can dial, such as *384*1#',
+      errorCode: 'INVALID_SHORTCODE',
+    }),
+  }),
+  reply: { status: 200, schema: HandsetScreen },
+  errors: [
+    'INVALID_PHONE',
+    'INVALID_SHORTCODE',
+    'SHORTCODE_NOT_ALLOWED',
+    'INSUFFICIENT_BALANCE',
+    'PROVIDER_UNAVAILABLE',
+  ],
+  handle: async (app, { body }, caller) => {
+    const network = requireNetwork(app)
+    const begun = await brought(app, network, caller, body.phone, body.shortcode)
+    return screenOf(app, network, begun)
+  },
+})
+
+const input = read({
+  method: 'POST',
+  path: '/v1/sandbox/ussd/input',
+  operation: 'sandbox.ussdInput',
+  summary: 'Have a handset answer its screen',
+  scope: 'sandbox:write',
+  body: Type.Object({ ...session, input: SubscriberInput }),
+  reply: { status: 200, schema: HandsetScreen },
+  errors: ['NOT_FOUND', 'SESSION_ENDED', 'SESSION_EXPIRED', 'NO_PENDING_INPUT', 'PROVIDER_UNAVAILABLE'],
+  handle: async (app, { body }, caller) => {
+    const network = requireNetwork(app)
+    const found = await requireSession(app, caller, body.session_id)
+    // A screen that was just stored may still be on its way.
+    if (found.awaiting === 'user') await network.screen(found.phone, screenMs)
+    const status = await network.input(found.phone, body.input).catch(unreachable)
+    const now = await reloaded(app, found)
+    if (status === null && now.awaiting !== 'nobody')
+      throw new AppError('CONFLICT', 'the handset shows no screen that can be answered')
+    return screenOf(app, network, now)
+  },
+})
+
+const cancel = read({
+  method: 'POST',
+  path: '/v1/sandbox/ussd/cancel',
+  operation: 'sandbox.ussdCancel',
+  summary: 'Have a handset hang up',
+  scope: 'sandbox:write',
+  body: Type.Object(session),
+  reply: { status: 200, schema: HandsetScreen },
+  errors: ['NOT_FOUND', 'SESSION_ENDED', 'SESSION_EXPIRED', 'PROVIDER_UNAVAILABLE'],
+  handle: async (app, { body }, caller) => {
+    const network = requireNetwork(app)
+    const { session_id, phone } = await requireSession(app, caller, body.session_id)
+    await network.cancel(phone)
+    return { session_id, message: null, action: 'end' as const }
+  },
+})
+
+function requireNetwork(app: App): UssdNetwork {
+  const network = ussdNetwork.of(app)
+  if (network === null)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })
+  return network
+}
+
+async function requireSession(app: App, { tenant }: Caller, name: string): Promise<Session> {
+  const found = await namedSession(app, app.db, tenant, name.replaceAll('\u0000', ''))
+  if (!found) throw new AppError('NOT_FOUND', 'there is no such session')
+  if (found.status === 'expired') throw new AppError('SESSION_EXPIRED')
+  if (found.awaiting === 'nobody') throw new AppError('SESSION_ENDED')
+  return found
+}
+
+/** Has a handset dial, and gives the session that came of it. */
+async function brought(
+  app: App,
+  network: UssdNetwork,
+  { tenant, nowMs, receivedMs }: Caller,
+  phone: string,
+  dialled: string,
+): Promise<Session> {
+  const got: { outcome: DialOutcome | null } = { outcome: null }
+  const forget = expectDial(app, {
+    ...{ phone, dialled, tenant, clockOffsetMs: nowMs - receivedMs },
+    arrived: (outcome) => {
+      got.outcome = outcome
+    },
+  })
+  try {
+    await network.dial(phone, dialled).catch(unreachable)
+  } finally {
+    forget()
+  }
+  if (got.outcome?.kind === 'begun') return got.outcome.session
+  const why = got.outcome?.why
+  if (why === 'insufficient') throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
+  if (why === 'not_owned') throw new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} belongs to another account`)
+  if (why === 'suspended') throw new AppError('ACCOUNT_SUSPENDED')
+  throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
+}
+
+/** What the handset shows once the session shows something, or is over. */
+async function screenOf(app: App, network: UssdNetwork, { session_id, phone, ...rest }: Session) {
+  const screen = await network.screen(phone, screenMs)
+  if (screen)
+    return { session_id, message: screen.text, action: screen.isOpen ? ('continue' as const) : ('end' as const) }
+  const now = await reloaded(app, { ...rest, session_id, phone })
+  const isOpen = now.awaiting === 'user'
+  return { session_id, message: shownText(now) || null, action: isOpen ? ('continue' as const) : ('end' as const) }
+}
+
+function unreachable(cause: unknown): never {
+  throw new AppError('PROVIDER_UNAVAILABLE', 'the sandbox is not connected', { cause, retryAfterSeconds: 1 })
+}
+
+export const ussdSandboxRoutes: readonly Route[] = [dial, input, cancel]

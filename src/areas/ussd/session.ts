@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session with a handset: what is stored of it, what of it a subscriber sees, and the record that customers read. Pure.
+import type { Static } from 'typebox'
+import { momentText } from '../../kernel/time.ts'
+import type { Environment } from '../../platform/tenant.ts'
+import type { MenuState } from './menu.ts'
+import type { Data, SessionRecord } from './schema.ts'
+import { pagesOf, transliterated } from './screen.ts'
+
+export type Reason =
+  | 'completed'
+  | 'expired'
+  | 'user_cancelled'
+  | 'network_released'
+  | 'app_timeout'
+  | 'app_error'
+  | 'replaced'
+  | 'undeliverable'
+
+/** What the shortcode said when the session began. */
+export interface Setup {
+  readonly mode: 'webhook' | 'text' | 'menu'
+  readonly url: string | null
+  readonly fallback_url: string | null
+  readonly menu_id: string | null
+  readonly menu_version: number | null
+  /** Seconds that the network waits for a screen. */
+  readonly network_limit: number
+  readonly error_message: string
+  readonly more: string
+  readonly back: string
+  readonly transliterate: boolean
+  /** A screen that nobody answers. */
+  readonly is_notice: boolean
+}
+
+export interface Step {
+  readonly step: number
+  readonly input: string | null
+  readonly output: string
+  readonly at: string
+  /** Milliseconds that the application took; null where none was asked. */
+  readonly app_ms: number | null
+  /** What the application took for the input, where it differs. */
+  readonly app_input?: string
+}
+
+export interface SessionRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  session_id: string
+  direction: 'push' | 'dial'
+  phone: string
+  shortcode: string
+  network: string | null
+  language: string | null
+  gateway: string
+  dialog: string
+  status: 'initiated' | 'active' | 'completed' | 'expired'
+  reason: Reason | null
+  awaiting: 'app' | 'user' | 'nobody'
+  step: number
+  input: string | null
+  mark: string | null
+  screen: string | null
+  page: number
+  message: string
+  first_message: string
+  timeout: number
+  setup: Setup
+  menu: MenuState | null
+  data: Buffer | null
+  history: Step[]
+  metadata: string | null
+  cost: bigint
+  currency: string
+  resumed_from: string | null
+  request_hash: string | null
+  created_at: Date
+  updated_at: Date
+  expires_at: Date
+  ended_at: Date | null
+  clock_offset_ms: bigint
+}
+
+/** A session whose data are opened. */
+export type Session = Omit<SessionRow, 'data'> & { readonly data: Data }
+
+/** The pages of the screen that a session shows. */
+export function pagesShown({ screen, setup }: Pick<Session, 'screen' | 'setup'>): readonly string[] {
+  if (screen === null) return []
+  return pagesOf(setup.transliterate ? transliterated(screen) : screen, setup)
+}
+
+/** What the handset shows now. */
+export function shownText(session: Pick<Session, 'screen' | 'setup' | 'page'>): string {
+  const pages = pagesShown(session)
+  return pages[session.page] ?? pages[0] ?? ''
+}
+
+/** Inputs so far, that which waits for the application among them. */
+export function inputsOf({ history, input, awaiting }: Pick<Session, 'history' | 'input' | 'awaiting'>): string[] {
+  const before = history.flatMap((step) => (step.input === null ? [] : [step.input]))
+  return awaiting === 'app' && input !== null ? [...before, input] : before
+}
+
+export function secondsBetween(from: Date, to: Date): number {
+  return Math.max(0, Math.round((to.getTime() - from.getTime()) / 1_000))
+}
+
+export function recordOf(session: Session): Static<typeof SessionRecord> {
+  const { history, ended_at: endedAt, metadata } = session
+  return {
+    session_id: session.session_id,
+    phone: session.phone,
+    shortcode: session.shortcode,
+    status: session.status,
+    created_at: session.created_at,
+    last_activity: session.updated_at,
+    expires_at: endedAt === null ? session.expires_at : null,
+    data: session.data,
+    history: history.map((step) => ({ ...step, at: new Date(step.at) })),
+    direction: session.direction,
+    network: session.network,
+    language: session.language,
+    timeout: session.timeout,
+    ended_at: endedAt,
+    reason: session.reason,
+    duration: secondsBetween(session.created_at, endedAt ?? session.updated_at),
+    total_steps: session.step,
+    screen_pages: pagesShown(session).length,
+    cost: session.cost,
+    currency: session.currency,
+    resumed_from: session.resumed_from,
+    metadata: metadata === null ? {} : JSON.parse(metadata),
+  }
+}
+
+/** A step of the history at a moment. */
+export function stepAt(at: Date, step: Omit<Step, 'at'>): Step {
+  return { ...step, at: momentText(at) }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL of shortcodes, and what a session takes over from one.
+import type { App } from '../../platform/app.ts'
+import { maybe, one, statement } from '../../platform/db.ts'
+import { type Environment, mine, type Tenant } from '../../platform/tenant.ts'
+import { defaultPageWords } from './screen.ts'
+import type { Setup } from './session.ts'
+import { candidatesOf } from './shortcode.ts'
+
+export interface ShortcodeRow {
+  code: string
+  environment: Environment
+  bucket: number
+  account_id: string
+  mode: 'webhook' | 'text' | 'menu'
+  url: string | null
+  fallback_url: string | null
+  menu_id: string | null
+  timeout: number
+  network_limit: number
+  error_message: string
+  resume_window: number
+  language_default: string | null
+  more_word: string
+  back_word: string
+  transliterate: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export const shortcodeColumns = `code, environment, bucket, account_id, mode, url, fallback_url, menu_id, timeout, network_limit,
+  error_message, resume_window, language_default, more_word, back_word, transliterate, created_at, updated_at`
+
+export const defaultTimeout = 90
+export const defaultNetworkLimit = 10
+export const defaultErrorMessage = 'The service does not answer. Please try again later.'
+
+/** The longest of the codes that a subscriber may have meant. Index: shortcodes_by_code. */
+export const findShortcode = statement.everywhere<{ environment: Environment; codes: readonly string[] }, ShortcodeRow>(
+  'ussd.find_shortcode',
+  `select ${shortcodeColumns} from ussd.shortcodes
+    where environment = $environment and code = any($codes::text[]) order by length(code) desc limit 1`,
+)
+
+const factsOf = statement.home<{ account: string }, { currency: string; is_suspended: boolean }>(
+  'ussd.account_facts',
+  `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended`,
+)
+
+const versionOf = statement.tenant<Tenant & { id: string }, { version: number }>(
+  'ussd.version_of_menu',
+  `select version from ussd.menus where ${mine} and id = $id`,
+)
+
+export function accountFacts(app: App, account: string): Promise<{ currency: string; is_suspended: boolean }> {
+  return one(app.db.query(factsOf, { account }))
+}
+
+/** What a session takes over from its shortcode; the menu as it is now. */
+export async function setupOf(app: App, tenant: Tenant, row: ShortcodeRow, own: Partial<Setup> = {}): Promise<Setup> {
+  const menu = row.menu_id === null ? null : await maybe(app.db.query(versionOf, { ...tenant, id: row.menu_id }))
+  return {
+    mode: row.mode,
+    url: row.url,
+    fallback_url: row.fallback_url,
+    menu_id: row.menu_id,
+    menu_version: menu?.version ?? null,
+    network_limit: row.network_limit,
+    error_message: row.error_message,
+    more: row.more_word,
+    back: row.back_word,
+    transliterate: row.transliterate,
+    is_notice: false,
+    ...own,
+  }
+}
+
+export const plainSetup: Setup = {
+  mode: 'webhook',
+  url: null,
+  fallback_url: null,
+  menu_id: null,
+  menu_version: null,
+  network_limit: defaultNetworkLimit,
+  error_message: defaultErrorMessage,
+  more: defaultPageWords.more,
+  back: defaultPageWords.back,
+  transliterate: false,
+  is_notice: false,
+}
+
+/** A code of the sandbox that nobody registered: whoever dials it owns it, and answers by POST /v1/ussd/continue. */
+export function unregistered(dialled: string) {
+  const code = candidatesOf(dialled)[0] ?? dialled
+  return { code, timeout: defaultTimeout, resume_window: 0, language_default: null }
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shortcodes: which application answers a code, and how. Test keys take any code that nobody has; live ones are assigned by the
+// operator, and set up here.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { record } from '../../platform/audit.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { maybe, one, type Queryable, statement } from '../../platform/db.ts'
+import { pageOfWhole } from '../../platform/page.ts'
+import { list, type Route, read, write } from '../../platform/route.ts'
+import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+import { menuOf } from './menus.ts'
+import { ScreenText, Shortcode, Timeout } from './schema.ts'
+import { defaultPageWords } from './screen.ts'
+import {
+  defaultErrorMessage,
+  defaultNetworkLimit,
+  defaultTimeout,
+  findShortcode,
+  type ShortcodeRow,
+  shortcodeColumns,
+} from './shortcode-store.ts'
+
+const maxShortcodes = 1_000
+
+const Url = Type.String({ maxLength: 2_048 })
+const Word = Type.String({ minLength: 1, maxLength: 20, rule: 'must have 1 to 20 characters' })
+
+const settings = {
+  mode: OneOf(['webhook', 'text', 'menu'], {
+    description:
+      '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
+  }),
+  url: Nullable(Url, { description: 'Asked for each screen' }),
+  fallback_url: Nullable(Url, { description: 'Asked where `url` gives no answer and time is left' }),
+  menu_id: Nullable(Type.String({ maxLength: 40 })),
+  timeout: Timeout,
+  network_limit: Type.Integer({
+    minimum: 3,
+    maximum: 60,
+    default: defaultNetworkLimit,
+    rule: 'must be 3 to 60 seconds',
+    description: 'Seconds that the network waits for a screen; yours must be here a second sooner',
+  }),
+  error_message: ScreenText,
+  resume_window: Type.Integer({
+    minimum: 0,
+    maximum: 3_600,
+    default: 0,
+    rule: 'must be 0 to 3600 seconds',
+    description: 'Seconds after an expired session in which a redial goes on with its data',
+  }),
+  language_default: Nullable(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' })),
+  pages: Type.Object({ more: Word, back: Word }, { description: 'Words of the lines that turn pages' }),
+  transliterate: Type.Boolean({
+    description: 'Accents become letters of the GSM alphabet, so that more fits a screen',
+  }),
+}
+
+const Changes = Type.Partial(Type.Object(settings), { title: 'UssdShortcodeChange' })
+const New = Type.Object({ shortcode: Shortcode, ...Changes.properties }, { title: 'UssdShortcodeCreate' })
+const Shown = Type.Object(
+  { shortcode: Type.String(), ...settings, created_at: At(), updated_at: At() },
+  { title: 'UssdShortcode' },
+)
+
+type Settings = Static<typeof Changes>
+
+const CodeParam = Type.Object({ code: Type.String({ description: 'The shortcode; # is written %23 in a path' }) })
+
+const find = statement.tenant<Tenant & { code: string }, ShortcodeRow>(
+  'ussd.find_own_shortcode',
+  `select ${shortcodeColumns} from ussd.shortcodes where ${mine} and code = $code`,
+)
+
+const findAll = statement.tenant<Tenant, ShortcodeRow>(
+  'ussd.list_shortcodes',
+  `select ${shortcodeColumns} from ussd.shortcodes where ${mine} order by code`,
+)
+
+const count = statement.tenant<Tenant, { count: number }>(
+  'ussd.count_shortcodes',
+  `select count(*)::int as count from ussd.shortcodes where ${mine}`,
+)
+
+type Stored = Omit<ShortcodeRow, 'account_id' | 'created_at' | 'updated_at' | keyof Tenant>
+
+interface Written extends Tenant {
+  readonly code: string
+  readonly mode: string
+  readonly url: string | null
+  readonly fallbackUrl: string | null
+  readonly menu: string | null
+  readonly timeout: number
+  readonly networkLimit: number
+  readonly errorMessage: string
+  readonly resumeWindow: number
+  readonly language: string | null
+  readonly more: string
+  readonly back: string
+  readonly transliterate: boolean
+  readonly at: Date
+}
+
+const insert = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+  'ussd.insert_shortcode',
+  `insert into ussd.shortcodes (code, environment, bucket, account_id, mode, url, fallback_url, menu_id, timeout, network_limit,
+                                error_message, resume_window, language_default, more_word, back_word, transliterate, created_at,
+                                updated_at)
+   values ($code, $environment, $bucket, $account, $mode, $url, $fallbackUrl, $menu, $timeout, $networkLimit, $errorMessage,
+           $resumeWindow, $language, $more, $back, $transliterate, $at, $at)
+   on conflict do nothing returning ${shortcodeColumns}`,
+)
+
+const update = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+  'ussd.update_shortcode',
+  `update ussd.shortcodes
+      set mode = $mode, url = $url, fallback_url = $fallbackUrl, menu_id = $menu, timeout = $timeout,
+          network_limit = $networkLimit, error_message = $errorMessage, resume_window = $resumeWindow,
+          language_default = $language, more_word = $more, back_word = $back, transliterate = $transliterate, updated_at = $at
+    where ${mine} and code = $code returning ${shortcodeColumns}`,
+)
+
+const remove = statement.tenant<Tenant & { code: string }, { code: string }>(
+  'ussd.delete_shortcode',
+  `delete from ussd.shortcodes where ${mine} and code = $code returning code`,
+)
+
+const fresh: Omit<Stored, 'code'> = {
+  mode: 'webhook',
+  url: null,
+  fallback_url: null,
+  menu_id: null,
+  timeout: defaultTimeout,
+  network_limit: defaultNetworkLimit,
+  error_message: defaultErrorMessage,
+  resume_window: 0,
+  language_default: null,
+  more_word: defaultPageWords.more,
+  back_word: defaultPageWords.back,
+  transliterate: false,
+}
+
+/** A new code as nobody has set it up yet. */
+export function assignShortcode(tx: Queryable, tenant: Tenant, code: string, at: Date): Promise<ShortcodeRow | null> {
+  return maybe(tx.query(insert, writtenOf(tenant, { ...fresh, code }, at)))
+}
+
+function shown(row: ShortcodeRow): Static<typeof Shown> {
+  return {
+    shortcode: row.code,
+    mode: row.mode,
+    url: row.url,
+    fallback_url: row.fallback_url,
+    menu_id: row.menu_id === null ? null : idOf('ussdMenu', row.menu_id),
+    timeout: row.timeout,
+    network_limit: row.network_limit,
+    error_message: row.error_message,
+    resume_window: row.resume_window,
+    language_default: row.language_default,
+    pages: { more: row.more_word, back: row.back_word },
+    transliterate: row.transliterate,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+function writtenOf(tenant: Tenant, row: Stored, at: Date): { [K in keyof Written]: Written[K] } {
+  return {
+    ...tenant,
+    code: row.code,
+    mode: row.mode,
+    url: row.url,
+    fallbackUrl: row.fallback_url,
+    menu: row.menu_id,
+    timeout: row.timeout,
+    networkLimit: row.network_limit,
+    errorMessage: row.error_message,
+    resumeWindow: row.resume_window,
+    language: row.language_default,
+    more: row.more_word,
+    back: row.back_word,
+    transliterate: row.transliterate,
+    at,
+  }
+}
+
+/** The row with what a request says of it. */
+function changed(before: Stored, body: Settings): Stored {
+  const { pages, menu_id: menu, ...given } = body
+  return {
+    code: before.code,
+    mode: given.mode ?? before.mode,
+    url: given.url === undefined ? before.url : given.url,
+    fallback_url: given.fallback_url === undefined ? before.fallback_url : given.fallback_url,
+    menu_id: menu === undefined ? before.menu_id : menu === null ? null : uuidOf('ussdMenu', menu),
+    timeout: given.timeout ?? before.timeout,
+    network_limit: given.network_limit ?? before.network_limit,
+    error_message: given.error_message ?? before.error_message,
+    resume_window: given.resume_window ?? before.resume_window,
+    language_default: given.language_default === undefined ? before.language_default : given.language_default,
+    more_word: pages?.more ?? before.more_word,
+    back_word: pages?.back ?? before.back_word,
+    transliterate: given.transliterate ?? before.transliterate,
+  }
+}
+
+async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<void> {
+  for (const name of ['url', 'fallback_url'] as const) {
+    const url = body[name]
+    if (url) await app.outbound.checkUrl(url, 'callback', tenant.environment, name)
+  }
+}
+
+/** A mode needs what it answers with. */
+async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
+  if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
+  if (mode !== 'menu') return
+  if (menu === null) throw invalid('menu_id', 'is missing: the mode menu needs one; POST /v1/ussd/menus makes it')
+  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu)))) throw invalid('menu_id', 'names no menu of yours')
+}
+
+const create = write({
+  method: 'POST',
+  path: '/v1/ussd/shortcodes',
+  operation: 'ussd.createShortcode',
+  summary: 'Say which application answers a shortcode',
+  description: 'With a live key, the operator must have assigned the shortcode to you.',
+  scope: 'ussd:write',
+  body: New,
+  reply: {
+    status: 201,
+    schema: Shown,
+    location: ({ shortcode }) => `/v1/ussd/shortcodes/${encodeURIComponent(shortcode)}`,
+  },
+  errors: ['INVALID_SHORTCODE', 'INVALID_URL', 'SHORTCODE_NOT_ALLOWED', 'CONFLICT', 'VALIDATION_ERROR'],
+  examples: [
+    { name: 'A CON/END application', body: { shortcode: '*384*77#', mode: 'text', url: 'https://example.com/ussd' } },
+  ],
+  prepare: async (app, { body }, caller) => {
+    await checkUrls(app, body, caller)
+    const { environment } = caller.tenant
+    return maybe(app.db.query(findShortcode, { environment, codes: [body.shortcode] }))
+  },
+  handle: async (_app, tx, { body }, caller, taken) => {
+    const { tenant } = caller
+    const { shortcode: code, ...given } = body
+    const at = new Date(caller.nowMs)
+    if (tenant.environment === 'live' && taken?.account_id !== tenant.account)
+      throw new AppError('SHORTCODE_NOT_ALLOWED', `${code} is not assigned to you`)
+    if (tenant.environment === 'test' && taken) throw inUse(code)
+    const { count: many } = await one(tx.query(count, tenant))
+    if (many >= maxShortcodes) throw new AppError('CONFLICT', `there are ${maxShortcodes} shortcodes: delete one first`)
+    const wanted = changed({ ...fresh, code }, given)
+    await checkMode(tx, tenant, wanted)
+    const row = await maybe(tx.query(taken ? update : insert, writtenOf(tenant, wanted, at)))
+    if (!row) throw inUse(code)
+    await record(tx, caller, 'ussd.create_shortcode', code)
+    return shown(row)
+  },
+})
+
+function inUse(code: string): AppError {
+  return new AppError('CONFLICT', `${code} is registered already: change or delete it, or use another code`)
+}
+
+async function requireCode(queryable: Queryable, tenant: Tenant, code: string): Promise<ShortcodeRow> {
+  const row = await maybe(queryable.query(find, { ...tenant, code: code.replaceAll('\u0000', '') }))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such shortcode among yours; # is written %23 in a path')
+  return row
+}
+
+/** Codes of tests that are alone with theirs. */
+const oneOfMany = {
+  operation: 'ussd.createShortcode',
+  id: 'shortcode',
+  body: (nowMs: number) => ({ shortcode: `*384*${String(nowMs).slice(-9)}#`, mode: 'webhook' }),
+}
+
+const get = read({
+  method: 'GET',
+  path: '/v1/ussd/shortcodes/:code',
+  operation: 'ussd.getShortcode',
+  summary: 'Read a shortcode',
+  scope: 'ussd:read',
+  params: CodeParam,
+  reply: { status: 200, schema: Shown },
+  errors: ['NOT_FOUND'],
+  needs: oneOfMany,
+  examples: [{ name: 'One' }],
+  handle: async (app, { params }, { tenant }) => shown(await requireCode(app.db, tenant, params.code)),
+})
+
+const all = list({
+  path: '/v1/ussd/shortcodes',
+  operation: 'ussd.listShortcodes',
+  summary: 'List shortcodes',
+  scope: 'ussd:read',
+  query: Type.Object(wholeListQuery),
+  row: Shown,
+  examples: [{ name: 'All' }],
+  handle: async (app, { query }, { tenant }) =>
+    pageOfWhole(query, (await app.db.query(findAll, tenant)).map(shown), ({ shortcode }) => shortcode),
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/ussd/shortcodes/:code',
+  operation: 'ussd.changeShortcode',
+  summary: 'Change how a shortcode is answered',
+  description: 'Sessions that are under way keep what they began with.',
+  scope: 'ussd:write',
+  params: CodeParam,
+  body: Changes,
+  reply: { status: 200, schema: Shown },
+  errors: ['NOT_FOUND', 'INVALID_URL', 'VALIDATION_ERROR'],
+  needs: oneOfMany,
+  examples: [{ name: 'Longer sessions', body: { timeout: 180 } }],
+  prepare: (app, { body }, caller) => checkUrls(app, body, caller),
+  handle: async (_app, tx, { params, body }, caller) => {
+    const { tenant } = caller
+    const before = await requireCode(tx, tenant, params.code)
+    const wanted = changed(before, body)
+    await checkMode(tx, tenant, wanted)
+    const row = await one(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+    await record(tx, caller, 'ussd.change_shortcode', before.code)
+    return shown(row)
+  },
+})
+
+const erase = write({
+  method: 'DELETE',
+  path: '/v1/ussd/shortcodes/:code',
+  operation: 'ussd.deleteShortcode',
+  summary: 'Give a shortcode up',
+  scope: 'ussd:write',
+  params: CodeParam,
+  reply: {
+    status: 200,
+    schema: Type.Object({ shortcode: Type.String(), deleted: Type.Literal(true) }, { title: 'UssdShortcodeDeleted' }),
+  },
+  errors: ['NOT_FOUND'],
+  needs: oneOfMany,
+  examples: [{ name: 'One' }],
+  handle: async (_app, tx, { params }, caller) => {
+    const { code } = await requireCode(tx, caller.tenant, params.code)
+    await one(tx.query(remove, { ...caller.tenant, code }))
+    await record(tx, caller, 'ussd.delete_shortcode', code)
+    return { shortcode: code, deleted: true as const }
+  },
+})
+
+export const shortcodeRoutes: readonly Route[] = [create, all, get, change, erase]

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL of sessions: how they are found, begun and taken on.
+import type { App } from '../../platform/app.ts'
+import { operation } from '../../platform/commit.ts'
+import { maybe, type Queryable, statement } from '../../platform/db.ts'
+import { eventRow } from '../../platform/events.ts'
+import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
+import { jobRow } from '../../platform/work.ts'
+import type { Data } from './schema.ts'
+import type { Session, SessionRow } from './session.ts'
+
+export const sessionColumns = `bucket, account_id, environment, id, session_id, direction, phone, shortcode, network, language,
+  gateway, dialog, status, reason, awaiting, step, input, mark, screen, page, message, first_message, timeout, setup, menu, data,
+  history, metadata, cost, currency, resumed_from, request_hash, created_at, updated_at, expires_at, ended_at,
+  accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
+
+const find = statement.tenant<One, SessionRow>(
+  'ussd.find_session',
+  `select ${sessionColumns} from ussd.sessions where ${mine} and id = $id`,
+)
+
+const findNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
+  'ussd.find_named_session',
+  `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name`,
+)
+
+const lockNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
+  'ussd.lock_named_session',
+  `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name for update`,
+)
+
+const findDialog = statement.everywhere<
+  { gateway: string; dialog: string },
+  { bucket: number; account_id: string; environment: 'test' | 'live'; session: string }
+>(
+  'ussd.find_dialog',
+  `select bucket, account_id, environment, session from ussd.dialogs
+    where gateway = $gateway and dialog = $dialog order by session desc limit 1`,
+)
+
+/** Sessions of a phone on a code that are not over. Index: sessions_of_phone. */
+const findLive = statement.tenant<Tenant & { phone: string; shortcode: string }, SessionRow>(
+  'ussd.find_live_sessions',
+  `select ${sessionColumns} from ussd.sessions
+    where ${mine} and phone = $phone and shortcode = $shortcode and awaiting <> 'nobody' order by id limit 10`,
+)
+
+const findResumable = statement.tenant<Tenant & { phone: string; shortcode: string; since: Date }, SessionRow>(
+  'ussd.find_resumable_session',
+  `select ${sessionColumns} from ussd.sessions
+    where ${mine} and phone = $phone and shortcode = $shortcode and status = 'expired' and ended_at >= $since
+    order by id desc limit 1`,
+)
+
+export async function openedOf(app: Pick<App, 'secrets'>, row: SessionRow): Promise<Session> {
+  const { data: sealed, ...rest } = row
+  if (sealed === null) return { ...rest, data: {} }
+  const text = (await app.secrets.open(tenantOf(row), dataPlace(row.id), sealed)).toString()
+  const data: Data = JSON.parse(text)
+  return { ...rest, data }
+}
+
+/** Data as they are stored; null for none. */
+export async function sealedData(app: App, tenant: Tenant, id: string, data: Data): Promise<Buffer | null> {
+  return Object.keys(data).length === 0 ? null : app.secrets.seal(tenant, dataPlace(id), JSON.stringify(data))
+}
+
+/** Data in place of others: an empty object is stored too. */
+export function resealedData(app: App, tenant: Tenant, id: string, data: Data): Promise<Buffer> {
+  return app.secrets.seal(tenant, dataPlace(id), JSON.stringify(data))
+}
+
+function dataPlace(id: string): string {
+  return `ussd.sessions.data:${id}`
+}
+
+export async function sessionOf(app: App, tenant: Tenant, id: string): Promise<Session | null> {
+  const row = await maybe(app.db.query(find, { ...tenant, id }))
+  return row && openedOf(app, row)
+}
+
+export async function namedSession(
+  app: App,
+  queryable: Queryable,
+  tenant: Tenant,
+  name: string,
+): Promise<Session | null> {
+  const row = await maybe(queryable.query(findNamed, { ...tenant, name }))
+  return row && openedOf(app, row)
+}
+
+/** The same, which nobody else moves until the transaction ends. */
+export async function lockedSession(app: App, tx: Queryable, tenant: Tenant, name: string): Promise<Session | null> {
+  const row = await maybe(tx.query(lockNamed, { ...tenant, name }))
+  return row && openedOf(app, row)
+}
+
+export async function dialogSession(app: App, gateway: string, dialog: string): Promise<Session | null> {
+  const found = await maybe(app.db.query(findDialog, { gateway, dialog }))
+  return found && sessionOf(app, tenantOf(found), found.session)
+}
+
+export async function liveSessions(
+  app: App,
+  queryable: Queryable,
+  tenant: Tenant,
+  phone: string,
+  shortcode: string,
+): Promise<Session[]> {
+  const rows = await queryable.query(findLive, { ...tenant, phone, shortcode })
+  return Promise.all(rows.map((row) => openedOf(app, row)))
+}
+
+export async function resumableSession(
+  app: App,
+  tenant: Tenant,
+  phone: string,
+  shortcode: string,
+  since: Date,
+): Promise<Session | null> {
+  const row = await maybe(app.db.query(findResumable, { ...tenant, phone, shortcode, since }))
+  return row && openedOf(app, row)
+}
+
+const tenantColumns = { bucket: 'smallint', account: 'uuid', environment: 'text', id: 'uuid' } as const
+
+export const beginOperation = operation.tenant(
+  'ussd.begin',
+  {
+    ...tenantColumns,
+    session_id: 'text',
+    direction: 'text',
+    phone: 'text',
+    shortcode: 'text',
+    network: 'text',
+    language: 'text',
+    gateway: 'text',
+    dialog: 'text',
+    awaiting: 'text',
+    input: 'text',
+    mark: 'text',
+    screen: 'text',
+    message: 'uuid',
+    timeout: 'int',
+    setup: 'jsonb',
+    menu: 'jsonb',
+    data: 'bytea',
+    history: 'jsonb',
+    metadata: 'text',
+    cost: 'bigint',
+    currency: 'text',
+    resumed_from: 'text',
+    request_hash: 'text',
+    at: 'timestamptz',
+    expires_at: 'timestamptz',
+    timer: jobRow,
+    event: eventRow,
+    told: eventRow,
+  },
+  { verdict: 'text', deliveries: 'text', told_to: 'text' },
+)
+
+export const advanceOperation = operation.tenant(
+  'ussd.advance',
+  {
+    ...tenantColumns,
+    step: 'int',
+    awaiting: 'text',
+    page: 'int',
+    next_step: 'int',
+    next_awaiting: 'text',
+    next_page: 'int',
+    status: 'text',
+    reason: 'text',
+    input: 'text',
+    mark: 'text',
+    screen: 'text',
+    message: 'uuid',
+    menu: 'jsonb',
+    data: 'bytea',
+    entry: 'jsonb',
+    at: 'timestamptz',
+    expires_at: 'timestamptz',
+    transfer: 'uuid',
+    event: eventRow,
+  },
+  { stored: 'boolean', deliveries: 'text' },
+)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timer of a session, a job: it obeys the account's clock, and runs wherever a node is left when another one died.
+import { Type } from 'typebox'
+import type { App } from '../../platform/app.ts'
+import type { Job } from '../../platform/work.ts'
+import { advance } from './advance.ts'
+import { sessionOf } from './store.ts'
+
+const Payload = Type.Object({ session: Type.String() })
+
+export const timerJob: Job<App, typeof Payload> = {
+  lane: 'ussd.expire',
+  role: 'timers',
+  payload: Payload,
+  concurrency: 64,
+  retrySeconds: [1, 5, 30, 60, 300],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('a session belongs to an account')
+    const session = await sessionOf(app, tenant, payload.session)
+    if (!session || session.awaiting === 'nobody') return { kind: 'done' }
+    const leftMs = session.expires_at.getTime() - (app.clock.nowMs() + Number(session.clock_offset_ms))
+    if (leftMs > 0) return { kind: 'again', afterMs: leftMs }
+    const reason = session.awaiting === 'app' ? 'app_timeout' : 'expired'
+    const over = await advance(app, session, { kind: 'end', status: 'expired', reason })
+    // Somebody went on with it at this moment.
+    return over ? { kind: 'done' } : { kind: 'again', afterMs: 1_000 }
+  },
+}

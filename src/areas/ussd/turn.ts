@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A turn of a session: what the subscriber did is stored, the application is asked, and what it says is stored before anybody
+// sees it. Networks of every kind come here, whatever they speak.
+import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import { tenantOf } from '../../platform/tenant.ts'
+import { advance, type Move } from './advance.ts'
+import { askApplication, deadlineMs, type Said } from './application.ts'
+import type { MenuState } from './menu.ts'
+import { runStoredMenu } from './menus.ts'
+import { turnedTo } from './screen.ts'
+import { pagesShown, type Reason, type Session } from './session.ts'
+import { sessionOf } from './store.ts'
+import { waitingOf } from './waiting.ts'
+
+/** Questions that this node asks at the moment: a repeated input waits for the answer to the first. */
+const asking = onePerApp(() => new Map<string, Promise<Session>>())
+
+/**
+ * Takes what the subscriber typed. A repeat, known by its mark, or an input while the application thinks, changes nothing. Gives
+ * the session as it then is.
+ */
+export async function typed(app: App, session: Session, text: string, mark: string | null): Promise<Session> {
+  if (session.awaiting !== 'user' || (mark !== null && session.mark === mark)) return session
+  const page = turnedTo(text, session.page, pagesShown(session).length)
+  const move: Move = page === null ? { kind: 'input', text, mark } : { kind: 'page', page, mark }
+  return (await advance(app, session, move)) ?? reloaded(app, session)
+}
+
+/** The session once its application has said what comes next, or the time for that is over. */
+export function answered(app: App, session: Session): Promise<Session> {
+  if (session.awaiting !== 'app') return Promise.resolve(session)
+  const key = `${session.id} ${session.step}`
+  const known = asking(app).get(key)
+  if (known) return known
+  const answer = asked(app, session).finally(() => asking(app).delete(key))
+  asking(app).set(key, answer)
+  return answer
+}
+
+async function asked(app: App, session: Session): Promise<Session> {
+  const wait = waitingOf(app).until(session, deadlineMs(session))
+  try {
+    const isMoved = wait.over.then(() => null)
+    const answer = await Promise.race([ask(app, session), isMoved])
+    if (answer?.said.kind === 'screen') {
+      const { said, tookMs, menu } = answer
+      const { text, ends, data } = said
+      return (
+        (await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })) ??
+        reloaded(app, session)
+      )
+    }
+    if (answer?.said.kind === 'later') await wait.over
+    return await unanswered(
+      app,
+      session,
+      answer?.said.kind === 'nothing' && !answer.said.isLate ? 'app_error' : 'app_timeout',
+    )
+  } finally {
+    wait.stop()
+  }
+}
+
+function ask(app: App, session: Session): Promise<{ said: Said; tookMs: number; menu?: MenuState | undefined }> {
+  return session.setup.mode === 'menu' ? runStoredMenu(app, session) : askApplication(app, session)
+}
+
+/** Where nobody went on with it meanwhile, the session ends with the words that its shortcode has for this. */
+async function unanswered(app: App, session: Session, reason: Reason): Promise<Session> {
+  const now = await reloaded(app, session)
+  if (now.awaiting !== 'app' || now.step !== session.step) return now
+  const screen = session.setup.error_message
+  return (await advance(app, now, { kind: 'end', status: 'expired', reason, screen })) ?? reloaded(app, session)
+}
+
+export async function reloaded(app: App, session: Session): Promise<Session> {
+  const now = await sessionOf(app, tenantOf(session), session.id)
+  if (!now) throw new Error('a session that is under way is gone')
+  return now
+}

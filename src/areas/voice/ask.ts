@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a customer's server says to a question about a call: a list of actions, nothing, or no answer at all.
+import type { App } from '../../platform/app.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { ask as askCustomer } from '../webhooks/area.ts'
+
+const answerMs = 5_000
+const retryAfterMs = 500
+
+export interface Question {
+  /** `voice.answer`, `voice.event`. */
+  name: string
+  url: string
+  method: 'POST' | 'GET'
+  body: Record<string, unknown>
+  /** Whether it is asked a second time when that fails. */
+  isRetried: boolean
+  clockOffsetMs: number
+}
+
+export type Reply =
+  | { kind: 'list'; actions: readonly unknown[] }
+  /** It answered, and wants nothing done. */
+  | { kind: 'nothing' }
+  | { kind: 'failed'; reason: string }
+
+export async function ask(app: App, tenant: Tenant, question: Question): Promise<Reply> {
+  const first = await askOnce(app, tenant, question)
+  if (first.kind !== 'failed' || !question.isRetried) return first
+  await new Promise((resume) => setTimeout(resume, retryAfterMs))
+  return askOnce(app, tenant, question)
+}
+
+async function askOnce(app: App, tenant: Tenant, { name, url, method, body, clockOffsetMs }: Question): Promise<Reply> {
+  const answer = await askCustomer(app, {
+    tenant,
+    name,
+    url: method === 'GET' ? withQuery(url, body) : url,
+    method,
+    contentType: 'application/json',
+    body: JSON.stringify(body),
+    withinMs: answerMs,
+    clockOffsetMs,
+  })
+  if (answer.kind === 'nothing') return { kind: 'failed', reason: answer.reason }
+  try {
+    const said: unknown = answer.text.trim() === '' ? null : JSON.parse(answer.text)
+    return Array.isArray(said) ? { kind: 'list', actions: said } : { kind: 'nothing' }
+  } catch {
+    return { kind: 'nothing' }
+  }
+}
+
+function withQuery(url: string, body: Record<string, unknown>): string {
+  const whole = new URL(url)
+  for (const [name, value] of Object.entries(body))
+    whole.searchParams.set(
+      name,
+      typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''),
+    )
+  return whole.href
+}

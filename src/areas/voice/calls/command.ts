@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the API does to a call that is there: finds it, hangs it up, plays into it. A call under way is commanded on its node.
+import type { Static } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { newIdAndUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
+import type { One, Tenant } from '../../../platform/tenant.ts'
+import type { PlayRequest } from '../schema.ts'
+import { ssmlProblem } from '../speech/ssml.ts'
+import { isOver } from './call.ts'
+import { CallRecord } from './record.ts'
+import { clockOffsetOf } from './session-kind.ts'
+import { type CallRow, findCall } from './store.ts'
+
+export async function callOf(app: App, tenant: Tenant, id: string): Promise<CallRow> {
+  const uuid = uuidOf('call', id)
+  const row = uuid === null ? null : await maybe(app.db.query(findCall, { ...tenant, id: uuid }))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such call; ids of calls begin with call_')
+  return row
+}
+
+const oneOf = (tenant: Tenant, row: CallRow): One => ({ ...tenant, id: row.id })
+
+/** Ends a call; one that is over already stays as it is. */
+export async function hangupCall(app: App, tenant: Tenant, id: string, reason: string): Promise<CallRow> {
+  const row = await callOf(app, tenant, id)
+  if (isOver(row.status)) return row
+  const isEnded = await sessionsOf(app).command(oneOf(tenant, row), { do: 'hangup', reason })
+  // One that nobody has placed yet ends here.
+  if (isEnded === null && row.node === null) {
+    const record = new CallRecord(app, row, await clockOffsetOf(app, tenant.account, tenant.environment))
+    record.end({ status: 'failed', cause: 'cancelled', by: 'api' })
+    await record.settled()
+  }
+  return callOf(app, tenant, id)
+}
+
+export async function playInto(
+  app: App,
+  { tenant, receivedMs, nowMs }: Caller,
+  id: string,
+  wanted: Static<typeof PlayRequest>,
+) {
+  const row = await callOf(app, tenant, id)
+  const spoken =
+    wanted.tts ?? (wanted.text === undefined ? null : { text: wanted.text, language: wanted.language ?? 'en-US' })
+  const sources = [wanted.tts, wanted.text, wanted.url].filter((source) => source !== undefined)
+  if (sources.length !== 1) throw invalid('tts', 'give exactly one of tts, text and url')
+  const problem = spoken && ssmlProblem(spoken.text)
+  if (problem) throw invalid('text', problem)
+  if (wanted.url !== undefined) await app.outbound.checkUrl(wanted.url, 'callback', tenant.environment, 'url')
+  if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
+  const { id: play } = newIdAndUuid('play', receivedMs)
+  const { loop = 1, target = 'all', interrupt = true, url } = wanted
+  const command = { id: play, ...spoken, ...(url === undefined ? {} : { url }), loop, target, interrupt }
+  const outcome = await sessionsOf(app).command(oneOf(tenant, row), { do: 'play', play: command })
+  if (outcome === null || outcome === 'not active') throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+  if (outcome !== true) throw new AppError('PROVIDER_UNAVAILABLE', String(outcome), { retryAfterSeconds: 60 })
+  return { call_id: id, play_id: play, status: 'playing' as const, started_at: new Date(nowMs) }
+}
+
+export async function stopPlaying(app: App, { tenant, receivedMs, nowMs }: Caller, id: string) {
+  const row = await callOf(app, tenant, id)
+  if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
+  await sessionsOf(app).command(oneOf(tenant, row), { do: 'stop_play' })
+  const { id: play } = newIdAndUuid('play', receivedMs)
+  return { call_id: id, play_id: play, status: 'stopped' as const, started_at: new Date(nowMs) }
+}
+
+/** What a test has the phone of a call do; false if it has none any more. */
+export async function commandPhone(app: App, tenant: Tenant, id: string, command: object): Promise<boolean> {
+  const row = await callOf(app, tenant, id)
+  return (await sessionsOf(app).command(oneOf(tenant, row), command)) === true
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepts a call: what it is to do, whether it may be placed, the money of its first minute, and the job that places it.
+import type { Static } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { dayMs, parseMoment } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { one, type Tx } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { callEvents } from '../events.ts'
+import { readActions } from '../flow/action.ts'
+import { ownerOfNumber } from '../numbers/store.ts'
+import type { CallCreate } from '../schema.ts'
+import { ssmlProblem } from '../speech/ssml.ts'
+import { conversationOf } from './call.ts'
+import { placeJob } from './place.ts'
+import { minutePriceOf } from './price.ts'
+import { holdSeconds } from './record.ts'
+import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from './store.ts'
+import { telephoneNetworkOf } from './telephone-network.ts'
+import { tellLater } from './tell.ts'
+
+type Wanted = Static<typeof CallCreate>
+
+const farthestMs = 30 * dayMs
+
+/** Looks at what was asked for before anything is written. */
+export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Caller): Promise<CallPlan> {
+  const plan = planOf(wanted)
+  for (const [field, url] of urlsOf(wanted)) await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
+  const blocked = app.config.PAMOJA_VOICE_BLOCKED_PREFIXES.split(',').filter((prefix) => prefix !== '')
+  if (blocked.some((prefix) => wanted.to.startsWith(prefix.trim())))
+    throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${wanted.to.slice(0, 5)}… are blocked`)
+  await requireOwned(app, tenant, wanted.from)
+  const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
+  if (at && at.getTime() > nowMs + farthestMs) throw invalid('scheduled_at', 'must be at most 30 days ahead')
+  if (telephoneNetworkOf(app).waysTo(tenant.environment, wanted.to).length === 0)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk leads to this number', { retryAfterSeconds: 60 })
+  return plan
+}
+
+/** A test key may show every number that nobody else has registered; a live one only its own. */
+async function requireOwned(app: App, tenant: Tenant, number: string): Promise<void> {
+  const owner = await ownerOfNumber(app.db, tenant.environment, number)
+  const isAllowed = owner === null ? tenant.environment === 'test' : owner.account === tenant.account
+  if (!isAllowed) throw new AppError('NUMBER_NOT_OWNED', `from: ${number} is not a number of this account`)
+}
+
+function planOf(wanted: Wanted): CallPlan {
+  const sources = [wanted.answer_url, wanted.tts, wanted.actions].filter((source) => source !== undefined)
+  if (sources.length !== 1) throw invalid('answer_url', 'give exactly one of answer_url, tts and actions')
+  const { answer_url, answer_method, event_method, fallback_url, ring_timeout, machine_detection } = wanted
+  const rest = {
+    ...(answer_url === undefined ? {} : { answer_url }),
+    ...(answer_method === undefined ? {} : { answer_method }),
+    ...(event_method === undefined ? {} : { event_method }),
+    ...(fallback_url === undefined ? {} : { fallback_url }),
+    ...(ring_timeout === undefined ? {} : { ring_timeout }),
+    ...(machine_detection === undefined ? {} : { machine_detection }),
+  }
+  if (wanted.tts) {
+    const problem = ssmlProblem(wanted.tts.text)
+    if (problem) throw invalid('tts.text', problem)
+    return { ...rest, actions: [{ action: 'talk', text: wanted.tts.text, language: wanted.tts.language }] }
+  }
+  if (!wanted.actions) return rest
+  const [problem] = readActions(wanted.actions).problems
+  if (problem) throw new AppError('INVALID_CALL_FLOW', `actions[${problem.index}]: ${problem.message}`)
+  return { ...rest, actions: wanted.actions }
+}
+
+function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, string][] {
+  const all: [string, string | undefined][] = [
+    ['answer_url', answer_url],
+    ['event_url', event_url],
+    ['fallback_url', fallback_url],
+  ]
+  return all.flatMap(([field, url]) => (url === undefined ? [] : [[field, url] as [string, string]]))
+}
+
+export async function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
+  const { tenant, receivedMs, nowMs, principal } = caller
+  const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
+  if ((await callsUnderWay(tx, tenant)) >= most)
+    throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
+  const id = newUuid(receivedMs)
+  const { currency } = principal.facts
+  const minute = minutePriceOf(app, tenant.account, currency, wanted.to)
+  if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n)))
+    throw new AppError('INSUFFICIENT_BALANCE', `the ${currency} wallet does not cover the first minute of the call`)
+  const row = await one(
+    tx.query(insertCall, {
+      ...tenant,
+      id,
+      conversation: id,
+      parent: null,
+      direction: 'outbound',
+      from: wanted.from,
+      to: wanted.to,
+      plan: JSON.stringify(plan),
+      custom: JSON.stringify(wanted.custom_data ?? {}),
+      eventUrl: wanted.event_url ?? null,
+      record: wanted.record ?? false,
+      startedAt: new Date(nowMs),
+      minuteMicros: minute,
+      currency,
+      node: null,
+    }),
+  )
+  await app.outbox.emit(
+    tx,
+    callEvents.initiated,
+    { tenant, receivedMs, nowMs, requestId: caller.requestId },
+    idOf('call', id),
+    {
+      account_id: caller.accountId,
+      call_id: idOf('call', id),
+      conversation_uuid: conversationOf(row),
+      direction: 'outbound',
+      from: row.from_number,
+      to: row.to_number,
+      agent_id: null,
+      queue_id: null,
+      custom_data: wanted.custom_data ?? {},
+      sequence: 0,
+      status: 'initiated',
+      started_at: row.started_at,
+    },
+  )
+  const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
+  const delayMs = Math.max(0, (at?.getTime() ?? nowMs) - nowMs)
+  const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
+  await app.work.add(tx, place)
+  tx.afterCommit(() => app.work.begin(place))
+  if (row.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
+  return row
+}

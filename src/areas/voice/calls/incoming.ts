@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call that comes in: whose number it is for, whether it can be taken, and its session. The simulator says for whom it calls;
+// a program on this machine reaches the number's owner in the test environment.
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
+import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
+import { findNumber, type NumberRow } from '../numbers/store.ts'
+import { inboundPriceOf } from './price.ts'
+import { CallRecord, holdSeconds } from './record.ts'
+import { CallSession } from './session.ts'
+import { clockOffsetOf } from './session-kind.ts'
+import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
+import { type Source, telephoneNetworkOf } from './telephone-network.ts'
+import { tellLater } from './tell.ts'
+
+const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
+  'voice.currency_of',
+  'select accounts.currency_of($account::uuid) as currency',
+)
+
+/** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
+interface Expected {
+  tenant: Tenant
+  came(id: string | null): void
+}
+
+export const expectedCalls = onePerApp(() => new Map<string, Expected>())
+
+export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
+  const to = numberIn(call.requestUri)
+  const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
+  if (to === null) return 404
+  const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
+  const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
+  // Handlers are needed now, and the session is made when the database has answered.
+  const held: { session: CallSession | null; isGone: boolean } = { session: null, isGone: false }
+  const handlers: CallHandlers = {
+    ended: () => {
+      held.isGone = true
+    },
+  }
+  begin(app, call, { from, to, expected }, handlers, () => held.isGone).catch((error) => {
+    app.log.error({ error }, 'a call that came in could not be taken')
+    call.reject(500)
+    expected?.came(null)
+  })
+  return handlers
+}
+
+async function begin(
+  app: App,
+  call: SipCall,
+  { from, to, expected }: { from: string; to: string; expected: Expected | null },
+  handlers: CallHandlers,
+  isGone: () => boolean,
+): Promise<void> {
+  const number = await findNumber(app.db, expected?.tenant.environment ?? 'test', to)
+  const tenant = expected?.tenant ?? (number && tenantOf(number))
+  const application = number && tenant && number.account_id === tenant.account ? number : null
+  if (!tenant || !application?.answer_url) {
+    expected?.came(null)
+    return call.reject(404)
+  }
+  const row = await insertIncoming(app, tenant, from, to, application)
+  if (!row) {
+    expected?.came(null)
+    return call.reject(503)
+  }
+  const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
+  const session = new CallSession(telephoneNetworkOf(app), new CallRecord(app, row, offset))
+  await session.begin()
+  Object.assign(handlers, session.receive(call))
+  expected?.came(idOf('call', row.id))
+  if (isGone()) return handlers.ended?.('remote', 'cancelled')
+  await session.welcome()
+}
+
+async function insertIncoming(
+  app: App,
+  tenant: Tenant,
+  from: string,
+  to: string,
+  application: NumberRow,
+): Promise<CallRow | null> {
+  const nowMs = app.clock.nowMs()
+  const id = newUuid(nowMs)
+  const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
+  const currency = (await maybe(app.db.query(currencyOf, { account: tenant.account })))?.currency ?? 'USD'
+  const minute = inboundPriceOf(app, tenant.account, currency)
+  const plan: CallPlan = {
+    ...(application.answer_url === null ? {} : { answer_url: application.answer_url }),
+    ...(application.fallback_url === null ? {} : { fallback_url: application.fallback_url }),
+    answer_method: application.answer_method,
+  }
+  return app.db.tx(tenant, async (tx) => {
+    if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
+    if (application.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
+    return one(
+      tx.query(insertCall, {
+        ...tenant,
+        id,
+        conversation: id,
+        parent: null,
+        direction: 'inbound',
+        from,
+        to,
+        plan: JSON.stringify(plan),
+        custom: '{}',
+        eventUrl: application.event_url,
+        record: false,
+        startedAt: new Date(nowMs + offset),
+        minuteMicros: minute,
+        currency,
+        node: app.nodeId,
+      }),
+    )
+  })
+}
+
+/** The number in a SIP or tel URI, with its plus. */
+function numberIn(uri: string): string | null {
+  const { user } = parseUri(uri)
+  const digits = user?.replace(/[^\d+]/g, '') ?? ''
+  const number = digits.startsWith('+') ? digits : `+${digits}`
+  return /^\+[1-9]\d{1,14}$/.test(number) ? number : null
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes a call that was accepted, and places it: on the node that accepted it, or on another if that died before it could. A
+// call is placed once; one that was taken and then lost ends as failed.
+import { Type } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Job } from '../../../platform/work.ts'
+import { CallRecord } from './record.ts'
+import { CallSession } from './session.ts'
+import { clockOffsetOf } from './session-kind.ts'
+import { takeCall } from './store.ts'
+import { telephoneNetworkOf } from './telephone-network.ts'
+
+const Payload = Type.Object({ call: Type.String() })
+
+export const placeJob: Job<App, typeof Payload> = {
+  lane: 'voice.place',
+  role: 'carriers',
+  payload: Payload,
+  concurrency: 200,
+  retrySeconds: [1, 5, 15],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('a call belongs to an account')
+    const network = telephoneNetworkOf(app)
+    // Where audio would be late, a call waits for its turn, or for another node.
+    if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
+    const row = await maybe(app.db.query(takeCall, { ...tenant, id: payload.call, node: app.nodeId }))
+    if (!row) return { kind: 'done' }
+    const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
+    const session = new CallSession(network, new CallRecord(app, row, offset))
+    await session.begin()
+    await session.place(network.waysTo(row.environment, row.to_number))
+    return { kind: 'done' }
+  },
+}

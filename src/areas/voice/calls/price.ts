@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a minute of a call costs: the operator's price list, or, where it says nothing, a figure that lets an installation be
+// tried. Calls that come in cost nothing until the operator sets a price for them.
+import { isCurrency } from '../../../kernel/money.ts'
+import { placeOf } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Charges } from '../../../platform/area.ts'
+
+const area = 'voice'
+
+export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute'] }
+
+/** Micros of a minute to anywhere in a few currencies, about five US cents; others have the figure of the dollar. */
+const placeholderMicros: Readonly<Record<string, bigint>> = {
+  KES: 6_000_000n,
+  NGN: 75_000_000n,
+  ZAR: 900_000n,
+  GHS: 600_000n,
+  TZS: 125_000_000n,
+  UGX: 180_000_000n,
+  RWF: 70_000_000n,
+  ETB: 6_000_000n,
+  XOF: 30_000_000n,
+  XAF: 30_000_000n,
+  EGP: 2_500_000n,
+}
+const dollarMicros = 50_000n
+
+/** Micros of a minute to a number. */
+export function minutePriceOf(app: App, account: string, currency: string, to: string): bigint {
+  if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  const { country, network } = placeOf(to)
+  const price = app.prices.quote({
+    area,
+    unit: 'minute',
+    currency,
+    account,
+    atMs: app.clock.nowMs(),
+    ...(country === null ? {} : { country }),
+    ...(network === null ? {} : { network }),
+  })
+  return price?.micros ?? placeholderMicros[currency] ?? dollarMicros
+}
+
+export function inboundPriceOf(app: App, account: string, currency: string): bigint {
+  if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  return app.prices.quote({ area, unit: 'inbound_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
+}

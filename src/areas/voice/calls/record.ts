@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call under way as its node keeps it: status, money and everything that happened, written down in the order in which it
+// happened. Each change is one transaction with its event and its charge; changes wait for each other.
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { momentText } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Tx } from '../../../platform/db.ts'
+import type { NewEvent } from '../../../platform/events.ts'
+import { type One, tenantOf } from '../../../platform/tenant.ts'
+import { callEvents } from '../events.ts'
+import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
+import {
+  type CallQuality,
+  type CallRow,
+  type CallStatus,
+  extendHold,
+  insertEvent,
+  saveCall,
+  settleHold,
+} from './store.ts'
+import { tellSoon } from './tell.ts'
+
+/** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
+export const holdSeconds = 60
+const renewSeconds = 30
+
+interface Traced {
+  sequence: number | null
+  kind: string
+  at: Date
+  data: object
+}
+
+export interface EndOfCall {
+  status: CallStatus
+  cause: string
+  by: 'caller' | 'callee' | 'api' | 'system' | null
+  sipCode?: number | null
+  quality?: CallQuality | null
+}
+
+export class CallRecord {
+  readonly app: App
+  readonly one: One
+  row: CallRow
+  clockOffsetMs: number
+  private traced: Traced[] = []
+  private line: Promise<void> = Promise.resolve()
+  private heldSeconds: number
+  /** Called when the wallet does not cover more of the call; with the seconds that are paid for. */
+  onUnpaid: (secondsLeft: number) => void = () => undefined
+
+  constructor(app: App, row: CallRow, clockOffsetMs: number) {
+    this.app = app
+    this.row = row
+    this.clockOffsetMs = clockOffsetMs
+    this.one = { ...tenantOf(row), id: row.id }
+    this.heldSeconds = row.minute_micros > 0n ? holdSeconds : Number.POSITIVE_INFINITY
+  }
+
+  get id(): string {
+    return idOf('call', this.row.id)
+  }
+
+  get nowMs(): number {
+    return this.app.clock.nowMs() + this.clockOffsetMs
+  }
+
+  get isOver(): boolean {
+    return isOver(this.row.status)
+  }
+
+  /** Writes down something that only the trace shows; it is stored with the next change, or soon. */
+  trace(kind: string, data: object): void {
+    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data })
+  }
+
+  /** Tells the customer of something beside the statuses, such as a mistake in the flow. */
+  tell(extra: object): void {
+    this.row = { ...this.row, sequence: this.row.sequence + 1 }
+    this.traced.push(this.told(extra))
+  }
+
+  private told(extra: object): Traced {
+    const at = new Date(this.nowMs)
+    return { sequence: this.row.sequence, kind: 'event', at, data: { ...this.eventBody(at), ...extra } }
+  }
+
+  /** Body of what goes to event_url. */
+  private eventBody(at: Date) {
+    const { row } = this
+    return {
+      status: row.status,
+      duration: row.duration,
+      from: row.from_number,
+      to: row.to_number,
+      call_id: this.id,
+      uuid: this.id,
+      conversation_uuid: conversationOf(row),
+      direction: row.direction,
+      sequence: row.sequence,
+      timestamp: momentText(at),
+      reason: row.hangup_cause,
+      sip_code: row.sip_code,
+      cost: Number(row.cost) / 1_000_000,
+      currency: row.currency,
+    }
+  }
+
+  /** Moves the call forward; false if it cannot. What is waiting to be stored is stored with it. */
+  to(status: CallStatus, change: Partial<CallRow> = {}): boolean {
+    if (!mayMove(this.row.status, status)) return false
+    const at = new Date(this.nowMs)
+    const moment = status === 'ringing' ? { ringing_at: at } : status === 'answered' ? { answered_at: at } : {}
+    this.row = { ...this.row, ...moment, ...change, status, sequence: this.row.sequence + 1 }
+    this.traced.push(this.told({}))
+    this.save()
+    return true
+  }
+
+  /** Changes what is not its status. */
+  change(change: Partial<CallRow>): void {
+    this.row = { ...this.row, ...change }
+    this.save()
+  }
+
+  /** The end, once: what was spoken is paid, what is left is given back. */
+  end({ status, cause, by, sipCode, quality }: EndOfCall): boolean {
+    const { row } = this
+    if (!mayMove(row.status, status)) return false
+    const ended = new Date(this.nowMs)
+    const seconds = secondsBetween(row.answered_at, ended)
+    const paidFor = Math.min(seconds, this.heldSeconds)
+    this.row = {
+      ...row,
+      status,
+      phase: null,
+      ended_at: ended,
+      duration: seconds,
+      hangup_cause: cause,
+      hangup_by: by,
+      sip_code: sipCode ?? row.sip_code,
+      cost: costOf(row.minute_micros, paidFor),
+      quality: quality ?? null,
+      sequence: row.sequence + 1,
+    }
+    this.traced.push(this.told({}))
+    this.save(async (tx) => {
+      if (row.minute_micros > 0n) await settleHold(tx, this.one, this.row.cost, newUuid(this.app.clock.nowMs()))
+    })
+    return true
+  }
+
+  /** Resolves when everything so far is stored. */
+  settled(): Promise<void> {
+    return this.line
+  }
+
+  /** Stores the trace that has gathered. */
+  flush(): void {
+    if (this.traced.length > 0) this.save()
+  }
+
+  private save(also: (tx: Tx) => Promise<void> = async () => undefined): void {
+    const { row } = this
+    const traced = this.traced
+    this.traced = []
+    const first = row.position + 1
+    this.row = { ...row, position: row.position + traced.length }
+    const saved = this.row
+    const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
+    this.line = this.line
+      .then(() => this.store(saved, first, traced, events, also))
+      .catch((error) => this.app.log.error({ error, call: this.id }, 'a change of a call could not be stored'))
+  }
+
+  private async store(
+    row: CallRow,
+    first: number,
+    traced: readonly Traced[],
+    events: readonly NewEvent[],
+    also: (tx: Tx) => Promise<void>,
+  ): Promise<void> {
+    await this.app.db.tx(this.one, async (tx) => {
+      const quality = row.quality === null ? null : JSON.stringify(row.quality)
+      const { status, phase, recordings, duration, position, sequence, cost } = row
+      const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }
+      const ending = { hangupCause: row.hangup_cause, hangupBy: row.hangup_by, sipCode: row.sip_code, cost, quality }
+      const now = { status, phase, recordings, position, sequence }
+      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...times, ...ending })
+      if (!kept) return
+      for (const [i, { sequence, kind, at, data }] of traced.entries())
+        await tx.query(insertEvent, {
+          ...this.one,
+          position: first + i,
+          sequence,
+          kind,
+          at,
+          data: JSON.stringify(data),
+        })
+      await also(tx)
+      await this.app.outbox.emitAll(tx, events)
+    })
+    if (row.event_url !== null) tellSoon(this.app, this.one, this.clockOffsetMs)
+  }
+
+  /** What webhooks are told of the status that the call has come to. */
+  private events(row: CallRow): NewEvent[] {
+    const about = {
+      account_id: idOf('account', row.account_id),
+      call_id: this.id,
+      conversation_uuid: conversationOf(row),
+      direction: row.direction,
+      from: row.from_number,
+      to: row.to_number,
+      agent_id: null,
+      queue_id: null,
+      custom_data: JSON.parse(row.custom_data),
+      sequence: row.sequence,
+    }
+    const nowMs = this.nowMs
+    const occasion = { tenant: tenantOf(row), receivedMs: this.app.clock.nowMs(), nowMs, requestId: null }
+    const { outbox } = this.app
+    const waited = row.answered_at ? Math.round((row.answered_at.getTime() - row.started_at.getTime()) / 1_000) : 0
+    const { status } = row
+    if (status === 'initiated') return []
+    if (status === 'answered')
+      return [
+        outbox.prepare(callEvents.answered, occasion, this.id, {
+          ...about,
+          status,
+          answered_at: row.answered_at ?? new Date(nowMs),
+          wait_seconds: waited,
+          answered_by: row.direction === 'inbound' ? 'flow' : 'callee',
+        }),
+      ]
+    const progress = { ...about, duration: row.duration, reason: causeOf(row), sip_code: row.sip_code }
+    if (status === 'started' || status === 'ringing')
+      return [outbox.prepare(callEvents[status], occasion, this.id, { ...progress, status })]
+    const completed = outbox.prepare(callEvents.completed, occasion, this.id, {
+      ...about,
+      status,
+      duration: row.duration,
+      hangup_cause: causeOf(row) ?? 'normal',
+      hangup_by: byOf(row),
+      talk_seconds: row.duration,
+      hold_seconds: 0,
+      wait_seconds: waited,
+      recording_ids: row.recordings.map((id) => idOf('recording', id)),
+      cost: row.cost,
+      currency: row.currency,
+      quality: row.quality,
+      disposition: null,
+      ended_at: row.ended_at ?? new Date(nowMs),
+    })
+    if (status === 'completed') return [completed]
+    return [outbox.prepare(callEvents[status], occasion, this.id, { ...progress, status }), completed]
+  }
+
+  /** Sets more money aside when what is paid for runs low. Called every second or so while the call is answered. */
+  async renew(): Promise<void> {
+    const { row } = this
+    if (row.answered_at === null || row.minute_micros === 0n || this.isOver) return
+    const spoken = (this.nowMs - row.answered_at.getTime()) / 1_000
+    if (this.heldSeconds - spoken > renewSeconds) return
+    // After a jump of the account's clock, enough for all of it.
+    const more = Math.max(holdSeconds, Math.ceil(spoken + holdSeconds - this.heldSeconds))
+    if (await extendHold(this.app.db, this.one, costOf(row.minute_micros, more))) this.heldSeconds += more
+    else this.onUnpaid(this.heldSeconds - spoken)
+  }
+}
+
+type Cause = NonNullable<(typeof callEvents.busy.sample)['reason']>
+const causes: readonly Cause[] = [
+  'normal',
+  'cancelled',
+  'busy',
+  'rejected',
+  'no_answer',
+  'invalid_number',
+  'no_route',
+  'network_error',
+  'media_timeout',
+  'flow_error',
+  'max_duration',
+  'insufficient_funds',
+]
+
+function causeOf({ hangup_cause }: CallRow): Cause | null {
+  return causes.find((cause) => cause === hangup_cause) ?? null
+}
+
+const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
+
+function byOf({ hangup_by }: CallRow): (typeof enders)[number] | null {
+  return enders.find((by) => by === hangup_by) ?? null
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// This node's side of the telephone network: its SIP endpoint, its media workers, its speech, and the calls that are under way on
+// it. Calls go to the simulated carrier for test keys and to trunks for live ones.
+import type { App } from '../../../platform/app.ts'
+import type { OpenListener, Place } from '../../../platform/listeners.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { CallHandlers, Invitation, SipCall } from '../../../protocols/sip/call.ts'
+import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
+import type { Peer } from '../../../protocols/sip/transport.ts'
+import { MediaPool } from '../media/pool.ts'
+import { simulatedCarrier } from '../sandbox/carrier.ts'
+import { Speaker } from '../speech/speak.ts'
+import type { CallRecord } from './record.ts'
+
+/** A call under way on this node, as far as its network cares. */
+interface LiveCall {
+  readonly record: CallRecord
+  clockMoved(offsetMs: number): void
+  shutDown(): Promise<void>
+}
+
+/** What decides about a call that comes in: who takes it, or the status that refuses it. */
+type TakeIncoming = (app: App, call: SipCall, source: Source) => CallHandlers | number
+
+/** Who a call comes from. */
+export interface Source {
+  /** The simulator of this node, which may say for whom it calls. */
+  isSimulator: boolean
+  /** A program on this machine, in development: its calls are test calls. */
+  isLocal: boolean
+}
+
+const mostLegs = 600
+
+class TelephoneNetwork {
+  readonly app: App
+  readonly sessions = new Map<string, LiveCall>()
+  readonly speaker: Speaker
+  private pool: MediaPool | null = null
+  private endpoint: SipEndpoint | null = null
+  private takeIncoming: TakeIncoming = () => 503
+
+  constructor(app: App) {
+    this.app = app
+    this.speaker = new Speaker(app.config.PAMOJA_SPEECH_PROGRAM)
+  }
+
+  /** The listener of SIP; the media workers start with it. */
+  async open({ host, port }: Place, takeIncoming: TakeIncoming): Promise<OpenListener> {
+    this.takeIncoming = takeIncoming
+    const endpoint = await SipEndpoint.open({
+      host,
+      ports: { udp: port, tcp: port },
+      invited: (call) => this.invited(call),
+      admits: (from) => this.admits(from),
+    })
+    this.endpoint = endpoint
+    return { port: endpoint.ports.udp ?? 0, close: () => this.close() }
+  }
+
+  /** Workers are started by the first call, so that an installation without calls has none. */
+  get media(): MediaPool {
+    this.pool ??= new MediaPool({
+      ports: portsOf(this.app.config.PAMOJA_RTP_PORTS),
+      silentMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
+      mostLegs,
+      latestMs: this.app.config.PAMOJA_VOICE_LATENESS_MS,
+    })
+    return this.pool
+  }
+
+  get host(): string {
+    return this.app.config.PAMOJA_SIP_HOST
+  }
+
+  get isOpen(): boolean {
+    return this.endpoint !== null
+  }
+
+  /** Where calls come in. */
+  get address(): { host: string; port: number } {
+    return { host: this.host, port: this.endpoint?.ports.udp ?? 0 }
+  }
+
+  /** Ways to a number, in the order in which they are tried. */
+  waysTo(environment: 'test' | 'live', number: string): Way[] {
+    const carrier = environment === 'test' ? simulatedCarrier.of(this.app) : null
+    if (!carrier) return []
+    const { host, port } = carrier
+    return [
+      { name: 'sandbox', peer: { transport: 'udp', host, port }, uri: `sip:${number}@${host}:${port};user=phone` },
+    ]
+  }
+
+  invite(invitation: Invitation, handlers: CallHandlers): SipCall | null {
+    return this.endpoint?.invite(invitation, handlers) ?? null
+  }
+
+  private admits(from: Peer): boolean {
+    return this.isSimulator(from) || this.isLocal(from)
+  }
+
+  private isSimulator(from: Peer): boolean {
+    const carrier = simulatedCarrier.of(this.app)
+    return carrier !== null && from.host === carrier.host && from.port === carrier.port
+  }
+
+  private isLocal({ host }: Peer): boolean {
+    return this.app.config.NODE_ENV !== 'production' && /^(127\.|::1$|::ffff:127\.)/.test(host)
+  }
+
+  private invited(call: SipCall): CallHandlers | null {
+    if (!this.media.admits) return null
+    const source = { isSimulator: this.isSimulator(call.source), isLocal: this.isLocal(call.source) }
+    const taken = this.takeIncoming(this.app, call, source)
+    if (typeof taken !== 'number') return taken
+    queueMicrotask(() => call.reject(taken))
+    return {}
+  }
+
+  /** The clock of an account was moved: its calls look at theirs. */
+  async clockMoved(account: string, offsetMs: () => Promise<number>): Promise<void> {
+    const theirs = [...this.sessions.values()].filter(({ record }) => record.row.account_id === account)
+    if (theirs.length === 0) return
+    const ms = await offsetMs()
+    for (const session of theirs) if (session.record.row.environment === 'test') session.clockMoved(ms)
+  }
+
+  private async close(): Promise<void> {
+    await Promise.all([...this.sessions.values()].map((session) => session.shutDown()))
+    await this.endpoint?.close()
+    await this.pool?.close()
+    this.endpoint = null
+  }
+}
+
+/** A way to a number: a trunk, or the simulator. */
+export interface Way {
+  name: string
+  peer: Peer
+  uri: string
+}
+
+function portsOf(text: string): readonly [number, number] | null {
+  const found = /^(\d{4,5})-(\d{4,5})$/.exec(text)
+  return found ? [Number(found[1]), Number(found[2])] : null
+}
+
+export type { TelephoneNetwork }
+
+export const telephoneNetworkOf = onePerApp((app) => new TelephoneNetwork(app))

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call-control actions as customers write them, checked and with their defaults filled in. Names inside actions are camelCase,
+// as the specification shows them.
+import { type Static, type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { locales } from '../speech/voices.ts'
+
+export const mostActions = 50
+const mostText = 3_000
+
+const Url = Type.String({ maxLength: 2_048, pattern: '^https?://\\S+$' })
+const Urls = Type.Array(Url, { minItems: 1, maxItems: 5 })
+const Loop = Type.Integer({ minimum: 0, maximum: 50, default: 1 })
+const Level = Type.Number({ minimum: -1, maximum: 1, default: 0 })
+const Language = Type.Unsafe<string>({ type: 'string', enum: Object.keys(locales) })
+const PhoneNumber = Type.String({ pattern: '^\\+[1-9]\\d{1,14}$' })
+const bargeIn = Type.Boolean({ default: false })
+
+const Talk = Type.Object({
+  action: Type.Literal('talk'),
+  text: Type.String({ minLength: 1, maxLength: mostText }),
+  language: Type.Unsafe<string>({ ...Language, default: 'en-US' }),
+  style: Type.Integer({ minimum: 0, default: 0 }),
+  premium: Type.Boolean({ default: false }),
+  loop: Loop,
+  level: Level,
+  bargeIn,
+})
+
+const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: Urls, loop: Loop, level: Level, bargeIn })
+
+const Endpoint = Type.Union([
+  Type.Object({ type: Type.Literal('phone'), number: PhoneNumber }),
+  Type.Object({ type: Type.Literal('sip'), uri: Type.String({ pattern: '^sips?:\\S+$', maxLength: 256 }) }),
+])
+
+const Connect = Type.Object({
+  action: Type.Literal('connect'),
+  endpoint: Type.Array(Endpoint, { minItems: 1, maxItems: 5 }),
+  from: Type.Optional(PhoneNumber),
+  timeout: Type.Integer({ minimum: 5, maximum: 120, default: 45 }),
+  limit: Type.Integer({ minimum: 1, maximum: 14_400, default: 7_200 }),
+  ringbackTone: Type.Optional(Url),
+  eventUrl: Type.Optional(Urls),
+  eventType: Type.Unsafe<'async' | 'synchronous'>({ type: 'string', enum: ['async', 'synchronous'], default: 'async' }),
+  record: Type.Boolean({ default: false }),
+})
+
+const Speech = Type.Object({
+  uuid: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
+  endOnSilence: Type.Number({ minimum: 0.4, maximum: 10, default: 2 }),
+  language: Type.Unsafe<string>({ ...Language, default: 'en-US' }),
+  context: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100, default: [] }),
+  startTimeout: Type.Number({ minimum: 1, maximum: 60, default: 10 }),
+  maxDuration: Type.Number({ minimum: 1, maximum: 60, default: 30 }),
+  sensitivity: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+})
+
+const InputAction = Type.Object({
+  action: Type.Literal('input'),
+  type: Type.Array(Type.Unsafe<'dtmf' | 'speech'>({ type: 'string', enum: ['dtmf', 'speech'] }), {
+    minItems: 1,
+    maxItems: 2,
+    default: ['dtmf'],
+  }),
+  eventUrl: Type.Optional(Urls),
+  maxDigits: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
+  timeOut: Type.Number({ minimum: 0, maximum: 30, default: 3 }),
+  submitOnHash: Type.Boolean({ default: false }),
+  speech: Type.Optional(Speech),
+})
+
+const RecordAction = Type.Object({
+  action: Type.Literal('record'),
+  eventUrl: Type.Optional(Urls),
+  endOnSilence: Type.Optional(Type.Number({ minimum: 3, maximum: 10 })),
+  endOnKey: Type.Optional(Type.String({ pattern: '^[0-9*#]$' })),
+  beepStart: Type.Boolean({ default: false }),
+  timeOut: Type.Optional(Type.Number({ minimum: 3, maximum: 7_200 })),
+  format: Type.Unsafe<'wav'>({ type: 'string', enum: ['wav'], default: 'wav' }),
+  channels: Type.Integer({ minimum: 1, maximum: 2, default: 1 }),
+  split: Type.Optional(Type.Literal('conversation')),
+})
+
+const Wait = Type.Object({
+  action: Type.Literal('wait'),
+  timeout: Type.Number({ minimum: 0.1, maximum: 7_200, default: 10 }),
+})
+
+const Notify = Type.Object({
+  action: Type.Literal('notify'),
+  payload: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  eventUrl: Urls,
+})
+
+const Hangup = Type.Object({
+  action: Type.Literal('hangup'),
+  reason: Type.Unsafe<'normal' | 'busy' | 'rejected'>({
+    type: 'string',
+    enum: ['normal', 'busy', 'rejected'],
+    default: 'normal',
+  }),
+})
+
+const schemas = {
+  talk: Talk,
+  stream: Stream,
+  connect: Connect,
+  input: InputAction,
+  record: RecordAction,
+  wait: Wait,
+  notify: Notify,
+  hangup: Hangup,
+} as const satisfies Record<string, TSchema>
+
+export type Action =
+  | Static<typeof Talk>
+  | Static<typeof Stream>
+  | Static<typeof Connect>
+  | Static<typeof InputAction>
+  | Static<typeof RecordAction>
+  | Static<typeof Wait>
+  | Static<typeof Notify>
+  | Static<typeof Hangup>
+
+export type ActionOf<Name extends Action['action']> = Extract<Action, { action: Name }>
+
+export interface ActionProblem {
+  /** Place in the list. */
+  index: number
+  message: string
+}
+
+/** The actions that can be carried out, and what is wrong with the others. */
+export function readActions(list: readonly unknown[]): { actions: Action[]; problems: ActionProblem[] } {
+  const actions: Action[] = []
+  const problems: ActionProblem[] = []
+  list.forEach((given, index) => {
+    const read = readAction(given)
+    if (typeof read === 'string') problems.push({ index, message: read })
+    else actions.push(read)
+  })
+  return { actions, problems }
+}
+
+function readAction(given: unknown): Action | string {
+  const name = typeof given === 'object' && given !== null && 'action' in given ? given.action : null
+  switch (name) {
+    case 'talk':
+      return checked(Talk, given)
+    case 'stream':
+      return checked(Stream, given)
+    case 'connect':
+      return checked(Connect, given)
+    case 'input':
+      return checkedInput(given)
+    case 'record':
+      return checked(RecordAction, given)
+    case 'wait':
+      return checked(Wait, given)
+    case 'notify':
+      return checked(Notify, given)
+    case 'hangup':
+      return checked(Hangup, given)
+    default:
+      return `action must be one of ${Object.keys(schemas).join(', ')}`
+  }
+}
+
+function checkedInput(given: unknown): ActionOf<'input'> | string {
+  const input = checked(InputAction, given)
+  if (typeof input === 'string' || !input.type.includes('speech') || input.speech) return input
+  const speech = checked(Speech, {})
+  return typeof speech === 'string' ? speech : { ...input, speech }
+}
+
+function checked<S extends TSchema>(schema: S, given: unknown): Static<S> | string {
+  const filled = Value.Default(schema, structuredClone(given))
+  if (Value.Check(schema, filled)) return filled
+  const [first] = Value.Errors(schema, filled)
+  return `${first ? `${first.instancePath.slice(1).replaceAll('/', '.') || 'action'} ${first.message}` : 'is not valid'}`
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flow of a call as a pure function: a state and what happened give the next state and what is to be done. It knows no
+// clock, no socket and no database, so that any call can be played again from the list of what happened to it.
+import { type Action, type ActionOf, type ActionProblem, mostActions, readActions } from './action.ts'
+
+/** What happened. */
+export type FlowInput =
+  | { type: 'begin'; actions: readonly unknown[]; isAnswered: boolean }
+  | { type: 'played'; id: number }
+  | { type: 'unplayable'; id: number; code: string; message: string }
+  | { type: 'digit'; digit: string }
+  | { type: 'timer'; id: number }
+  | { type: 'speech_began'; id: number }
+  | { type: 'speech'; id: number; results: readonly SpeechResult[]; reason: string; error?: string }
+  | { type: 'replied'; id: number; actions: readonly unknown[] | null }
+  | { type: 'dialled'; id: number; status: DialStatus; to: string | null; duration: number; reason: string | null }
+  | { type: 'recorded'; id: number }
+  | { type: 'hangup' }
+
+interface SpeechResult {
+  text: string
+  confidence: number
+}
+
+export type DialStatus = 'answered' | 'completed' | 'busy' | 'timeout' | 'rejected' | 'failed'
+
+/** What is to be done. Ids are numbers that the flow gives; what happens to them comes back under the same number. */
+export type Effect =
+  | { do: 'answer' }
+  | { do: 'talk'; id: number; action: ActionOf<'talk'> }
+  | { do: 'stream'; id: number; action: ActionOf<'stream'> }
+  | { do: 'beep'; id: number }
+  | { do: 'stop'; id: number }
+  | { do: 'timer'; id: number; ms: number }
+  | { do: 'cancel_timer'; id: number }
+  | { do: 'listen'; id: number; action: ActionOf<'input'> }
+  | { do: 'stop_listening'; id: number }
+  /** Posts to a customer's URL; null is the call's own event_url. `replaces`: a list in the reply is the new flow. */
+  | { do: 'ask'; id: number; urls: readonly string[] | null; body: Record<string, unknown>; replaces: boolean }
+  | { do: 'dial'; id: number; action: ActionOf<'connect'> }
+  | { do: 'record'; id: number; action: ActionOf<'record'> }
+  | { do: 'error'; code: string; message: string; index: number }
+  | { do: 'hangup'; reason: 'normal' | 'busy' | 'rejected' }
+
+type Waiting =
+  | { for: 'play'; id: number }
+  | { for: 'beep'; id: number; action: ActionOf<'record'> }
+  | { for: 'timer'; id: number }
+  | { for: 'input'; id: number; timer: number | null; action: ActionOf<'input'>; digits: string; isSpeaking: boolean }
+  | { for: 'reply'; id: number }
+  | { for: 'dial'; id: number; action: ActionOf<'connect'> }
+  | { for: 'record'; id: number }
+
+export interface FlowState {
+  readonly actions: readonly Action[]
+  /** Place of the action that comes next. */
+  readonly next: number
+  readonly waiting: Waiting | null
+  /** A prompt that a key or a word ends, while later actions already run. */
+  readonly prompt: number | null
+  /** Keys pressed while such a prompt ran, before the input that they are for. */
+  readonly early: string
+  readonly isAnswered: boolean
+  readonly isOver: boolean
+  readonly lastId: number
+}
+
+export const newFlow: FlowState = {
+  actions: [],
+  next: 0,
+  waiting: null,
+  prompt: null,
+  early: '',
+  isAnswered: false,
+  isOver: false,
+  lastId: 0,
+}
+
+interface Step {
+  state: FlowState
+  effects: Effect[]
+}
+
+export function step(state: FlowState, input: FlowInput): Step {
+  if (state.isOver) return { state, effects: [] }
+  const run = new Run(state)
+  run.take(input)
+  return { state: run.state, effects: run.effects }
+}
+
+const mostEarly = 20
+
+/** One step, with the state that it is making. */
+class Run {
+  state: FlowState
+  readonly effects: Effect[] = []
+
+  constructor(state: FlowState) {
+    this.state = state
+  }
+
+  take(input: FlowInput): void {
+    switch (input.type) {
+      case 'begin':
+        this.set({ isAnswered: input.isAnswered })
+        return this.begin(input.actions)
+      case 'hangup':
+        this.stopPrompt()
+        return this.set({ isOver: true, waiting: null })
+      case 'played':
+        return this.played(input.id)
+      case 'unplayable':
+        this.effects.push({ do: 'error', code: input.code, message: input.message, index: this.state.next - 1 })
+        return this.played(input.id)
+      case 'digit':
+        return this.digit(input.digit)
+      case 'timer':
+        return this.timer(input.id)
+      case 'speech_began':
+        return this.speechBegan(input.id)
+      case 'speech':
+        return this.speech(input)
+      case 'replied':
+        return this.replied(input.id, input.actions)
+      case 'dialled':
+        return this.dialled(input)
+      case 'recorded':
+        if (this.waitsFor('record', input.id)) this.goOn()
+    }
+  }
+
+  private set(change: Partial<FlowState>): void {
+    this.state = { ...this.state, ...change }
+  }
+
+  private newId(): number {
+    this.set({ lastId: this.state.lastId + 1 })
+    return this.state.lastId
+  }
+
+  private begin(list: readonly unknown[]): void {
+    const { actions, problems } = readActions(list.slice(0, mostActions))
+    const over: ActionProblem[] =
+      list.length > mostActions ? [{ index: mostActions, message: `a flow has at most ${mostActions} actions` }] : []
+    for (const { index, message } of [...problems, ...over])
+      this.effects.push({ do: 'error', code: 'INVALID_CALL_FLOW', message, index })
+    this.set({ actions, next: 0, waiting: null })
+    this.goOn()
+  }
+
+  /** Carries out actions until one must be waited for, or none is left. */
+  private goOn(): void {
+    this.set({ waiting: null })
+    for (;;) {
+      const action = this.state.actions[this.state.next]
+      if (!action) return this.end()
+      this.set({ next: this.state.next + 1 })
+      this.carryOut(action)
+      if (this.state.waiting || this.state.isOver) return
+    }
+  }
+
+  /** The last action is done; a prompt that still runs is heard to its end. */
+  private end(): void {
+    const { prompt } = this.state
+    if (prompt !== null) return this.set({ waiting: { for: 'play', id: prompt }, prompt: null })
+    this.effects.push({ do: 'hangup', reason: 'normal' })
+    this.set({ isOver: true })
+  }
+
+  private carryOut(action: Action): void {
+    if (action.action !== 'hangup' && action.action !== 'notify' && !this.state.isAnswered) {
+      this.effects.push({ do: 'answer' })
+      this.set({ isAnswered: true })
+    }
+    switch (action.action) {
+      case 'talk':
+      case 'stream':
+        return this.play(action)
+      case 'input':
+        return this.ask(action)
+      case 'connect': {
+        const id = this.newId()
+        this.stopPrompt()
+        this.effects.push({ do: 'dial', id, action })
+        return this.set({ waiting: { for: 'dial', id, action } })
+      }
+      case 'record':
+        return this.record(action)
+      case 'wait': {
+        const id = this.newId()
+        this.effects.push({ do: 'timer', id, ms: action.timeout * 1_000 })
+        return this.set({ waiting: { for: 'timer', id } })
+      }
+      case 'notify': {
+        const id = this.newId()
+        this.effects.push({ do: 'ask', id, urls: action.eventUrl, body: { payload: action.payload }, replaces: true })
+        return this.set({ waiting: { for: 'reply', id } })
+      }
+      case 'hangup':
+        this.stopPrompt()
+        this.effects.push({ do: 'hangup', reason: action.reason })
+        return this.set({ isOver: true })
+    }
+  }
+
+  private play(action: ActionOf<'talk'> | ActionOf<'stream'>): void {
+    this.stopPrompt()
+    const id = this.newId()
+    this.effects.push(action.action === 'talk' ? { do: 'talk', id, action } : { do: 'stream', id, action })
+    const mayInterrupt =
+      action.bargeIn && this.state.actions.slice(this.state.next).some((later) => later.action === 'input')
+    if (mayInterrupt) this.set({ prompt: id })
+    else this.set({ waiting: { for: 'play', id } })
+  }
+
+  private stopPrompt(): void {
+    const { prompt } = this.state
+    if (prompt === null) return
+    this.effects.push({ do: 'stop', id: prompt })
+    this.set({ prompt: null })
+  }
+
+  private ask(action: ActionOf<'input'>): void {
+    const id = this.newId()
+    const hearsDigits = action.type.includes('dtmf')
+    if (action.type.includes('speech')) this.effects.push({ do: 'listen', id, action })
+    this.set({ waiting: { for: 'input', id, timer: null, action, digits: '', isSpeaking: false } })
+    // While a prompt runs, the time to answer it has not begun.
+    if (hearsDigits && this.state.prompt === null) this.waitForDigit()
+    const { early } = this.state
+    this.set({ early: '' })
+    for (const digit of early)
+      if (this.state.waiting?.for === 'input' && this.state.waiting.id === id) this.digit(digit)
+  }
+
+  private waitForDigit(): void {
+    const { waiting } = this.state
+    if (waiting?.for !== 'input') return
+    if (waiting.timer !== null) this.effects.push({ do: 'cancel_timer', id: waiting.timer })
+    const timer = this.newId()
+    this.effects.push({ do: 'timer', id: timer, ms: waiting.action.timeOut * 1_000 })
+    this.set({ waiting: { ...waiting, timer } })
+  }
+
+  private digit(digit: string): void {
+    const { waiting, prompt } = this.state
+    if (waiting?.for !== 'input' || !waiting.action.type.includes('dtmf')) {
+      if (prompt !== null && this.state.early.length < mostEarly) this.set({ early: this.state.early + digit })
+      return
+    }
+    this.stopPrompt()
+    if (digit === '#' && waiting.action.submitOnHash) return this.submit(false)
+    const digits = waiting.digits + digit
+    this.set({ waiting: { ...waiting, digits } })
+    if (digits.length >= waiting.action.maxDigits) return this.submit(false)
+    this.waitForDigit()
+  }
+
+  private timer(id: number): void {
+    const { waiting } = this.state
+    if (waiting?.for === 'timer' && waiting.id === id) return this.goOn()
+    if (waiting?.for !== 'input' || waiting.timer !== id) return
+    // Somebody who speaks is heard out.
+    if (waiting.isSpeaking || (waiting.digits === '' && waiting.action.type.includes('speech')))
+      return this.set({ waiting: { ...waiting, timer: null } })
+    this.submit(true)
+  }
+
+  private speechBegan(id: number): void {
+    const { waiting } = this.state
+    if (waiting?.for !== 'input' || waiting.id !== id) return
+    this.stopPrompt()
+    this.set({ waiting: { ...waiting, isSpeaking: true } })
+  }
+
+  private speech({ id, results, reason, error }: Extract<FlowInput, { type: 'speech' }>): void {
+    const { waiting } = this.state
+    if (waiting?.for !== 'input' || waiting.id !== id) return
+    const language = waiting.action.speech?.language ?? 'en-US'
+    const speech = { results, timeout_reason: reason, language, ...(error === undefined ? {} : { error }) }
+    this.finishInput(waiting, { speech, ...(waiting.action.type.includes('dtmf') ? this.digitsOf(waiting, true) : {}) })
+  }
+
+  private submit(timedOut: boolean): void {
+    const { waiting } = this.state
+    if (waiting?.for !== 'input') return
+    const hadSpeech = waiting.action.type.includes('speech')
+    if (hadSpeech) this.effects.push({ do: 'stop_listening', id: waiting.id })
+    const none = { results: [], timeout_reason: 'start_timeout', language: waiting.action.speech?.language ?? 'en-US' }
+    this.finishInput(waiting, { ...this.digitsOf(waiting, timedOut), ...(hadSpeech ? { speech: none } : {}) })
+  }
+
+  private digitsOf({ digits }: Extract<Waiting, { for: 'input' }>, timedOut: boolean) {
+    return { dtmf: digits, timed_out: timedOut }
+  }
+
+  private finishInput(waiting: Extract<Waiting, { for: 'input' }>, body: Record<string, unknown>): void {
+    if (waiting.timer !== null) this.effects.push({ do: 'cancel_timer', id: waiting.timer })
+    this.stopPrompt()
+    const id = this.newId()
+    this.effects.push({ do: 'ask', id, urls: waiting.action.eventUrl ?? null, body, replaces: true })
+    this.set({ waiting: { for: 'reply', id } })
+  }
+
+  private played(id: number): void {
+    if (this.state.prompt === id) {
+      this.set({ prompt: null })
+      const { waiting } = this.state
+      if (waiting?.for === 'input' && waiting.action.type.includes('dtmf') && waiting.timer === null)
+        this.waitForDigit()
+      return
+    }
+    const { waiting } = this.state
+    if (waiting?.for === 'beep' && waiting.id === id) return this.startRecording(waiting.action)
+    if (this.waitsFor('play', id)) this.goOn()
+  }
+
+  private record(action: ActionOf<'record'>): void {
+    if (!action.beepStart) return this.startRecording(action)
+    const id = this.newId()
+    this.effects.push({ do: 'beep', id })
+    this.set({ waiting: { for: 'beep', id, action } })
+  }
+
+  /** A recording with an end is waited for; one without goes on beside the flow. */
+  private startRecording(action: ActionOf<'record'>): void {
+    const wasWaiting = this.state.waiting !== null
+    const id = this.newId()
+    this.effects.push({ do: 'record', id, action })
+    const isSync = action.endOnSilence !== undefined || action.endOnKey !== undefined || action.timeOut !== undefined
+    if (isSync) this.set({ waiting: { for: 'record', id } })
+    else if (wasWaiting) this.goOn()
+  }
+
+  private replied(id: number, actions: readonly unknown[] | null): void {
+    if (!this.waitsFor('reply', id)) return
+    if (actions) this.begin(actions)
+    else this.goOn()
+  }
+
+  private dialled({ id, status, to, duration, reason }: Extract<FlowInput, { type: 'dialled' }>): void {
+    const { waiting } = this.state
+    if (waiting?.for !== 'dial' || waiting.id !== id) return
+    const { eventUrl, eventType } = waiting.action
+    const isEnd = status !== 'answered'
+    const body = { status, to, duration, reason }
+    if (!isEnd || eventType === 'async') {
+      if (eventUrl) this.effects.push({ do: 'ask', id: this.newId(), urls: eventUrl, body, replaces: false })
+      if (isEnd) this.goOn()
+      return
+    }
+    const ask = this.newId()
+    this.effects.push({ do: 'ask', id: ask, urls: eventUrl ?? null, body, replaces: true })
+    this.set({ waiting: { for: 'reply', id: ask } })
+  }
+
+  private waitsFor(what: Waiting['for'], id: number): boolean {
+    return this.state.waiting?.for === what && this.state.waiting.id === id
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program and its media workers say to each other: commands with a number, their answers, and what happens meanwhile.
+import type { LegEnd } from '../../../protocols/media/engine.ts'
+import type { Channel } from '../../../protocols/media/room.ts'
+import type { ListenerOptions, ListeningEnd, RecorderOptions, RecordingEnd } from '../../../protocols/media/taps.ts'
+import type { RemoteAudio } from '../../../protocols/rtp/leg.ts'
+
+export type MediaCommand =
+  | { do: 'open'; leg: string; room: string; host: string }
+  | { do: 'connect'; leg: string; remote: RemoteAudio & { sends: boolean } }
+  | { do: 'close'; leg: string }
+  | { do: 'move'; leg: string; room: string }
+  | { do: 'gain'; room: string; speaker: string; listener: string; gain: number }
+  | { do: 'dial'; leg: string; digits: string }
+  | { do: 'pressed'; leg: string; digit: string }
+  | {
+      do: 'play'
+      room: string
+      player: string
+      samples: Int16Array
+      loop: number
+      level: number
+      to: readonly string[] | null
+    }
+  | { do: 'stop'; room: string; player: string }
+  | { do: 'record'; room: string; recorder: string; channels: readonly Channel[]; options: RecorderOptions }
+  | { do: 'end_recording'; recorder: string }
+  | { do: 'listen'; room: string; listener: string; leg: string; options: ListenerOptions }
+  | { do: 'stop_listening'; listener: string }
+  | { do: 'detect'; leg: string }
+
+export interface NumberedCommand {
+  id: number
+  command: MediaCommand
+}
+
+/** `port` answers an open, `end` a close. */
+export interface Answer {
+  id: number
+  port?: number
+  end?: LegEnd
+  error?: string
+}
+
+export type MediaEvent =
+  | { event: 'digit'; leg: string; digit: string }
+  | { event: 'silent'; leg: string }
+  | { event: 'played'; player: string }
+  | { event: 'recorded'; recorder: string; channels: Int16Array[] }
+  | { event: 'recording_ended'; recorder: string; reason: RecordingEnd; durationMs: number }
+  | { event: 'speech_began'; listener: string }
+  | { event: 'speech_ended'; listener: string; reason: ListeningEnd; samples: Int16Array }
+  | { event: 'machine'; leg: string; isMachine: boolean }
+
+/** How a worker is, every second. */
+export interface WorkerState {
+  legs: number
+  lateMs: number
+  admits: boolean
+}
+
+export type FromWorker = { answer: Answer } | { happened: MediaEvent } | { state: WorkerState }
+
+export interface WorkerSettings {
+  ports: readonly [number, number] | null
+  silentMs: number
+  mostLegs: number
+  latestMs: number
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The media workers of this node: one thread for each core but one, each with whole rooms. A worker that dies takes its calls
+// with it, which are told so, and is replaced; where none can serve more in time, calls are refused.
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { root } from '../../../platform/root.ts'
+import type { LegEnd } from '../../../protocols/media/engine.ts'
+import type { FromWorker, MediaCommand, MediaEvent, WorkerSettings, WorkerState } from './command.ts'
+
+/** What a room hears of its media. */
+export interface RoomHandlers {
+  happened(event: MediaEvent): void
+  /** The thread is gone, and all audio of the room with it. */
+  lost(): void
+}
+
+const workerFile = new URL('dist/src/areas/voice/media/worker.js', root)
+const mostWorkers = 8
+
+interface Thread {
+  worker: Worker
+  state: WorkerState
+  rooms: Map<string, RoomHandlers>
+  answers: Map<number, { done(answer: { port?: number; end?: LegEnd }): void; failed(error: Error): void }>
+}
+
+export class MediaPool {
+  private readonly threads: Thread[] = []
+  private readonly settings: WorkerSettings
+  private lastId = 0
+  private isClosed = false
+
+  constructor(settings: WorkerSettings, count = Math.max(1, Math.min(mostWorkers, availableParallelism() - 1))) {
+    this.settings = settings
+    for (let i = 0; i < count; i++) this.start()
+  }
+
+  private start(): void {
+    const worker = new Worker(workerFile, { workerData: this.settings })
+    const thread: Thread = { worker, state: { legs: 0, lateMs: 0, admits: true }, rooms: new Map(), answers: new Map() }
+    worker.on('message', (message: FromWorker) => this.take(thread, message))
+    worker.on('error', () => undefined)
+    worker.on('exit', () => this.lost(thread))
+    worker.unref()
+    this.threads.push(thread)
+  }
+
+  private take(thread: Thread, message: FromWorker): void {
+    if ('state' in message) thread.state = message.state
+    else if ('happened' in message) thread.rooms.get(roomOf(message.happened))?.happened(message.happened)
+    else {
+      const { id, error, ...answer } = message.answer
+      const waiting = thread.answers.get(id)
+      thread.answers.delete(id)
+      if (error === undefined) waiting?.done(answer)
+      else waiting?.failed(new Error(error))
+    }
+  }
+
+  private lost(thread: Thread): void {
+    this.threads.splice(this.threads.indexOf(thread), 1)
+    for (const { failed } of thread.answers.values()) failed(new Error('the media worker is gone'))
+    for (const room of thread.rooms.values()) room.lost()
+    if (!this.isClosed) this.start()
+  }
+
+  /** Whether one more call would be served in time. */
+  get admits(): boolean {
+    return this.threads.some(({ state }) => state.admits)
+  }
+
+  get figures(): { legs: number; lateMs: number; workers: number } {
+    const legs = this.threads.reduce((sum, { state }) => sum + state.legs, 0)
+    return { legs, lateMs: Math.max(0, ...this.threads.map(({ state }) => state.lateMs)), workers: this.threads.length }
+  }
+
+  /** A room on the worker with the fewest. Everything in it has a name that begins with the room's. */
+  room(id: string, handlers: RoomHandlers): MediaRoom | null {
+    const [thread] = this.threads.filter(({ state }) => state.admits).sort((a, b) => a.rooms.size - b.rooms.size)
+    if (!thread) return null
+    thread.rooms.set(id, handlers)
+    return new MediaRoom(
+      id,
+      (command) => this.ask(thread, command),
+      () => thread.rooms.delete(id),
+    )
+  }
+
+  private ask(thread: Thread, command: MediaCommand): Promise<{ port?: number; end?: LegEnd }> {
+    return new Promise((done, failed) => {
+      if (!this.threads.includes(thread)) return failed(new Error('the media worker is gone'))
+      const id = ++this.lastId
+      thread.answers.set(id, { done, failed })
+      thread.worker.postMessage({ id, command })
+    })
+  }
+
+  /** Ends a thread as a crash would; for tests of what becomes of its calls. */
+  async crash(): Promise<void> {
+    await this.threads[0]?.worker.terminate()
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await Promise.all(this.threads.map(({ worker }) => worker.terminate()))
+  }
+}
+
+/** Names inside a room are `room:what`, so that what happens finds its way back. */
+function roomOf(event: MediaEvent): string {
+  const name =
+    'leg' in event
+      ? event.leg
+      : 'player' in event
+        ? event.player
+        : 'recorder' in event
+          ? event.recorder
+          : event.listener
+  return name.slice(0, name.indexOf(':'))
+}
+
+/** One room, as its call speaks to it. Commands that need no answer are not waited for. */
+export class MediaRoom {
+  readonly id: string
+  private readonly ask: (command: MediaCommand) => Promise<{ port?: number; end?: LegEnd }>
+  private readonly forget: () => void
+
+  constructor(id: string, ask: MediaRoom['ask'], forget: () => void) {
+    this.id = id
+    this.ask = ask
+    this.forget = forget
+  }
+
+  name(what: string): string {
+    return `${this.id}:${what}`
+  }
+
+  /** Opens a leg and gives the port that it is spoken to at. */
+  async open(leg: string, host: string): Promise<number> {
+    const { port } = await this.ask({ do: 'open', leg: this.name(leg), room: this.id, host })
+    if (port === undefined) throw new Error('a leg without a port')
+    return port
+  }
+
+  async closeLeg(leg: string): Promise<LegEnd | null> {
+    const answer = await this.ask({ do: 'close', leg: this.name(leg) }).catch(() => null)
+    return answer?.end ?? null
+  }
+
+  tell(command: MediaCommand): void {
+    this.ask(command).catch(() => undefined)
+  }
+
+  close(): void {
+    this.forget()
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that does nothing but media: audio leaves it on time whatever the rest of the program computes.
+import { parentPort, workerData } from 'node:worker_threads'
+import { MediaEngine } from '../../../protocols/media/engine.ts'
+import type { Answer, FromWorker, MediaCommand, MediaEvent, NumberedCommand, WorkerSettings } from './command.ts'
+
+const stateEveryMs = 1_000
+const settings: WorkerSettings = workerData
+const startedMs = performance.timeOrigin
+
+const tell = (message: FromWorker): void => parentPort?.postMessage(message)
+const happened = (event: MediaEvent): void => tell({ happened: event })
+
+const engine = new MediaEngine(
+  {
+    nowMs: () => startedMs + performance.now(),
+    ...(settings.ports ? { ports: settings.ports } : {}),
+    silentMs: settings.silentMs,
+    mostLegs: settings.mostLegs,
+    latestMs: settings.latestMs,
+  },
+  {
+    digit: (leg, digit) => happened({ event: 'digit', leg, digit }),
+    silent: (leg) => happened({ event: 'silent', leg }),
+    played: (player) => happened({ event: 'played', player }),
+    recorded: (recorder, channels) => happened({ event: 'recorded', recorder, channels }),
+    recordingEnded: (recorder, reason, durationMs) =>
+      happened({ event: 'recording_ended', recorder, reason, durationMs }),
+    speechBegan: (listener) => happened({ event: 'speech_began', listener }),
+    speechEnded: (listener, reason, samples) => happened({ event: 'speech_ended', listener, reason, samples }),
+    machine: (leg, isMachine) => happened({ event: 'machine', leg, isMachine }),
+  },
+)
+
+async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
+  switch (command.do) {
+    case 'open':
+      if (!engine.admits) return { error: 'this worker has as many calls as it can serve in time' }
+      return { port: await engine.open(command.leg, command.room, command.host) }
+    case 'connect':
+      engine.connect(command.leg, command.remote)
+      return {}
+    case 'close':
+      return { end: engine.close(command.leg) }
+    case 'move':
+      engine.move(command.leg, command.room)
+      return {}
+    case 'gain':
+      engine.gain(command.room, command.speaker, command.listener, command.gain)
+      return {}
+    case 'dial':
+      engine.dial(command.leg, command.digits)
+      return {}
+    case 'pressed':
+      engine.pressed(command.leg, command.digit)
+      return {}
+    case 'play':
+      engine.play(command.room, command.player, command.samples, command)
+      return {}
+    case 'stop':
+      engine.stop(command.room, command.player)
+      return {}
+    case 'record':
+      engine.record(command.room, command.recorder, command.channels, command.options)
+      return {}
+    case 'end_recording':
+      engine.endRecording(command.recorder)
+      return {}
+    case 'listen':
+      engine.listen(command.room, command.listener, command.leg, command.options)
+      return {}
+    case 'stop_listening':
+      engine.stopListening(command.listener)
+      return {}
+    case 'detect':
+      engine.detect(command.leg)
+      return {}
+  }
+}
+
+parentPort?.on('message', ({ id, command }: NumberedCommand) => {
+  obey(command).then(
+    (answer) => tell({ answer: { id, ...answer } }),
+    (error) => tell({ answer: { id, error: error instanceof Error ? error.message : String(error) } }),
+  )
+})
+
+setInterval(() => tell({ state: { legs: engine.legs, lateMs: engine.lateMs, admits: engine.admits } }), stateEveryMs)

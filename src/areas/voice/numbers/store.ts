@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that calls come in at: whose each is, and which application answers.
+import { maybe, type Queryable, statement } from '../../../platform/db.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
+
+export interface NumberRow {
+  environment: Environment
+  number: string
+  bucket: number
+  account_id: string
+  answer_url: string | null
+  event_url: string | null
+  fallback_url: string | null
+  answer_method: 'POST' | 'GET'
+  assigned_at: Date
+}
+
+const columns =
+  'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at'
+
+const find = statement.home<{ environment: Environment; number: string }, NumberRow>(
+  'voice.find_number',
+  `select ${columns} from voice.numbers where environment = $environment and number = $number`,
+)
+
+/** Gives a number to an account unless another has it. */
+export const assignNumber = statement.home<
+  Tenant & {
+    number: string
+    answerUrl: string | null
+    eventUrl: string | null
+    fallbackUrl: string | null
+    answerMethod: string
+    at: Date
+  },
+  NumberRow
+>(
+  'voice.assign_number',
+  `insert into voice.numbers as n (environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at)
+   values ($environment, $number, $bucket, $account, $answerUrl, $eventUrl, $fallbackUrl, $answerMethod, $at)
+   on conflict (environment, number) do update
+      set answer_url = excluded.answer_url, event_url = excluded.event_url, fallback_url = excluded.fallback_url,
+          answer_method = excluded.answer_method, assigned_at = excluded.assigned_at
+    where n.account_id = excluded.account_id
+   returning ${columns}`,
+)
+
+export const listNumbers = statement.home<Tenant & { after: string; limit: number }, NumberRow>(
+  'voice.list_numbers',
+  `select ${columns} from voice.numbers
+    where bucket = $bucket and account_id = $account and environment = $environment and number > $after
+    order by number limit $limit`,
+)
+
+export function findNumber(queryable: Queryable, environment: Environment, number: string): Promise<NumberRow | null> {
+  return maybe(queryable.query(find, { environment, number }))
+}
+
+export async function ownerOfNumber(
+  queryable: Queryable,
+  environment: Environment,
+  number: string,
+): Promise<Tenant | null> {
+  const row = await findNumber(queryable, environment, number)
+  return row && tenantOf(row)
+}

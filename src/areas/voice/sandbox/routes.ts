@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a test may make its phones do: call, press keys, speak, hang up; and what they heard. All of it crosses real SIP and RTP.
+import { Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { atMost } from '../../../platform/at-most.ts'
+import { inMemory } from '../../../platform/download.ts'
+import { download, type Route, write } from '../../../platform/route.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { writeWav } from '../../../protocols/audio/wav.ts'
+import { resourceOf } from '../calls/call.ts'
+import { callOf, commandPhone } from '../calls/command.ts'
+import { expectedCalls } from '../calls/incoming.ts'
+import { telephoneNetworkOf } from '../calls/telephone-network.ts'
+import { Call, Phone } from '../schema.ts'
+import { simulatedCarrier } from './carrier.ts'
+
+const arrivalMs = 5_000
+/** A call to ask about. */
+const aCall = { operation: 'voice.createCall', id: 'call_id' }
+const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
+
+const inbound = write({
+  method: 'POST',
+  path: '/v1/sandbox/voice/inbound',
+  operation: 'sandbox.voiceInbound',
+  summary: 'Have a phone call one of your numbers',
+  description: 'The number must have an application: see POST /v1/voice/numbers/{number}/assign.',
+  scope: 'sandbox:write',
+  body: Type.Object({ from: Phone('Who calls'), to: Phone('Your number') }),
+  reply: { status: 201, schema: Call, location: ({ call_id }) => `/v1/voice/${call_id}` },
+  errors: ['INVALID_PHONE', 'NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
+  prepare: (app, { body }, { tenant }) => bring(app, tenant, body.from, body.to),
+  handle: async (app, _tx, _input, { tenant }, id) => resourceOf(await callOf(app, tenant, id)),
+})
+
+/** Has a phone call, and gives the id of the call that came in. */
+async function bring(app: App, tenant: Tenant, from: string, to: string): Promise<string> {
+  const carrier = simulatedCarrier.of(app)
+  const network = telephoneNetworkOf(app)
+  if (!carrier || !network.isOpen)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
+  const token = newUuid(app.clock.nowMs())
+  const came = new Promise<string | null>((done) => expectedCalls(app).set(token, { tenant, came: done }))
+  carrier.call(from, to, network.address, token)
+  const id = await atMost(arrivalMs, came, null)
+  expectedCalls(app).delete(token)
+  if (id === null)
+    throw new AppError('NOT_FOUND', `no application answers calls to ${to}: assign one to the number first`)
+  carrier.rename(token, id)
+  return id
+}
+
+const Done = Type.Object({ call_id: Type.String(), done: Type.Boolean() }, { title: 'SandboxPhone' })
+
+const input = write({
+  method: 'POST',
+  path: '/v1/sandbox/voice/:call_id/input',
+  operation: 'sandbox.voiceInput',
+  summary: 'Have the phone of a call press keys or speak',
+  description: 'What it says is recognised as you write it, where the flow listens for speech.',
+  scope: 'sandbox:write',
+  params: CallId,
+  needs: aCall,
+  body: Type.Object({
+    dtmf: Type.Optional(Type.String({ pattern: '^[0-9A-D*#]{1,32}$', rule: 'must be 1 to 32 of 0-9, A-D, * and #' })),
+    speech: Type.Optional(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' })),
+  }),
+  reply: { status: 200, schema: Done },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
+  async prepare(app, { params, body }, { tenant }) {
+    await callOf(app, tenant, params.call_id)
+    if ((body.dtmf === undefined) === (body.speech === undefined)) throw invalid('dtmf', 'give either dtmf or speech')
+    const command = body.dtmf === undefined ? { do: 'say', text: body.speech } : { do: 'press', digits: body.dtmf }
+    if (!(await commandPhone(app, tenant, params.call_id, command)))
+      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that could do it just now')
+  },
+  handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
+})
+
+const hangup = write({
+  method: 'POST',
+  path: '/v1/sandbox/voice/:call_id/hangup',
+  operation: 'sandbox.voiceHangup',
+  summary: 'Have the phone of a call hang up',
+  scope: 'sandbox:write',
+  params: CallId,
+  needs: aCall,
+  reply: { status: 200, schema: Done },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
+  async prepare(app, { params }, { tenant }) {
+    if (!(await commandPhone(app, tenant, params.call_id, { do: 'hang_up_phone' })))
+      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that could hang up')
+  },
+  handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
+})
+
+const heard = download({
+  path: '/v1/sandbox/voice/:call_id/heard',
+  operation: 'sandbox.voiceHeard',
+  summary: 'Fetch what the phone of a call heard, the last minute of it, as WAV',
+  scope: 'sandbox:read',
+  params: CallId,
+  needs: aCall,
+  types: ['audio/wav'],
+  errors: ['NOT_FOUND'],
+  async handle(app, { params }, { tenant }) {
+    await callOf(app, tenant, params.call_id)
+    const sound = simulatedCarrier.of(app)?.heard(params.call_id)
+    if (!sound) throw new AppError('NOT_FOUND', 'the call has no phone of the sandbox any more')
+    return inMemory(writeWav([sound.samples]), { type: 'audio/wav', name: 'heard.wav' })
+  },
+})
+
+export const sandboxRoutes: readonly Route[] = [inbound, input, hangup, heard]

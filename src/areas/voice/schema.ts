@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of requests and answers of calls.
+import { Type } from 'typebox'
+import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { locales } from './speech/voices.ts'
+
+const maxCustomBytes = 4 * 1_024
+
+export const Phone = (description: string) =>
+  Type.String({
+    pattern: '^\\+[1-9]\\d{1,14}$',
+    rule: 'must be E.164, such as +254711000001',
+    errorCode: 'INVALID_PHONE',
+    description,
+  })
+
+const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
+
+const Language = Type.Unsafe<string>({
+  type: 'string',
+  enum: Object.keys(locales),
+  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
+  errorCode: 'UNSUPPORTED_LANGUAGE',
+})
+
+const Speech = Type.Object(
+  {
+    text: Type.String({
+      minLength: 1,
+      maxLength: 3_000,
+      rule: 'must have 1 to 3000 characters',
+      sensitive: true,
+      description: 'Plain, or SSML in a <speak> element',
+    }),
+    language: Language,
+    voice: Type.Optional(
+      Type.String({ maxLength: 32, description: 'female, male or neutral, where the language has it' }),
+    ),
+  },
+  { description: 'Spoken once, then the call ends' },
+)
+
+const Method = OneOf(['POST', 'GET'])
+
+const CustomData = Type.Refine(
+  Type.Record(Type.String(), Type.Unknown()),
+  (value) => Buffer.byteLength(JSON.stringify(value)) <= maxCustomBytes,
+  () => 'must be a JSON object of at most 4096 bytes',
+)
+
+export const CallCreate = Type.Object({
+  to: Phone('Who is called'),
+  from: Phone('The number that the other side sees; one of yours'),
+  answer_url: Type.Optional(Url('Asked for the flow when somebody answers; one of answer_url, tts and actions')),
+  tts: Type.Optional(Speech),
+  actions: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: 50,
+      rule: 'must have 1 to 50 actions',
+      description: 'The flow itself',
+    }),
+  ),
+  event_url: Type.Optional(Url('Told of every status of the call, in order')),
+  answer_method: Type.Optional(Method),
+  event_method: Type.Optional(Method),
+  fallback_url: Type.Optional(Url('Asked when answer_url gives no flow')),
+  ring_timeout: Type.Optional(
+    Type.Integer({
+      minimum: 5,
+      maximum: 120,
+      rule: 'must be 5 to 120 seconds',
+      description: 'Seconds it may ring; 45 unless told',
+    }),
+  ),
+  machine_detection: Type.Optional(
+    OneOf(['none', 'hangup', 'continue'], {
+      description: 'Whether to find out if a machine answers; told to event_url as machine',
+    }),
+  ),
+  record: Type.Optional(Type.Boolean({ description: 'Record the whole call, the caller left and the others right' })),
+  custom_data: Type.Optional(CustomData),
+  scheduled_at: Type.Optional(Moment({ description: 'Place the call then; at most 30 days ahead' })),
+})
+
+const statuses = [
+  'initiated',
+  'started',
+  'ringing',
+  'answered',
+  'completed',
+  'failed',
+  'rejected',
+  'busy',
+  'timeout',
+] as const
+
+export const CallCreated = Type.Object(
+  {
+    call_id: Type.String(),
+    conversation_uuid: Type.String(),
+    status: OneOf(statuses),
+    direction: OneOf(['inbound', 'outbound']),
+    from: Type.String(),
+    to: Type.String(),
+    started_at: At(),
+  },
+  { title: 'CallCreated' },
+)
+
+export const Call = Type.Object(
+  {
+    call_id: Type.String(),
+    conversation_uuid: Type.String({ description: 'Shared by all legs that are bridged together' }),
+    status: OneOf(statuses),
+    phase: Nullable(Type.String({ description: 'What goes on while it is answered: flow, connected' })),
+    direction: OneOf(['inbound', 'outbound']),
+    from: Type.String(),
+    to: Type.String(),
+    agent_id: Nullable(Type.String()),
+    queue_id: Nullable(Type.String()),
+    ivr_id: Nullable(Type.String()),
+    conference_id: Nullable(Type.String()),
+    parent_call_id: Nullable(Type.String({ description: 'The call whose flow dialled this one' })),
+    custom_data: Type.Record(Type.String(), Type.Unknown()),
+    record: Type.Boolean(),
+    recording_ids: Type.Array(Type.String()),
+    started_at: At(),
+    ringing_at: Nullable(At()),
+    answered_at: Nullable(At()),
+    ended_at: Nullable(At()),
+    duration: Type.Integer({ description: 'Whole seconds from the answer to the end' }),
+    hangup_cause: Nullable(Type.String()),
+    hangup_by: Nullable(Type.String()),
+    sip_code: Nullable(Type.Integer()),
+    cost: Amount(),
+    currency: Type.String(),
+    quality: Nullable(
+      Type.Object({
+        mos: Type.Number(),
+        jitter_ms: Type.Number(),
+        packet_loss_pct: Type.Number(),
+        rtt_ms: Type.Number(),
+      }),
+    ),
+  },
+  { title: 'Call' },
+)
+
+export const CallEvent = Type.Object(
+  {
+    position: Type.Integer({ description: 'Place in the call, from 1' }),
+    kind: Type.String({ description: 'event: told to event_url; flow: what happened to the flow; sip: signalling' }),
+    sequence: Nullable(Type.Integer({ description: 'Of what event_url is told' })),
+    at: At(),
+    data: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'CallTraceEntry' },
+)
+
+export const PlayRequest = Type.Object({
+  tts: Type.Optional(Speech),
+  text: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' }),
+  ),
+  language: Type.Optional(Language),
+  url: Type.Optional(Url('A WAV file of at most 10 MB')),
+  loop: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, rule: 'must be 0 to 50; 0 plays until it is stopped' })),
+  target: Type.Optional(OneOf(['all', 'caller'])),
+  interrupt: Type.Optional(Type.Boolean({ description: 'false plays it after the present prompt' })),
+})
+
+export const Playing = Type.Object(
+  { call_id: Type.String(), play_id: Type.String(), status: OneOf(['playing', 'stopped']), started_at: At() },
+  { title: 'Playing' },
+)
+
+export const VoiceRecord = Type.Object(
+  {
+    language: Type.String(),
+    voice: Type.String(),
+    gender: OneOf(['female', 'male', 'neutral']),
+    engine: Type.String(),
+    quality: OneOf(['native', 'approximate']),
+    available: Type.Boolean({ description: 'Whether its engine is installed here' }),
+  },
+  { title: 'SpeakingVoice' },
+)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Email addresses as RFC 5321 and 6531 have them, in the form people use: a dot-atom, possibly with letters beyond ASCII,
+// at a name in the DNS. Quoted local parts, comments and address literals are refused: nobody's mailbox needs them.
+import { domainToASCII } from 'node:url'
+
+export interface Mailbox {
+  /** The display name; null where none was given. */
+  readonly name: string | null
+  /** `local@domain`, the domain as lower-case A-labels. */
+  readonly address: string
+  readonly local: string
+  readonly domain: string
+}
+
+const maxTextLength = 320
+const maxAddressBytes = 254
+const maxLocalBytes = 64
+const atoms = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const controls = /[\u0000-\u001f\u007f\u2028\u2029]/
+
+/** `a@b.c`, `Name <a@b.c>` or `"Name" <a@b.c>`; null when it is none of them. */
+export function parseMailbox(text: string): Mailbox | null {
+  if (text.length > maxTextLength || controls.test(text)) return null
+  const trimmed = text.trim()
+  if (!trimmed.endsWith('>')) return parseAddress(trimmed)
+  const open = trimmed.lastIndexOf('<')
+  if (open < 0) return null
+  const parsed = parseAddress(trimmed.slice(open + 1, -1))
+  const name = displayName(trimmed.slice(0, open).trim())
+  return parsed && name !== undefined ? { ...parsed, name } : null
+}
+
+/** An address alone; null when it is none. */
+export function parseAddress(text: string): Mailbox | null {
+  const at = text.lastIndexOf('@')
+  if (at < 1) return null
+  const local = text.slice(0, at)
+  const domain = parseDomain(text.slice(at + 1))
+  if (domain === null || !atoms.test(local) || Buffer.byteLength(local) > maxLocalBytes) return null
+  const address = `${local}@${domain}`
+  return Buffer.byteLength(address) > maxAddressBytes ? null : { name: null, address, local, domain }
+}
+
+/** A name in the DNS with at least two labels, as lower-case A-labels; null when it is none. */
+export function parseDomain(text: string): string | null {
+  if (text.length === 0 || text.length > 253 || /[\s/@:[\]%\\]/.test(text)) return null
+  const ascii = domainToASCII(text).toLowerCase().replace(/\.$/, '')
+  const labels = ascii.split('.')
+  if (ascii.length > 253 || labels.length < 2 || !labels.every((one) => label.test(one))) return null
+  return /^\d+$/.test(labels.at(-1) ?? '') ? null : ascii
+}
+
+export function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
+  return /^[\u0000-\u007f]*$/.test(text)
+}
+
+/** Undefined: the text before the angle brackets is no name. */
+function displayName(text: string): string | null | undefined {
+  if (text === '') return null
+  if (!text.startsWith('"')) return /["<>]/.test(text) ? undefined : text
+  if (text.length < 2 || !text.endsWith('"')) return undefined
+  const inner = text.slice(1, -1)
+  if (/(?<!\\)(?:\\\\)*"/.test(inner)) return undefined
+  return inner.replace(/\\(.)/g, '$1') || null
+}

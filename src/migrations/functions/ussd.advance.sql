@@ -1,0 +1,64 @@
+-- Takes sessions a turn on, each if it is still where it was read (step, whose turn, mark): the row, and what is told of it. One
+-- that ends with a transfer pays what was set aside for it; one that ends without gets it back.
+create type ussd.advance_item as (
+  bucket smallint, account uuid, environment text, id uuid, step int, awaiting text, page int, next_step int,
+  next_awaiting text, next_page int, status text, reason text, input text, mark text, screen text, message uuid, menu jsonb,
+  data bytea, entry jsonb, at timestamptz, expires_at timestamptz, transfer uuid,
+  event events.event_item
+);
+
+-- Rows and wallets are locked in the order of their key, so that two batches do not wait for each other.
+create or replace function ussd.advance(node uuid, items ussd.advance_item[])
+  returns table (stored boolean, deliveries text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  item  ussd.advance_item;
+  moved boolean[] := array_fill(false, array[cardinality(items)]);
+  price bigint;
+  news  events.event_item[] := '{}';
+  heard text[];
+  place int := 0;
+  k     int;
+begin
+  for k in select i from generate_subscripts(items, 1) i
+            order by (items[i]).bucket, (items[i]).account, (items[i]).environment, (items[i]).id loop
+    item := items[k];
+    update ussd.sessions s
+       set step = item.next_step, awaiting = item.next_awaiting, page = item.next_page, status = item.status,
+           reason = item.reason, input = item.input, mark = item.mark, screen = coalesce(item.screen, s.screen),
+           message = coalesce(item.message, s.message), menu = coalesce(item.menu, s.menu), data = coalesce(item.data, s.data),
+           history = case when item.entry is null then s.history else s.history || item.entry end,
+           updated_at = item.at, expires_at = item.expires_at,
+           ended_at = case when item.next_awaiting = 'nobody' then item.at end,
+           cost = case when item.next_awaiting = 'nobody' and item.transfer is null then 0 else s.cost end
+     where s.bucket = item.bucket and s.account_id = item.account and s.environment = item.environment and s.id = item.id
+       and s.step = item.step and s.awaiting = item.awaiting and s.page = item.page
+    returning s.cost into price;
+    moved[k] := found;
+    continue when not found or item.next_awaiting <> 'nobody';
+    if item.transfer is null then
+      perform ledger.release(item.bucket, item.account, item.environment, item.id, 'session');
+    elsif price > 0 then
+      perform ledger.capture(item.bucket, item.account, item.environment, item.id, 'session', 'charge', price, 'revenue:ussd',
+                             item.transfer);
+    end if;
+  end loop;
+  for k in 1 .. cardinality(items) loop
+    item := items[k];
+    if moved[k] and (item.event).id is not null then
+      news := news || item.event;
+    end if;
+  end loop;
+  if cardinality(news) > 0 then
+    heard := events.emit(news);
+  end if;
+  for k in 1 .. cardinality(items) loop
+    stored := moved[k];
+    deliveries := null;
+    if moved[k] and (items[k].event).id is not null then
+      place := place + 1;
+      deliveries := heard[place];
+    end if;
+    return next;
+  end loop;
+end $$;

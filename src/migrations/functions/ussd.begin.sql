@@ -1,0 +1,77 @@
+-- Begins sessions, each in full or not at all: the money set aside, the row, its dialog, the timer and what is told of it.
+-- Gives 'begun', 'duplicate' (the session_id was used before) or 'insufficient'. `told` is the first question to the
+-- application, where the subscriber began.
+create type ussd.begin_item as (
+  bucket smallint, account uuid, environment text, id uuid, session_id text, direction text, phone text, shortcode text,
+  network text, language text, gateway text, dialog text, awaiting text, input text, mark text, screen text, message uuid,
+  timeout int, setup jsonb, menu jsonb, data bytea, history jsonb, metadata text, cost bigint, currency text,
+  resumed_from text, request_hash text, at timestamptz, expires_at timestamptz,
+  timer work.job_item, event events.event_item, told events.event_item
+);
+
+-- Wallets are locked in the order of their key, so that two batches do not wait for each other.
+create or replace function ussd.begin(node uuid, items ussd.begin_item[])
+  returns table (verdict text, deliveries text, told_to text) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  item     ussd.begin_item;
+  verdicts text[] := array_fill('duplicate'::text, array[cardinality(items)]);
+  jobs     work.job_item[] := '{}';
+  news     events.event_item[] := '{}';
+  heard    text[];
+  place    int := 0;
+  k        int;
+begin
+  for k in select i from generate_subscripts(items, 1) i order by (items[i]).bucket, (items[i]).account, (items[i]).environment loop
+    item := items[k];
+    insert into ussd.sessions (bucket, account_id, environment, id, session_id, direction, phone, shortcode, network, language,
+                               gateway, dialog, status, awaiting, step, input, mark, screen, page, message, first_message,
+                               timeout, setup, menu, data, history, metadata, cost, currency, resumed_from, request_hash,
+                               created_at, updated_at, expires_at)
+    values (item.bucket, item.account, item.environment, item.id, item.session_id, item.direction, item.phone, item.shortcode,
+            item.network, item.language, item.gateway, item.dialog, 'initiated', item.awaiting, 1, item.input, item.mark,
+            item.screen, 0, item.message, item.message, item.timeout, item.setup, item.menu, item.data, item.history,
+            item.metadata, item.cost, item.currency, item.resumed_from, item.request_hash, item.at, item.at, item.expires_at)
+    on conflict do nothing;
+    continue when not found;
+    if item.cost > 0 and ledger.hold(item.bucket, item.account, item.environment, item.id, 'session', item.currency, item.cost)
+                         = 'insufficient' then
+      delete from ussd.sessions s where s.bucket = item.bucket and s.account_id = item.account
+         and s.environment = item.environment and s.id = item.id;
+      verdicts[k] := 'insufficient';
+      continue;
+    end if;
+    verdicts[k] := 'begun';
+    insert into ussd.dialogs (gateway, dialog, bucket, account_id, environment, session)
+    values (item.gateway, item.dialog, item.bucket, item.account, item.environment, item.id)
+    on conflict (gateway, dialog, bucket) do update set session = excluded.session, account_id = excluded.account_id,
+      environment = excluded.environment;
+  end loop;
+  for k in 1 .. cardinality(items) loop
+    continue when verdicts[k] <> 'begun';
+    item := items[k];
+    jobs := jobs || item.timer;
+    news := news || item.event;
+    if (item.told).id is not null then
+      news := news || item.told;
+    end if;
+  end loop;
+  if cardinality(jobs) > 0 then
+    perform work.add(jobs);
+    heard := events.emit(news);
+  end if;
+  for k in 1 .. cardinality(items) loop
+    verdict := verdicts[k];
+    deliveries := null;
+    told_to := null;
+    if verdict = 'begun' then
+      place := place + 1;
+      deliveries := heard[place];
+      if (items[k].told).id is not null then
+        place := place + 1;
+        told_to := heard[place];
+      end if;
+    end if;
+    return next;
+  end loop;
+end $$;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lives in the memory of one node, such as a call in progress: registered in a row, commanded from any node one command
+// after the other, and ended by the others when its node dies. The row says where it is; nothing else of it is kept here.
+import { buckets, newUuid } from '../kernel/ids.ts'
+import type { App } from './app.ts'
+import { maybe, statement } from './db.ts'
+import type { Chore } from './nodes/maintenance.ts'
+import { onePerApp } from './one-per-app.ts'
+import { mine, type One, type Tenant, tenantOf } from './tenant.ts'
+
+/** A kind of session, and who ends one whose node is gone. `lastSeen` is when that node last said that it lives. */
+export interface SessionKind {
+  readonly name: string
+  orphaned(app: App, session: One, lastSeen: Date): Promise<void>
+}
+
+/** What a session does with a command; what it gives goes back to who asked, as JSON. */
+type Obey = (command: unknown) => Promise<unknown>
+
+interface Here {
+  readonly session: One
+  readonly obey: Obey
+  /** The last command, which the next one waits for. */
+  line: Promise<unknown>
+}
+
+const topic = 'sessions'
+const commandWaitMs = 8_000
+const lookMs = 100
+const mostCommands = 100
+/** A node that has said nothing for so long is taken for dead; it says so every five seconds. */
+const deadAfterSeconds = 15
+
+const insert = statement.tenant<One & { kind: string; node: string }, object>(
+  'platform.begin_session',
+  `insert into platform.sessions (bucket, account_id, environment, id, kind, node)
+   values ($bucket, $account, $environment, $id, $kind, $node) on conflict do nothing`,
+)
+
+const remove = statement.tenant<One, object>(
+  'platform.end_session',
+  `delete from platform.sessions where ${mine} and id = $id`,
+)
+
+const find = statement.tenant<One, { node: string }>(
+  'platform.find_session',
+  `select node from platform.sessions where ${mine} and id = $id`,
+)
+
+const ask = statement.tenant<One & { commandId: string; node: string; command: string }, object>(
+  'platform.command_session',
+  `insert into platform.session_commands (bucket, account_id, environment, session_id, id, node, command)
+   values ($bucket, $account, $environment, $id, $commandId, $node, $command::jsonb)`,
+)
+
+const answered = statement.tenant<One & { commandId: string }, { outcome: unknown }>(
+  'platform.session_outcome',
+  `delete from platform.session_commands
+    where ${mine} and session_id = $id and id = $commandId and outcome is not null
+   returning outcome`,
+)
+
+const waiting = statement.everywhere<
+  { buckets: readonly number[]; node: string; limit: number },
+  {
+    bucket: number
+    account_id: string
+    environment: Tenant['environment']
+    session_id: string
+    id: string
+    command: unknown
+  }
+>(
+  'platform.waiting_commands',
+  `select bucket, account_id, environment, session_id, id, command from platform.session_commands
+    where bucket = any($buckets::smallint[]) and node = $node and outcome is null order by id limit $limit`,
+)
+
+const settle = statement.tenant<One & { commandId: string; outcome: string }, object>(
+  'platform.settle_command',
+  `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
+)
+
+const orphans = statement.everywhere<
+  { buckets: readonly number[]; seconds: number },
+  {
+    bucket: number
+    account_id: string
+    environment: Tenant['environment']
+    id: string
+    kind: string
+    seen_at: Date | null
+  }
+>(
+  'platform.orphaned_sessions',
+  `select s.bucket, s.account_id, s.environment, s.id, s.kind, n.seen_at
+     from platform.sessions s left join platform.nodes n on n.id = s.node
+    where s.bucket = any($buckets::smallint[])
+      and (n.id is null or n.seen_at < now() - $seconds::int * interval '1 second')
+      and s.created_at < now() - $seconds::int * interval '1 second'
+    limit 200`,
+  { joinsHome: true },
+)
+
+const forgetCommands = statement.everywhere<{ buckets: readonly number[] }, object>(
+  'platform.forget_commands',
+  `delete from platform.session_commands
+    where bucket = any($buckets::smallint[]) and created_at < now() - interval '1 minute'`,
+)
+
+class Sessions {
+  readonly #app: App
+  readonly #here = new Map<string, Here>()
+  #isReading = false
+
+  constructor(app: App) {
+    this.#app = app
+    app.signals.on(topic, (node) => {
+      if (node === app.nodeId) void this.#read()
+    })
+  }
+
+  get size(): number {
+    return this.#here.size
+  }
+
+  /** Takes a session into this node's memory. */
+  async begin(kind: SessionKind, session: One, obey: Obey): Promise<void> {
+    this.#here.set(session.id, { session, obey, line: Promise.resolve() })
+    await this.#app.db.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
+  }
+
+  async end(session: One): Promise<void> {
+    this.#here.delete(session.id)
+    await this.#app.db.query(remove, session)
+  }
+
+  /** Has a session do something, wherever it is. Null: there is no such session, or it did not answer in time. */
+  async command(session: One, command: unknown): Promise<unknown> {
+    const here = this.#here.get(session.id)
+    if (here) return this.#inTurn(here, command)
+    const where = await maybe(this.#app.db.query(find, session))
+    if (!where) return null
+    const commandId = newUuid(this.#app.clock.nowMs())
+    await this.#app.db.query(ask, { ...session, commandId, node: where.node, command: JSON.stringify(command) })
+    await this.#app.signals.send(this.#app.db, topic, where.node)
+    for (let waitedMs = 0; waitedMs < commandWaitMs; waitedMs += lookMs) {
+      const done = await maybe(this.#app.db.query(answered, { ...session, commandId }))
+      if (done) return done.outcome
+      await new Promise((resume) => setTimeout(resume, lookMs))
+    }
+    return null
+  }
+
+  #inTurn(here: Here, command: unknown): Promise<unknown> {
+    const done = here.line.then(() => here.obey(command))
+    here.line = done.catch(() => undefined)
+    return done
+  }
+
+  /** Does what other nodes asked of sessions here, in the order in which they asked. */
+  async #read(): Promise<void> {
+    if (this.#isReading) return
+    this.#isReading = true
+    try {
+      const where = { buckets, node: this.#app.nodeId, limit: mostCommands }
+      const rows = await this.#app.db.query(waiting, where)
+      for (const row of rows) {
+        const session = { ...tenantOf(row), id: row.session_id }
+        const here = this.#here.get(row.session_id)
+        const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
+        const text = JSON.stringify(outcome ?? null)
+        await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
+      }
+    } catch (error) {
+      this.#app.log.warn({ error }, 'commands of other nodes could not be read; they are asked for again')
+    } finally {
+      this.#isReading = false
+    }
+  }
+}
+
+export const sessionsOf = onePerApp((app) => new Sessions(app))
+
+/** Ends the sessions of dead nodes, in the way of their kind. */
+export function orphanChore(kinds: readonly SessionKind[]): Chore {
+  return {
+    name: 'orphaned sessions',
+    everyMs: 5_000,
+    async run(app) {
+      for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds })) {
+        const session = { ...tenantOf(row), id: row.id }
+        const kind = kinds.find(({ name }) => name === row.kind)
+        await kind?.orphaned(app, session, row.seen_at ?? new Date(app.clock.nowMs()))
+        await app.db.query(remove, session)
+      }
+      await app.db.query(forgetCommands, { buckets })
+    },
+  }
+}

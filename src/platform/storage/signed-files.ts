@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files at addresses that say by themselves who may read them, and until when.
+import { AppError } from '../../kernel/errors.ts'
+import type { Download } from '../download.ts'
+import { hook } from '../hook.ts'
+import type { OpenedFile } from '../storage.ts'
+
+export const signedFiles = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/files/:token',
+  operation: 'files.read',
+  summary: 'Whoever was given the address of a file reads it',
+  maxBytes: 1_024,
+  limits: [{ by: 'token', perMinute: 600 }],
+  async handle(app, { params }) {
+    const opened = await app.storage.openByToken(params.token)
+    if (opened === null) throw new AppError('NOT_FOUND', 'there is no file at this address, or its time is over')
+    return downloadOf(opened)
+  },
+})
+
+/** A stored file as an answer. */
+export function downloadOf({ file, read }: OpenedFile): Download {
+  return {
+    type: file.type,
+    size: file.bytes,
+    tag: file.sha256.toString('hex'),
+    ...(file.name === null ? {} : { name: file.name }),
+    open: (range) => read(range === null ? undefined : { start: range.first, end: range.last + 1 }),
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells speech from silence by energy over a noise floor that follows the line. A word counts when it lasts, so that a click
+// interrupts nobody.
+import { rms } from './tones.ts'
+
+const frameMs = 20
+const leastRms = 180
+const overNoise = 2.5
+const framesToBelieve = 4
+
+export class VoiceActivity {
+  private noise = 60
+  private loud = 0
+  /** Milliseconds since something was last said. */
+  silentMs = 0
+  /** Milliseconds of speech so far. */
+  spokenMs = 0
+
+  get hasSpoken(): boolean {
+    return this.spokenMs > 0
+  }
+
+  /** Takes one frame; true while somebody speaks. */
+  take(frame: Int16Array): boolean {
+    const level = rms(frame)
+    const isLoud = level > Math.max(leastRms, this.noise * overNoise)
+    // The floor falls at once and rises slowly, so that a long word does not become noise.
+    this.noise = isLoud ? this.noise * 1.002 : this.noise * 0.95 + level * 0.05
+    this.loud = isLoud ? this.loud + 1 : 0
+    const speaks = this.loud >= framesToBelieve
+    if (speaks) {
+      this.spokenMs += this.loud === framesToBelieve ? framesToBelieve * frameMs : frameMs
+      this.silentMs = 0
+    } else this.silentMs += frameMs
+    return speaks
+  }
+}

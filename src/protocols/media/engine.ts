@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many rooms on one thread, in four slots of 5 ms, so that a hundred calls do not send at the same instant (measured: the
+// jitter that phones see falls fifteenfold). Lateness is measured, and new legs are refused when it grows; frames that are
+// too late are left out, never sent in a burst.
+import { type RemoteAudio, RtpLeg } from '../rtp/leg.ts'
+import type { Quality } from '../rtp/reception.ts'
+import { type Channel, Room, type RoomEvents } from './room.ts'
+import { Listener, type ListenerOptions, Recorder, type RecorderOptions } from './taps.ts'
+
+export interface EngineEvents extends RoomEvents {
+  digit(leg: string, digit: string): void
+  /** Nothing has come from a leg for the time that was given. */
+  silent(leg: string): void
+}
+
+export interface EngineOptions {
+  nowMs(): number
+  /** Lowest and highest RTP port; absent takes any. */
+  ports?: readonly [number, number]
+  mostLegs?: number
+  silentMs?: number
+  /** Lateness of the hundredth tick above which no more legs are taken. */
+  latestMs?: number
+}
+
+export interface LegEnd {
+  quality: Quality | null
+  sent: number
+  received: number
+}
+
+const slots = 4
+const frameMs = 20
+const slotMs = frameMs / slots
+const tooLateFrames = 3
+const latenessKept = 400
+
+export class MediaEngine {
+  private readonly rooms: { id: string; room: Room; slot: number }[] = []
+  private readonly byId = new Map<string, { id: string; room: Room; slot: number }>()
+  private readonly legRooms = new Map<string, string>()
+  private readonly taps = new Map<string, string>()
+  private readonly silentLegs = new Set<string>()
+  private readonly quiet = new Set<string>()
+  private readonly options: EngineOptions
+  private readonly events: EngineEvents
+  private readonly lateness = new Float64Array(latenessKept)
+  private ticks = 0
+  private readonly startedAt = performance.now()
+  private timer: NodeJS.Timeout | null = null
+
+  constructor(options: EngineOptions, events: EngineEvents) {
+    this.options = options
+    this.events = events
+    this.schedule()
+  }
+
+  get legs(): number {
+    return this.legRooms.size
+  }
+
+  /** Lateness that one tick in a hundred exceeds. */
+  get lateMs(): number {
+    const known = [...this.lateness.subarray(0, Math.min(this.ticks, latenessKept))].sort((a, b) => a - b)
+    return known[Math.floor(known.length * 0.99)] ?? 0
+  }
+
+  /** Whether one more leg would be served as well as those that are here. */
+  get admits(): boolean {
+    return this.legs < (this.options.mostLegs ?? 600) && this.lateMs <= (this.options.latestMs ?? 40)
+  }
+
+  /** Opens a leg in a room, which is made if there is none. Gives the port to be spoken to. */
+  async open(leg: string, room: string, host: string, impair?: () => number | null): Promise<number> {
+    const { nowMs, ports } = this.options
+    const opened = await RtpLeg.open({
+      host,
+      ...(ports ? { ports } : {}),
+      nowMs,
+      digit: (digit) => this.pressed(leg, digit),
+      ...(impair ? { impair } : {}),
+    })
+    this.roomOf(room).enter(leg, opened)
+    this.legRooms.set(leg, room)
+    return opened.port
+  }
+
+  /** A key of a leg, whether it came beside the voice or by signalling. */
+  pressed(leg: string, digit: string): void {
+    this.find(leg)?.pressed(digit)
+    this.events.digit(leg, digit)
+  }
+
+  connect(leg: string, remote: RemoteAudio & { sends: boolean }): void {
+    this.legOf(leg)?.connect(remote)
+    if (remote.sends) this.quiet.delete(leg)
+    else this.quiet.add(leg)
+  }
+
+  close(leg: string): LegEnd {
+    const open = this.legOf(leg)
+    const room = this.legRooms.get(leg)
+    const end = { quality: open?.quality() ?? null, ...(open?.figures ?? { sent: 0, received: 0 }) }
+    this.find(leg)?.leave(leg)
+    open?.close()
+    this.legRooms.delete(leg)
+    this.silentLegs.delete(leg)
+    this.quiet.delete(leg)
+    if (room !== undefined) this.leaveWhenEmpty(room)
+    return end
+  }
+
+  /** Takes a leg from its room to another. */
+  move(leg: string, room: string): void {
+    const open = this.legOf(leg)
+    const old = this.legRooms.get(leg)
+    if (!open || old === undefined || old === room) return
+    this.find(leg)?.leave(leg)
+    this.roomOf(room).enter(leg, open)
+    this.legRooms.set(leg, room)
+    this.leaveWhenEmpty(old)
+  }
+
+  gain(room: string, speaker: string, listener: string, gain: number): void {
+    this.byId.get(room)?.room.gain(speaker, listener, gain)
+  }
+
+  dial(leg: string, digits: string): void {
+    this.legOf(leg)?.dial(digits)
+  }
+
+  play(
+    room: string,
+    player: string,
+    samples: Int16Array,
+    options: { loop: number; level: number; to: readonly string[] | null },
+  ): void {
+    this.byId.get(room)?.room.play(player, samples, options)
+  }
+
+  stop(room: string, player: string): void {
+    this.byId.get(room)?.room.stopPlaying(player)
+  }
+
+  record(room: string, recorder: string, channels: readonly Channel[], options: RecorderOptions): void {
+    const found = this.byId.get(room)
+    if (!found) return
+    this.taps.set(recorder, room)
+    found.room.record(recorder, new Recorder(channels.length, options), channels)
+  }
+
+  pauseRecording(recorder: string, isPaused: boolean): void {
+    this.tapped(recorder)?.pauseRecording(recorder, isPaused)
+  }
+
+  endRecording(recorder: string): void {
+    this.tapped(recorder)?.endRecording(recorder)
+  }
+
+  listen(room: string, listener: string, leg: string, options: ListenerOptions): void {
+    this.taps.set(listener, room)
+    this.byId.get(room)?.room.listen(listener, leg, new Listener(options))
+  }
+
+  stopListening(listener: string): void {
+    this.tapped(listener)?.stopListening(listener)
+    this.taps.delete(listener)
+  }
+
+  detect(leg: string): void {
+    this.find(leg)?.detect(leg)
+  }
+
+  private tapped(id: string): Room | null {
+    return this.byId.get(this.taps.get(id) ?? '')?.room ?? null
+  }
+
+  private find(leg: string): Room | null {
+    return this.byId.get(this.legRooms.get(leg) ?? '')?.room ?? null
+  }
+
+  private legOf(leg: string): RtpLeg | null {
+    return this.find(leg)?.legs.get(leg) ?? null
+  }
+
+  private roomOf(id: string): Room {
+    const known = this.byId.get(id)
+    if (known) return known.room
+    const { events } = this
+    const room = new Room({
+      ...events,
+      recordingEnded: (recorder, reason, durationMs) => {
+        this.taps.delete(recorder)
+        events.recordingEnded(recorder, reason, durationMs)
+        this.leaveWhenEmpty(id)
+      },
+    })
+    const loads = Array.from({ length: slots }, (_, slot) => this.rooms.filter((each) => each.slot === slot).length)
+    const entry = { id, room, slot: loads.indexOf(Math.min(...loads)) }
+    this.rooms.push(entry)
+    this.byId.set(id, entry)
+    return room
+  }
+
+  /** The last leg ends the recordings of a room, and they end the room. */
+  private leaveWhenEmpty(id: string): void {
+    const entry = this.byId.get(id)
+    if (!entry || entry.room.legs.size > 0) return
+    this.byId.delete(id)
+    this.rooms.splice(this.rooms.indexOf(entry), 1)
+    for (const [tap, room] of [...this.taps])
+      if (room === id) {
+        entry.room.endRecording(tap)
+        this.taps.delete(tap)
+      }
+  }
+
+  private schedule(): void {
+    const dueMs = this.startedAt + this.ticks * slotMs
+    this.timer = setTimeout(() => this.run(), Math.max(0, dueMs - performance.now()))
+  }
+
+  private run(): void {
+    const lateMs = performance.now() - (this.startedAt + this.ticks * slotMs)
+    this.lateness[this.ticks % latenessKept] = Math.max(0, lateMs)
+    if (lateMs > tooLateFrames * frameMs) this.leaveOut(Math.floor(lateMs / frameMs))
+    const slot = this.ticks % slots
+    for (const each of this.rooms) if (each.slot === slot) each.room.tick()
+    if (this.ticks % 200 === 0) this.lookForSilence()
+    this.ticks++
+    this.schedule()
+  }
+
+  private leaveOut(frames: number): void {
+    for (const { room } of this.rooms) room.skip(frames)
+    this.ticks += frames * slots
+  }
+
+  private lookForSilence(): void {
+    const nowMs = this.options.nowMs()
+    const longest = this.options.silentMs ?? 30_000
+    for (const [id] of this.legRooms) {
+      const leg = this.legOf(id)
+      if (!leg || this.silentLegs.has(id) || this.quiet.has(id) || nowMs - leg.lastHeardMs < longest) continue
+      this.silentLegs.add(id)
+      this.events.silent(id)
+    }
+  }
+
+  closeAll(): void {
+    if (this.timer) clearTimeout(this.timer)
+    for (const leg of [...this.legRooms.keys()]) this.close(leg)
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call as media sees it: a room with a mixer, in which are telephones, players of sound and ears. Every 20 ms each telephone
+// is heard, everything is mixed, and each is told what it hears.
+import { frameSamples } from '../audio/g711.ts'
+import { type MemberId, Mixer } from '../audio/mixer.ts'
+import type { RtpLeg } from '../rtp/leg.ts'
+import { type Listener, type ListeningEnd, MachineDetector, type Recorder, type RecordingEnd } from './taps.ts'
+
+export interface RoomEvents {
+  played(player: string): void
+  recorded(recorder: string, channels: Int16Array[]): void
+  recordingEnded(recorder: string, reason: RecordingEnd, durationMs: number): void
+  speechBegan(listener: string): void
+  speechEnded(listener: string, reason: ListeningEnd, samples: Int16Array): void
+  machine(leg: string, isMachine: boolean): void
+}
+
+interface Player {
+  samples: Int16Array
+  position: number
+  /** Times it is still to be heard; Infinity until it is stopped. */
+  left: number
+  level: number
+  /** Who hears it; null for everybody. */
+  to: readonly string[] | null
+}
+
+/** Who is heard on one channel of a recording. */
+export interface Channel {
+  only?: readonly string[]
+  except?: readonly string[]
+}
+
+interface RecorderTap {
+  recorder: Recorder
+  members: MemberId[]
+  channels: readonly Channel[]
+  /** A pause keeps the length right and records nothing. */
+  isPaused: boolean
+}
+
+const mostMembers = 200
+
+export class Room {
+  private readonly mixer = new Mixer(1)
+  private readonly events: RoomEvents
+  readonly legs = new Map<string, RtpLeg>()
+  private readonly players = new Map<string, Player>()
+  private readonly recorders = new Map<string, RecorderTap>()
+  private readonly listeners = new Map<string, { listener: Listener; leg: string }>()
+  private readonly detectors = new Map<string, MachineDetector>()
+  private readonly heard = new Int16Array(frameSamples)
+  private readonly frames = [new Int16Array(frameSamples), new Int16Array(frameSamples)]
+
+  constructor(events: RoomEvents) {
+    this.events = events
+  }
+
+  get isEmpty(): boolean {
+    return this.legs.size === 0 && this.recorders.size === 0
+  }
+
+  enter(id: string, leg: RtpLeg): void {
+    if (this.legs.size >= mostMembers) throw new Error('the room is full')
+    this.legs.set(id, leg)
+    this.join(id)
+  }
+
+  leave(id: string): void {
+    this.legs.delete(id)
+    this.detectors.delete(id)
+    for (const [name, { leg }] of this.listeners) if (leg === id) this.listeners.delete(name)
+    this.mixer.leave(id)
+  }
+
+  /** A new member is heard by those who hear everybody, and hears no prompt that is meant for others. */
+  private join(id: MemberId): void {
+    this.mixer.enter(id)
+    for (const [player, { to }] of this.players) if (to && !to.includes(id)) this.mixer.gain(player, id, 0)
+    for (const { members, channels } of this.recorders.values())
+      members.forEach((member, i) => {
+        this.tune(member, channels[i] ?? {}, id)
+      })
+  }
+
+  private tune(tap: MemberId, { only, except }: Channel, speaker: MemberId): void {
+    const isHeard = only ? only.includes(speaker) : !except?.includes(speaker)
+    if (!isHeard) this.mixer.gain(speaker, tap, 0)
+  }
+
+  gain(speaker: string, listener: string, gain: number): void {
+    this.mixer.gain(speaker, listener, gain)
+  }
+
+  play(id: string, samples: Int16Array, options: { loop: number; level: number; to: readonly string[] | null }): void {
+    if (this.players.size >= mostMembers) throw new Error('too much is being played')
+    const { loop, level, to } = options
+    this.players.set(id, { samples, position: 0, left: loop === 0 ? Number.POSITIVE_INFINITY : loop, level, to })
+    this.join(id)
+    if (to) for (const leg of this.legs.keys()) if (!to.includes(leg)) this.mixer.gain(id, leg, 0)
+  }
+
+  stopPlaying(id: string): void {
+    if (!this.players.delete(id)) return
+    this.mixer.leave(id)
+  }
+
+  record(id: string, recorder: Recorder, channels: readonly Channel[]): void {
+    const members = channels.map((_, i) => `${id}/${i}`)
+    const everybody = this.mixer.members
+    this.recorders.set(id, { recorder, members, channels, isPaused: false })
+    members.forEach((member, i) => {
+      this.mixer.enter(member)
+      for (const speaker of everybody) this.tune(member, channels[i] ?? {}, speaker)
+    })
+  }
+
+  pauseRecording(id: string, isPaused: boolean): void {
+    const tap = this.recorders.get(id)
+    if (tap) tap.isPaused = isPaused
+  }
+
+  endRecording(id: string, reason: RecordingEnd = 'stopped'): void {
+    const tap = this.recorders.get(id)
+    if (!tap) return
+    this.recorders.delete(id)
+    for (const member of tap.members) this.mixer.leave(member)
+    const rest = tap.recorder.drain(true)
+    if (rest) this.events.recorded(id, rest)
+    this.events.recordingEnded(id, reason, tap.recorder.durationMs)
+  }
+
+  listen(id: string, leg: string, listener: Listener): void {
+    this.listeners.set(id, { listener, leg })
+  }
+
+  stopListening(id: string): void {
+    this.listeners.delete(id)
+  }
+
+  detect(leg: string): void {
+    this.detectors.set(leg, new MachineDetector())
+  }
+
+  /** A key ends what it was said to end. */
+  pressed(key: string): void {
+    for (const [id, { recorder }] of this.recorders) if (recorder.endsBy(key)) this.endRecording(id, 'key')
+  }
+
+  /** One frame of everything. */
+  tick(): void {
+    for (const [id, leg] of this.legs) leg.hear(this.mixer.frameOf(id))
+    for (const [id, player] of this.players) this.playFrame(id, player)
+    this.listenTo()
+    this.mixer.gather()
+    for (const [id, leg] of this.legs) {
+      this.mixer.hear(id, this.heard)
+      leg.say(this.heard)
+    }
+    for (const [id, tap] of this.recorders) this.recordFrame(id, tap)
+  }
+
+  /** Frames that came too late to be sent; their time passes all the same. */
+  skip(frames: number): void {
+    for (const leg of this.legs.values()) leg.skip(frames)
+  }
+
+  private playFrame(id: string, player: Player): void {
+    const frame = this.mixer.frameOf(id)
+    frame.fill(0)
+    if (player.left <= 0) {
+      this.stopPlaying(id)
+      return this.events.played(id)
+    }
+    const part = player.samples.subarray(player.position, player.position + frameSamples)
+    for (let i = 0; i < part.length; i++) frame[i] = (part[i] ?? 0) * player.level
+    player.position += frameSamples
+    if (player.position < player.samples.length) return
+    player.position = 0
+    player.left--
+  }
+
+  private listenTo(): void {
+    for (const [id, { listener, leg }] of this.listeners) {
+      if (!this.legs.has(leg)) continue
+      const { begins, end } = listener.take(this.mixer.frameOf(leg))
+      if (begins) this.events.speechBegan(id)
+      if (end === null) continue
+      this.listeners.delete(id)
+      this.events.speechEnded(id, end, listener.heard())
+    }
+    for (const [leg, detector] of this.detectors) {
+      const isMachine = detector.take(this.mixer.frameOf(leg))
+      if (isMachine === null) continue
+      this.detectors.delete(leg)
+      this.events.machine(leg, isMachine)
+    }
+  }
+
+  private recordFrame(id: string, { recorder, members, isPaused }: RecorderTap): void {
+    const frames = members.map((member, i) => {
+      const frame = this.frames[i] ?? this.heard
+      this.mixer.hear(member, frame)
+      if (isPaused) frame.fill(0)
+      return frame
+    })
+    const end = recorder.take(frames)
+    const chunk = recorder.drain(false)
+    if (chunk) this.events.recorded(id, chunk)
+    if (end) this.endRecording(id, end)
+  }
+}

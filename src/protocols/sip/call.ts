@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call as SIP sees it (RFC 3261 §13-15): invited or inviting, ringing, answered, renegotiated, ended. Reliable provisional
+// answers (RFC 3262), session timers (RFC 4028), UPDATE (RFC 3311), digits by INFO and REFER (RFC 3515) are part of it. What is
+// heard and said is not: session descriptions pass through as text.
+
+import { Dialog, newTag } from './dialog.ts'
+import { authorise, type Credentials, readChallenge } from './digest.ts'
+import { parseAddress, tagOf } from './header-values.ts'
+import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
+import { dueAfterMs, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
+import type { ClientHandlers, ClientTransaction, ServerTransaction, Timing } from './transaction.ts'
+import type { Peer, TransportName } from './transport.ts'
+
+/** What a call tells its owner. A call that was refused or ended tells so exactly once. */
+export interface CallHandlers {
+  /** Rings, or a voice announces something before the answer. */
+  progress?(status: number, description: string | null): void
+  /** Both sides have agreed; the description is the other side's. */
+  answered?(description: string): void
+  refused?(status: number, reason: string): void
+  ended?(by: 'local' | 'remote' | 'lost', reason: string): void
+  /** The other side wants to change the session: the description that answers it, or null to keep what is. */
+  offered?(description: string): string | null
+  digit?(digit: string, durationMs: number): void
+  /** The other side asks to be connected with somebody else. */
+  referred?(target: string): boolean
+}
+
+/** The endpoint, as far as a call needs it. */
+export interface Switchboard {
+  readonly timing: Timing
+  contact(transport: TransportName): string
+  enter(dialog: string, call: SipCall): void
+  leave(dialog: string): void
+  /** Sends a request in a transaction of its own; a CANCEL keeps the Via of its INVITE. */
+  transmit(request: SipRequest, to: Peer, handlers: ClientHandlers, stamped?: boolean): ClientTransaction | null
+  /** Sends what nobody answers, an ACK. */
+  sendDirect(request: SipRequest, to: Peer): void
+}
+
+export interface Invitation {
+  /** Request-URI and address of the other side. */
+  uri: string
+  peer: Peer
+  from: string
+  to?: string
+  description: string
+  credentials?: Credentials
+  /** Further headers, such as P-Asserted-Identity. */
+  headers?: readonly (readonly [string, string])[]
+  sessionSeconds?: number
+}
+
+type State = 'inviting' | 'ringing' | 'answered' | 'over'
+
+const sdpType = 'application/sdp'
+const allow = 'INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY'
+
+export class SipCall {
+  private readonly endpoint: Switchboard
+  private readonly handlers: CallHandlers
+  private readonly dialog: Dialog
+  private state: State = 'inviting'
+  private description = ''
+  private refreshTimer: NodeJS.Timeout | null = null
+  private remoteAllows = ''
+  readonly direction: 'incoming' | 'outgoing'
+
+  // What only an outgoing call has.
+  private invitation: Invitation | null = null
+  private outgoing: ClientTransaction | null = null
+  private wantsCancel = false
+  private heardProvisional = false
+  private hasAuthorised = false
+  private lastReliable = 0
+  private earlyDescription: string | null = null
+
+  // What only an incoming call has.
+  private incoming: ServerTransaction | null = null
+  private reliable: { seq: number; timer: NodeJS.Timeout | null; confirmed(): void } | null = null
+  private awaitsAnswerInAck = false
+  /** The offer of the caller; null if it wants to be offered something. */
+  readonly offer: string | null
+  /** Addresses as the headers give them. */
+  readonly from: string
+  readonly to: string
+  readonly requestUri: string
+  readonly source: Peer
+
+  private constructor(
+    endpoint: Switchboard,
+    dialog: Dialog,
+    handlers: CallHandlers,
+    about: Pick<SipCall, 'direction' | 'offer' | 'from' | 'to' | 'requestUri' | 'source'>,
+  ) {
+    this.endpoint = endpoint
+    this.dialog = dialog
+    this.handlers = handlers
+    this.direction = about.direction
+    this.offer = about.offer
+    this.from = about.from
+    this.to = about.to
+    this.requestUri = about.requestUri
+    this.source = about.source
+  }
+
+  static invite(endpoint: Switchboard, invitation: Invitation, handlers: CallHandlers): SipCall {
+    const to = invitation.to ?? `<${invitation.uri}>`
+    const dialog = new Dialog({
+      callId: `${newTag()}${newTag()}`,
+      localAddress: invitation.from,
+      remoteAddress: to,
+      localTag: newTag(),
+      remoteTag: null,
+      localSeq: 0,
+      remoteSeq: null,
+      target: invitation.uri,
+      routes: [],
+      peer: invitation.peer,
+    })
+    const { from, uri: requestUri, peer: source } = invitation
+    const call = new SipCall(endpoint, dialog, handlers, {
+      direction: 'outgoing',
+      offer: null,
+      from,
+      to,
+      requestUri,
+      source,
+    })
+    call.invitation = invitation
+    call.description = invitation.description
+    endpoint.enter(dialog.id, call)
+    call.sendInvite(null, invitation.sessionSeconds ?? 1_800)
+    return call
+  }
+
+  static invited(
+    endpoint: Switchboard,
+    transaction: ServerTransaction,
+    handlersOf: (call: SipCall) => CallHandlers,
+  ): SipCall {
+    const { request, from: source } = transaction
+    const { headers } = request
+    const [from, to] = [headers.get('from') ?? '', headers.get('to') ?? '']
+    const dialog = new Dialog({
+      callId: headers.get('call-id') ?? '',
+      localAddress: to,
+      remoteAddress: from.replace(/;\s*tag\s*=\s*[^;\s]+/i, ''),
+      localTag: newTag(),
+      remoteTag: tagOf(from),
+      localSeq: 0,
+      remoteSeq: readCseq(headers)?.number ?? 0,
+      target: parseAddress(from).uri.text,
+      routes: [],
+      peer: source,
+    })
+    dialog.learn(request, source, true)
+    const offer = request.body.length > 0 ? request.body.toString('utf8') : null
+    const handlers: CallHandlers = {}
+    const about = { direction: 'incoming' as const, offer, from, to, requestUri: request.uri, source }
+    const call = new SipCall(endpoint, dialog, handlers, about)
+    call.incoming = transaction
+    call.remoteAllows = headers.all('allow').join(',')
+    endpoint.enter(dialog.id, call)
+    Object.assign(handlers, handlersOf(call))
+    return call
+  }
+
+  get callId(): string {
+    return this.dialog.state.callId
+  }
+
+  get isOver(): boolean {
+    return this.state === 'over'
+  }
+
+  header(name: string): string | null {
+    return this.incoming?.request.headers.get(name) ?? null
+  }
+
+  // --- outgoing ---
+
+  private sendInvite(authorisation: readonly [string, string] | null, sessionSeconds: number): void {
+    const { invitation, dialog, endpoint } = this
+    if (!invitation) return
+    const contact = endpoint.contact(invitation.peer.transport)
+    const body = Buffer.from(this.description)
+    const request = dialog.request('INVITE', contact, { body, type: sdpType })
+    request.headers.add('allow', allow).add('supported', '100rel, timer, replaces')
+    request.headers.add('session-expires', sessionSeconds).add('min-se', shortestSessionSeconds)
+    for (const [name, value] of invitation.headers ?? []) request.headers.add(name, value)
+    if (authorisation) request.headers.add(...authorisation)
+    this.outgoing = endpoint.transmit(request, invitation.peer, {
+      provisional: (response) => this.takeProvisional(response),
+      final: (response, from) => this.takeFinal(response, from),
+      failed: (reason) =>
+        this.refuse(reason === 'timeout' ? 408 : 503, reason === 'timeout' ? 'No answer' : 'Not reached'),
+    })
+  }
+
+  private takeProvisional(response: SipResponse): void {
+    this.heardProvisional = true
+    if (this.wantsCancel) return this.sendCancel()
+    if (response.status === 100 || this.state === 'over') return
+    this.state = 'ringing'
+    const seq = Number(response.headers.get('rseq') ?? 0)
+    if (response.headers.has('require', '100rel') && seq > 0) {
+      if (seq <= this.lastReliable) return
+      this.lastReliable = seq
+      this.acknowledgeProvisional(response, seq)
+    }
+    const description = response.body.length > 0 ? response.body.toString('utf8') : null
+    if (description) this.earlyDescription = description
+    this.handlers.progress?.(response.status, description)
+  }
+
+  private acknowledgeProvisional(response: SipResponse, seq: number): void {
+    const early = new Dialog({ ...this.dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+    early.learn(response, this.dialog.state.peer, true)
+    const prack = early.request('PRACK', this.endpoint.contact(early.state.peer.transport))
+    this.dialog.state.localSeq = early.state.localSeq
+    prack.headers.add('rack', `${seq} ${readCseq(response.headers)?.number ?? 1} INVITE`)
+    this.endpoint.transmit(prack, early.state.peer, { final: () => undefined, failed: () => undefined })
+  }
+
+  private takeFinal(response: SipResponse, from: Peer): void {
+    if (response.status >= 300) return this.takeRefusal(response)
+    const seq = readCseq(response.headers)?.number ?? 1
+    const tag = tagOf(response.headers.get('to'))
+    if (this.state === 'answered') {
+      // A repeat is acknowledged again; another phone that answered too is acknowledged and hung up.
+      if (tag === this.dialog.state.remoteTag) this.acknowledge(this.dialog, seq)
+      else this.dismiss(response, from, seq)
+      return
+    }
+    if (this.state === 'over' || this.wantsCancel) {
+      this.dismiss(response, from, seq)
+      return this.wantsCancel ? this.refuse(487, 'Request Terminated') : undefined
+    }
+    this.dialog.learn(response, from, true)
+    this.state = 'answered'
+    this.remoteAllows = response.headers.all('allow').join(',')
+    this.acknowledge(this.dialog, seq)
+    this.watch(planOf(response, 'uac'))
+    const description = response.body.length > 0 ? response.body.toString('utf8') : this.earlyDescription
+    if (description === null) return this.hangup('no session description')
+    this.handlers.answered?.(description)
+  }
+
+  private acknowledge(dialog: Dialog, seq: number): void {
+    const ack = dialog.request('ACK', this.endpoint.contact(dialog.state.peer.transport), { seq })
+    this.endpoint.sendDirect(ack, dialog.state.peer)
+  }
+
+  private dismiss(response: SipResponse, from: Peer, seq: number): void {
+    const other = new Dialog({ ...this.dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+    other.learn(response, from, true)
+    this.acknowledge(other, seq)
+    const bye = other.request('BYE', this.endpoint.contact(other.state.peer.transport))
+    this.endpoint.transmit(bye, other.state.peer, { final: () => undefined, failed: () => undefined })
+  }
+
+  private takeRefusal(response: SipResponse): void {
+    const { status, headers } = response
+    if (this.state === 'over') return
+    if ((status === 401 || status === 407) && this.invitation?.credentials && !this.hasAuthorised) {
+      this.hasAuthorised = true
+      const challenge = readChallenge(headers.all(status === 401 ? 'www-authenticate' : 'proxy-authenticate'))
+      if (challenge) {
+        const value = authorise(challenge, this.invitation.credentials, 'INVITE', this.invitation.uri)
+        return this.sendInvite([status === 401 ? 'authorization' : 'proxy-authorization', value], 1_800)
+      }
+    }
+    const least = Number(headers.get('min-se'))
+    if (status === 422 && least > 0 && least <= 86_400 && this.lastReliable >= 0) {
+      this.lastReliable = -1
+      return this.sendInvite(null, least)
+    }
+    this.refuse(status, response.reason)
+  }
+
+  private refuse(status: number, reason: string): void {
+    if (this.state === 'over') return
+    this.finish()
+    this.handlers.refused?.(status, reason)
+  }
+
+  /** Gives up an invitation that nobody has answered; waits for a first sign of the other side, as it must (§9.1). */
+  cancel(): void {
+    if (this.state === 'answered') return this.hangup('cancelled')
+    if (this.state === 'over' || this.wantsCancel) return
+    this.wantsCancel = true
+    if (this.heardProvisional) this.sendCancel()
+    // A silent other side is not waited for longer than an INVITE lasts.
+    const timer = setTimeout(() => this.refuse(487, 'Request Terminated'), 64 * this.endpoint.timing.t1Ms)
+    timer.unref()
+  }
+
+  private sendCancel(): void {
+    const invite = this.outgoing?.request
+    if (!invite || !this.invitation) return
+    const headers = new SipHeaders().add('via', invite.headers.all('via')[0] ?? '').add('max-forwards', 70)
+    for (const name of ['from', 'to', 'call-id'] as const) headers.add(name, invite.headers.get(name) ?? '')
+    headers.add('cseq', `${readCseq(invite.headers)?.number ?? 1} CANCEL`)
+    for (const route of invite.headers.all('route')) headers.add('route', route)
+    const cancel = makeRequest('CANCEL', invite.uri, headers)
+    this.endpoint.transmit(cancel, this.invitation.peer, { final: () => undefined, failed: () => undefined }, true)
+    this.heardProvisional = false
+  }
+
+  // --- incoming ---
+
+  /** Tells the caller that it rings. With a description the caller hears something before the answer. */
+  ring(status: 180 | 183 = 180, description: string | null = null): void {
+    if (!this.incoming || this.state === 'over' || this.state === 'answered') return
+    this.state = 'ringing'
+    const response = this.response(this.incoming.request, status, description)
+    const wanted = this.incoming.request.headers
+    if (wanted.has('require', '100rel')) this.sendReliably(response)
+    else this.incoming.respond(response)
+  }
+
+  /** Repeats a provisional answer until PRACK says that it came (RFC 3262 §3). */
+  private sendReliably(response: SipResponse): void {
+    const { incoming } = this
+    if (!incoming || this.reliable?.timer) return
+    const seq = (this.reliable?.seq ?? 0) + 1
+    response.headers.add('require', '100rel').add('rseq', seq)
+    const reliable = { seq, timer: null as NodeJS.Timeout | null, confirmed: () => undefined }
+    const repeat = (ms: number) => {
+      incoming.respond(response)
+      if (ms > 32 * this.endpoint.timing.t1Ms) return this.reject(504)
+      reliable.timer = setTimeout(() => repeat(ms * 2), ms)
+      reliable.timer.unref()
+    }
+    this.reliable = reliable
+    repeat(this.endpoint.timing.t1Ms)
+  }
+
+  answer(description: string): void {
+    const { incoming } = this
+    if (!incoming || this.state === 'over' || this.state === 'answered') return
+    const asked = readSessionExpires(incoming.request.headers)
+    this.state = 'answered'
+    this.description = description
+    this.awaitsAnswerInAck = this.offer === null
+    const response = this.response(incoming.request, 200, description)
+    if (asked && incoming.request.headers.has('supported', 'timer')) {
+      const refresher = asked.refresher ?? 'uac'
+      response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
+      this.watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
+    }
+    this.stopReliable()
+    incoming.onUnconfirmed = () => this.hangup('nobody acknowledged the answer')
+    incoming.respond(response)
+    if (this.offer !== null) this.handlers.answered?.(this.offer)
+  }
+
+  reject(status: number, reason?: string): void {
+    if (!this.incoming || this.state === 'over' || this.state === 'answered') return
+    this.incoming.reply(status, this.dialog.state.localTag, reason)
+    this.finish()
+    this.handlers.refused?.(status, reason ?? '')
+  }
+
+  /** The caller gave up before the answer. */
+  cancelled(): void {
+    if (this.state === 'over' || this.state === 'answered' || !this.incoming) return
+    this.incoming.reply(487, this.dialog.state.localTag)
+    this.finish()
+    this.handlers.ended?.('remote', 'cancelled')
+  }
+
+  private response(request: SipRequest, status: number, description: string | null): SipResponse {
+    const response = makeResponse(request, status, this.dialog.state.localTag)
+    for (const route of request.headers.all('record-route')) response.headers.add('record-route', route)
+    response.headers.add('contact', this.endpoint.contact(this.dialog.state.peer.transport)).add('allow', allow)
+    response.headers.add('supported', '100rel, timer, replaces')
+    if (description === null) return response
+    response.headers.add('content-type', sdpType)
+    return { ...response, body: Buffer.from(description) }
+  }
+
+  // --- in the dialog, both ways ---
+
+  /** A request inside this call. */
+  take(transaction: ServerTransaction): void {
+    const { request } = transaction
+    if (request.method === 'ACK') return this.takeAck(request)
+    const tag = this.dialog.state.localTag
+    if (!this.dialog.accepts(request)) return transaction.reply(500, tag, 'Old sequence number')
+    if (this.state === 'over' && request.method !== 'BYE') return transaction.reply(481, tag)
+    switch (request.method) {
+      case 'BYE':
+        return this.takeBye(transaction)
+      case 'INVITE':
+      case 'UPDATE':
+        return this.takeOffer(transaction)
+      case 'PRACK':
+        return this.takePrack(transaction)
+      case 'INFO':
+        return this.takeInfo(transaction)
+      case 'REFER':
+        return this.takeRefer(transaction)
+      case 'NOTIFY':
+      case 'OPTIONS':
+        return transaction.respond(this.response(request, 200, null))
+      default:
+        return transaction.reply(405, tag)
+    }
+  }
+
+  private takeAck(request: SipRequest): void {
+    this.incoming?.confirmed()
+    if (!this.awaitsAnswerInAck) return
+    this.awaitsAnswerInAck = false
+    if (request.body.length === 0) return this.hangup('no session description')
+    this.handlers.answered?.(request.body.toString('utf8'))
+  }
+
+  private takeBye(transaction: ServerTransaction): void {
+    transaction.respond(this.response(transaction.request, 200, null))
+    if (this.state === 'over') return
+    this.finish()
+    this.handlers.ended?.('remote', 'hung up')
+  }
+
+  /** Re-INVITE and UPDATE: a change of the session, or only a sign of life. */
+  private takeOffer(transaction: ServerTransaction): void {
+    const { request, from } = transaction
+    const tag = this.dialog.state.localTag
+    if (this.state !== 'answered' && request.method === 'INVITE') return transaction.reply(491, tag)
+    this.dialog.learn(request, from, false)
+    const asked = readSessionExpires(request.headers)
+    if (asked && asked.seconds < shortestSessionSeconds) {
+      const refusal = this.response(request, 422, null)
+      refusal.headers.add('min-se', shortestSessionSeconds)
+      return transaction.respond(refusal)
+    }
+    const offer = request.body.length > 0 ? request.body.toString('utf8') : null
+    const answer =
+      offer === null ? (request.method === 'INVITE' ? this.description : '') : this.handlers.offered?.(offer)
+    if (answer === null || answer === undefined) return transaction.reply(488, tag)
+    if (answer !== '') this.description = answer
+    const response = this.response(request, 200, answer === '' ? null : answer)
+    if (asked) {
+      const refresher = asked.refresher ?? 'uac'
+      response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
+      this.watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
+    }
+    if (request.method === 'INVITE') this.incoming = transaction
+    transaction.respond(response)
+  }
+
+  private takePrack(transaction: ServerTransaction): void {
+    const [seq] = (transaction.request.headers.get('rack') ?? '').split(' ')
+    if (!this.reliable || Number(seq) !== this.reliable.seq) return transaction.reply(481, this.dialog.state.localTag)
+    this.stopReliable()
+    transaction.respond(this.response(transaction.request, 200, null))
+  }
+
+  private stopReliable(): void {
+    if (!this.reliable?.timer) return
+    clearTimeout(this.reliable.timer)
+    this.reliable.timer = null
+  }
+
+  private takeInfo(transaction: ServerTransaction): void {
+    const { request } = transaction
+    transaction.respond(this.response(request, 200, null))
+    const type = (request.headers.get('content-type') ?? '').toLowerCase()
+    const text = request.body.toString('latin1')
+    const digit = type.startsWith('application/dtmf-relay')
+      ? /^\s*signal\s*=\s*([0-9A-D*#])/im.exec(text)?.[1]
+      : type.startsWith('application/dtmf')
+        ? /^\s*([0-9A-D*#])\s*$/i.exec(text)?.[1]
+        : undefined
+    if (!digit) return
+    const duration = Number(/^\s*duration\s*=\s*(\d{1,5})/im.exec(text)?.[1] ?? 160)
+    this.handlers.digit?.(digit.toUpperCase(), duration)
+  }
+
+  private takeRefer(transaction: ServerTransaction): void {
+    const { request } = transaction
+    const target = request.headers.get('refer-to')
+    const isTaken = target !== null && (this.handlers.referred?.(parseAddress(target).uri.text) ?? false)
+    transaction.respond(this.response(request, isTaken ? 202 : 603, null))
+    if (isTaken) this.notifyReferral(100)
+  }
+
+  /** Tells who asked for a transfer how it goes (RFC 3515 §2.4.4). */
+  notifyReferral(status: number): void {
+    if (this.state !== 'answered') return
+    const body = Buffer.from(`SIP/2.0 ${status} ${status === 100 ? 'Trying' : status < 300 ? 'OK' : 'Failed'}\r\n`)
+    const notify = this.dialog.request('NOTIFY', this.contact(), { body, type: 'message/sipfrag;version=2.0' })
+    notify.headers.add('event', 'refer')
+    notify.headers.add('subscription-state', status === 100 ? 'active;expires=60' : 'terminated;reason=noresource')
+    this.send(notify)
+  }
+
+  /** Asks the other side to call somebody else. */
+  refer(target: string): void {
+    if (this.state !== 'answered') return
+    const request = this.dialog.request('REFER', this.contact())
+    request.headers.add('refer-to', `<${target}>`)
+    this.send(request)
+  }
+
+  sendInfoDigit(digit: string, durationMs: number): void {
+    if (this.state !== 'answered') return
+    const body = Buffer.from(`Signal=${digit}\r\nDuration=${durationMs}\r\n`)
+    this.send(this.dialog.request('INFO', this.contact(), { body, type: 'application/dtmf-relay' }))
+  }
+
+  /** Offers a changed session, such as one on hold. */
+  reinvite(description: string): void {
+    if (this.state !== 'answered') return
+    this.description = description
+    const request = this.dialog.request('INVITE', this.contact(), { body: Buffer.from(description), type: sdpType })
+    request.headers.add('allow', allow).add('supported', 'timer')
+    let isAnswered = false
+    this.endpoint.transmit(request, this.dialog.state.peer, {
+      final: (response, from) => {
+        if (response.status >= 300) return this.takeDialogFailure(response.status)
+        this.dialog.learn(response, from, false)
+        this.acknowledge(this.dialog, readCseq(response.headers)?.number ?? 1)
+        // A repeat of the answer is acknowledged again, and says nothing new.
+        if (isAnswered) return
+        isAnswered = true
+        if (response.body.length > 0) this.handlers.offered?.(response.body.toString('utf8'))
+      },
+      failed: () => this.lose('a change of the session was not answered'),
+    })
+  }
+
+  private takeDialogFailure(status: number): void {
+    if (status === 481 || status === 408) this.lose('the other side does not know the call')
+  }
+
+  private watch(plan: SessionPlan | null): void {
+    if (this.refreshTimer) clearTimeout(this.refreshTimer)
+    if (!plan) return
+    this.refreshTimer = setTimeout(() => {
+      if (plan.isOurs) this.refresh(plan)
+      else this.hangup('the other side no longer refreshes the session')
+    }, dueAfterMs(plan))
+    this.refreshTimer.unref()
+  }
+
+  private refresh(plan: SessionPlan): void {
+    const usesUpdate = /\bUPDATE\b/i.test(this.remoteAllows)
+    const body = usesUpdate ? {} : { body: Buffer.from(this.description), type: sdpType }
+    const request = this.dialog.request(usesUpdate ? 'UPDATE' : 'INVITE', this.contact(), body)
+    request.headers.add('supported', 'timer').add('session-expires', `${plan.seconds};refresher=uac`)
+    this.endpoint.transmit(request, this.dialog.state.peer, {
+      final: (response) => {
+        if (request.method === 'INVITE' && response.status < 300)
+          this.acknowledge(this.dialog, readCseq(response.headers)?.number ?? 1)
+        if (response.status >= 300) this.takeDialogFailure(response.status)
+        this.watch(plan)
+      },
+      failed: () => this.lose('a refresh was not answered'),
+    })
+  }
+
+  /** Ends the call, whatever its state. */
+  hangup(reason = 'hung up'): void {
+    if (this.state === 'over') return
+    if (this.state !== 'answered') return this.direction === 'outgoing' ? this.cancel() : this.reject(480)
+    const bye = this.dialog.request('BYE', this.contact())
+    this.send(bye)
+    this.finish()
+    this.handlers.ended?.('local', reason)
+  }
+
+  private lose(reason: string): void {
+    if (this.state === 'over') return
+    this.finish()
+    this.handlers.ended?.('lost', reason)
+  }
+
+  private contact(): string {
+    return this.endpoint.contact(this.dialog.state.peer.transport)
+  }
+
+  private send(request: SipRequest): void {
+    this.endpoint.transmit(request, this.dialog.state.peer, {
+      final: (response) => {
+        if (request.method !== 'BYE') this.takeDialogFailure(response.status)
+      },
+      failed: () => undefined,
+    })
+  }
+
+  private finish(): void {
+    this.state = 'over'
+    this.watch(null)
+    this.stopReliable()
+    this.endpoint.leave(this.dialog.id)
+  }
+}
+
+/** Who refreshes after an answer to our INVITE. */
+function planOf(response: SipResponse, self: 'uac' | 'uas'): SessionPlan | null {
+  const agreed = readSessionExpires(response.headers)
+  if (!agreed || agreed.seconds < shortestSessionSeconds) return null
+  return { seconds: agreed.seconds, isOurs: (agreed.refresher ?? 'uac') === self }
+}

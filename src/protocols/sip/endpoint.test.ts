@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { createSocket, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import type { CallHandlers, Invitation, SipCall } from './call.ts'
+import { challengeWith, proves } from './digest.ts'
+import { type EndpointOptions, SipEndpoint } from './endpoint.ts'
+import { makeResponse, parseMessage, SipHeaders, type SipMessage, type SipRequest, serialise } from './message.ts'
+import type { TransportName } from './transport.ts'
+
+const host = '127.0.0.1'
+const quick = { t1Ms: 20, t2Ms: 80, t4Ms: 100 }
+const offer = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n'
+
+async function endpoint(t: TestContext, options: Partial<EndpointOptions> = {}): Promise<SipEndpoint> {
+  const opened = await SipEndpoint.open({
+    host,
+    ports: { udp: 0, tcp: 0 },
+    timing: quick,
+    invited: () => null,
+    ...options,
+  })
+  t.after(() => opened.close())
+  return opened
+}
+
+/** Writes down what a call tells, and lets a test wait for one of its words. */
+function diary() {
+  const lines: string[] = []
+  const waits: { word: string; done(): void }[] = []
+  const note = (line: string) => {
+    lines.push(line)
+    for (const wait of waits) if (line.startsWith(wait.word)) wait.done()
+  }
+  const handlers: CallHandlers = {
+    progress: (status) => note(`progress ${status}`),
+    answered: (description) => note(`answered ${description.length}`),
+    refused: (status) => note(`refused ${status}`),
+    ended: (by, reason) => note(`ended ${by} ${reason}`),
+    offered: (description) => {
+      note('offered')
+      return description
+    },
+    digit: (digit, ms) => note(`digit ${digit} ${ms}`),
+    referred: (target) => {
+      note(`referred ${target}`)
+      return true
+    },
+  }
+  const until = (word: string): Promise<void> =>
+    lines.some((line) => line.startsWith(word)) ? Promise.resolve() : new Promise((done) => waits.push({ word, done }))
+  return { lines, handlers, until }
+}
+
+function invitation(to: SipEndpoint, transport: TransportName = 'udp', extra: Partial<Invitation> = {}): Invitation {
+  const port = to.ports[transport] ?? 0
+  return {
+    uri: `sip:+254711000001@${host}:${port}`,
+    peer: { transport, host, port },
+    from: '<sip:+254700000000@127.0.0.1>',
+    description: offer,
+    ...extra,
+  }
+}
+
+for (const transport of ['udp', 'tcp'] as const)
+  test(`a call over ${transport} rings, is answered, changes, says digits and ends once on both sides`, async (t) => {
+    const [here, there] = [diary(), diary()]
+    let callee: SipCall | undefined
+    const answering = await endpoint(t, {
+      invited: (call) => {
+        callee = call
+        queueMicrotask(() => {
+          call.ring()
+          call.answer(offer)
+        })
+        return there.handlers
+      },
+    })
+    const calling = await endpoint(t)
+    const call = calling.invite(invitation(answering, transport), here.handlers)
+    await here.until('answered')
+    await there.until('answered')
+    call.reinvite(offer)
+    await there.until('offered')
+    await here.until('offered')
+    call.sendInfoDigit('5', 100)
+    await there.until('digit')
+    callee?.refer('sip:somebody@example.com')
+    await here.until('referred')
+    callee?.hangup()
+    await here.until('ended')
+    assert.deepEqual(here.lines, [
+      'progress 180',
+      `answered ${offer.length}`,
+      'offered',
+      'referred sip:somebody@example.com',
+      'ended remote hung up',
+    ])
+    assert.deepEqual(there.lines, [`answered ${offer.length}`, 'offered', 'digit 5 100', 'ended local hung up'])
+    assert.deepEqual([calling.size.calls, answering.size.calls], [0, 0])
+  })
+
+test('refusals keep their status, and an invitation that is given up is terminated', async (t) => {
+  const rejecting = await endpoint(
+    t,
+    later((call) => call.reject(486)),
+  )
+  const ringing = await endpoint(
+    t,
+    later((call) => call.ring()),
+  )
+  const calling = await endpoint(t)
+  const [busy, given] = [diary(), diary()]
+  calling.invite(invitation(rejecting), busy.handlers)
+  await busy.until('refused')
+  assert.deepEqual(busy.lines, ['refused 486'])
+  const call = calling.invite(invitation(ringing), given.handlers)
+  await given.until('progress')
+  call.cancel()
+  await given.until('refused')
+  assert.deepEqual(given.lines, ['progress 180', 'refused 487'])
+})
+
+test('provisional answers that must arrive are acknowledged', async (t) => {
+  const calling = await endpoint(t)
+  const answering = await endpoint(t, {
+    invited: (call) => {
+      queueMicrotask(() => call.ring(183, offer))
+      setTimeout(() => call.answer(offer), 60)
+      return {}
+    },
+  })
+  const here = diary()
+  calling.invite(invitation(answering, 'udp', { headers: [['require', '100rel']] }), here.handlers)
+  await here.until('answered')
+  assert.deepEqual(here.lines, ['progress 183', `answered ${offer.length}`])
+})
+
+test('a password is proved when it is asked for, to invite and to register', async (t) => {
+  const password = 'siri'
+  const asked: string[] = []
+  const registrar = await endpoint(t, {
+    asked: (transaction) => {
+      const { request } = transaction
+      const value = request.headers.get('authorization')
+      asked.push(`${request.method} ${value ? 'again' : 'first'}`)
+      const isProved =
+        value !== null && proves(value, request.method, 'n1', (name) => (name === 'trunk-1' ? password : null))
+      const response = makeResponse(request, isProved ? 200 : 401, 'reg')
+      if (!isProved) response.headers.add('www-authenticate', challengeWith('carrier', 'n1'))
+      transaction.respond(response)
+      return true
+    },
+  })
+  const calling = await endpoint(t)
+  const peer = { transport: 'udp' as const, host, port: registrar.ports.udp ?? 0 }
+  const register = (secret: string) =>
+    calling.request('REGISTER', `sip:${host}`, peer, {
+      from: '<sip:trunk-1@carrier>',
+      credentials: { username: 'trunk-1', password: secret },
+    })
+  assert.equal((await register(password)).status, 200)
+  assert.equal((await register('wrong')).status, 401)
+  assert.deepEqual(asked, ['REGISTER first', 'REGISTER again', 'REGISTER first', 'REGISTER again'])
+})
+
+test('sessions that are too short are raised, unknown extensions and methods are named', async (t) => {
+  const answering = await endpoint(
+    t,
+    later((call) => call.answer(offer)),
+  )
+  const calling = await endpoint(t)
+  const here = diary()
+  calling.invite(invitation(answering, 'udp', { sessionSeconds: 30 }), here.handlers)
+  await here.until('answered')
+  const peer = { transport: 'udp' as const, host, port: answering.ports.udp ?? 0 }
+  const ask = (method: string, headers: [string, string][] = [], uri = `sip:x@${host}`) =>
+    calling.request(method, uri, peer, { from: '<sip:x@y.example>', headers })
+  assert.equal((await ask('OPTIONS')).status, 200)
+  assert.equal((await ask('SUBSCRIBE')).status, 405)
+  const odd = await ask('OPTIONS', [['require', 'magic']])
+  assert.deepEqual([odd.status, odd.headers.get('unsupported')], [420, 'magic'])
+  assert.equal((await ask('OPTIONS', [], 'unknown:scheme')).status, 416)
+})
+
+/** Does something with each call that comes in, a moment later. */
+const later = (act: (call: SipCall) => void) => ({
+  invited(call: SipCall) {
+    queueMicrotask(() => act(call))
+    return {}
+  },
+})
+
+/** A peer that speaks SIP by hand, so that it can be rude. */
+async function byHand(t: TestContext): Promise<{ socket: Socket; port: number; next(): Promise<SipMessage> }> {
+  const socket = createSocket('udp4')
+  t.after(() => socket.close())
+  const heard: SipMessage[] = []
+  let wake = () => {}
+  socket.on('message', (bytes) => {
+    heard.push(parseMessage(bytes))
+    wake()
+  })
+  socket.bind(0, host)
+  await once(socket, 'listening')
+  const next = async () => {
+    while (heard.length === 0) await new Promise<void>((done) => (wake = done))
+    const message = heard.shift()
+    assert.ok(message)
+    return message
+  }
+  return { socket, port: socket.address().port, next }
+}
+
+test('over UDP a request is repeated until somebody answers, and given up at last', async (t) => {
+  const deaf = await byHand(t)
+  const calling = await endpoint(t)
+  const here = diary()
+  calling.invite(
+    { ...invitation(calling), uri: `sip:x@${host}:${deaf.port}`, peer: { transport: 'udp', host, port: deaf.port } },
+    here.handlers,
+  )
+  const [first, second] = [await deaf.next(), await deaf.next()]
+  assert.deepEqual(first.headers.all('via'), second.headers.all('via'))
+  await here.until('refused')
+  assert.deepEqual(here.lines, ['refused 408'])
+})
+
+function invite(port: number, changes: [string, string][] = []): SipRequest {
+  const headers = SipHeaders.of([
+    ['via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bKhand;rport`],
+    ['from', '<sip:a@example.com>;tag=hand'],
+    ['to', `<sip:b@${host}>`],
+    ['call-id', 'by-hand'],
+    ['cseq', '1 INVITE'],
+    ['contact', `<sip:a@10.9.8.7:5099>`],
+    ...changes,
+  ])
+  return { kind: 'request', method: 'INVITE', uri: `sip:b@${host}:${port}`, headers, body: Buffer.from(offer) }
+}
+
+test('a caller behind a NAT is answered where it wrote from; an answer nobody acknowledges ends the call', async (t) => {
+  const caller = await byHand(t)
+  const there = diary()
+  let invited = 0
+  const answering = await endpoint(t, {
+    invited: (call) => {
+      invited++
+      queueMicrotask(() => call.answer(offer))
+      return there.handlers
+    },
+  })
+  const port = answering.ports.udp ?? 0
+  for (let i = 0; i < 2; i++) caller.socket.send(serialise(invite(port)), port, host)
+  const statuses = new Set<number>()
+  while (!statuses.has(200)) {
+    const message = await caller.next()
+    if (message.kind === 'response') statuses.add(message.status)
+    assert.match(message.headers.get('via') ?? '', new RegExp(`received=${host};rport=${caller.port}`))
+  }
+  await there.until('ended')
+  assert.equal(invited, 1, 'a repeat is no second call')
+  for (let message = await caller.next(); ; message = await caller.next())
+    if (message.kind === 'request' && message.method === 'BYE') break
+})
+
+test('nonsense is answered where it can be, and a stream of it is closed', async (t) => {
+  const caller = await byHand(t)
+  const answering = await endpoint(t)
+  const port = answering.ports.udp ?? 0
+  caller.socket.send('\r\n\r\n', port, host)
+  caller.socket.send(Buffer.from([1, 2, 3, 4, 5, 6]), port, host)
+  const bad = serialise(invite(port)).toString().replace('CSeq: 1 INVITE', 'CSeq: 1 BYE')
+  caller.socket.send(bad, port, host)
+  const answer = await caller.next()
+  assert.deepEqual(answer.kind === 'response' && [answer.status, answer.reason], [400, 'CSeq names another method'])
+  const stream = connect(answering.ports.tcp ?? 0, host)
+  stream.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  stream.resume()
+  await once(stream, 'close')
+})

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A telephone network on a free port of this machine, which test calls go to and come from.
+import { simulatedCarrier } from '../areas/voice/sandbox/carrier.ts'
+import { TelephoneSimulator } from '../simulators/telephones.ts'
+import { host, starter } from './starter.ts'
+
+export const simulatedTelephones = starter(simulatedCarrier, async ({ clock, timeScale, onProblem }) => {
+  const simulator = await TelephoneSimulator.start({ host, nowMs: () => clock.nowMs(), timeScale })
+  return {
+    gives: {
+      host,
+      port: simulator.port,
+      call: (from, to, at, token) => void simulator.call(from, to, at, token).catch(onProblem),
+      rename: (token, name) => simulator.rename(token, name),
+      press: (call, digits) => simulator.press(call, digits),
+      say: (call, samples) => simulator.speak(call, samples),
+      hangup: (call) => simulator.hangup(call),
+      heard: (call) => simulator.heard(call),
+    },
+    address: `sip:${host}:${simulator.port}`,
+    stop: () => simulator.stop(),
+  }
+})

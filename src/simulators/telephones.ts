@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// A telephone network on this machine: a carrier that takes calls, and phones that answer them or call. It is the same SIP and
+// RTP in the opposite role, over real sockets. The last digits of a number (…0000NN) choose what its phone does; others answer
+// and stay. Each phone remembers a minute of what it heard.
+import { randomInt } from 'node:crypto'
+import { clearTimeout, setTimeout } from 'node:timers'
+import { silence, tone } from '../protocols/audio/tones.ts'
+import { MediaEngine } from '../protocols/media/engine.ts'
+import { agreedAudio, answerAudio, offerAudio } from '../protocols/sdp/session-description.ts'
+import type { CallHandlers, SipCall } from '../protocols/sip/call.ts'
+import { SipEndpoint } from '../protocols/sip/endpoint.ts'
+import { parseUri } from '../protocols/sip/header-values.ts'
+
+interface Options {
+  host: string
+  nowMs(): number
+  /** What a second of a phone's hesitation takes. */
+  timeScale: number
+}
+
+interface Phone {
+  sip: SipCall
+  leg: string
+  digits: string
+  heard: Int16Array[]
+  timers: NodeJS.Timeout[]
+}
+
+type Behaviour = (network: TelephoneSimulator, phone: Phone) => void
+
+const keptSeconds = 60
+const mostPhones = 1_000
+const jitterMs = 80
+const lossPercent = 5
+
+const behaviours: Readonly<Record<string, Behaviour>> = {
+  '01': (network, phone) => network.after(phone, 1_000, () => network.answer(phone)),
+  '02': (_network, { sip }) => sip.reject(486),
+  '03': (_network, { sip }) => sip.reject(603),
+  '04': () => undefined,
+  '05': (_network, { sip }) => sip.reject(500),
+  '06': (network, phone) => {
+    network.answer(phone)
+    network.after(phone, 2_000, () => phone.sip.hangup())
+  },
+  '07': (network, phone) => {
+    network.answer(phone)
+    network.say(phone, greeting())
+  },
+}
+
+/** A voice for someone who has none: noise that comes and goes as syllables do, then a beep. */
+function greeting(): Int16Array {
+  const speech = tone([190, 410, 730, 1_130], 3_200, 9_000)
+  for (let i = 0; i < speech.length; i++) speech[i] = (speech[i] ?? 0) * (0.6 + 0.4 * Math.sin(i / 160))
+  return Int16Array.from([...speech, ...silence(300), ...tone([1_000], 600)])
+}
+
+export class TelephoneSimulator {
+  private readonly options: Options
+  private readonly phones = new Map<string, Phone>()
+  private readonly byLeg = new Map<string, Phone>()
+  private readonly engine: MediaEngine
+  private endpoint: SipEndpoint | null = null
+  private legs = 0
+
+  private constructor(options: Options) {
+    this.options = options
+    const nothing = () => undefined
+    this.engine = new MediaEngine(
+      { nowMs: options.nowMs, silentMs: 3_600_000, latestMs: 10_000 },
+      {
+        digit: (leg, digit) => {
+          const phone = this.byLeg.get(leg)
+          if (phone) phone.digits += digit
+        },
+        silent: nothing,
+        played: nothing,
+        recorded: (recorder, [sound]) => {
+          const phone = this.byLeg.get(recorder)
+          if (sound) phone?.heard.push(sound)
+          if (phone && phone.heard.length > keptSeconds) phone.heard.shift()
+        },
+        recordingEnded: nothing,
+        speechBegan: nothing,
+        speechEnded: nothing,
+        machine: nothing,
+      },
+    )
+  }
+
+  static async start(options: Options): Promise<TelephoneSimulator> {
+    const simulator = new TelephoneSimulator(options)
+    simulator.endpoint = await SipEndpoint.open({
+      host: options.host,
+      ports: { udp: 0 },
+      invited: (sip) => simulator.invited(sip),
+    })
+    return simulator
+  }
+
+  get port(): number {
+    return this.endpoint?.ports.udp ?? 0
+  }
+
+  private invited(sip: SipCall): CallHandlers | null {
+    if (this.phones.size >= mostPhones) return null
+    const number = parseUri(sip.requestUri).user ?? ''
+    const phone = this.phone(sip, sip.header('x-pamoja-call') ?? sip.callId)
+    const ending = /0000(\d\d)$/.exec(number)?.[1] ?? ''
+    queueMicrotask(() => {
+      if (ending !== '02' && ending !== '03' && ending !== '05') sip.ring()
+      const behave = behaviours[ending]
+      if (behave) behave(this, phone)
+      else this.answer(phone, ending === '08')
+    })
+    return this.handlersOf(phone)
+  }
+
+  private phone(sip: SipCall, name: string, leg = `phone${++this.legs}`): Phone {
+    const phone = { sip, leg, digits: '', heard: [], timers: [] }
+    this.phones.set(name, phone)
+    this.byLeg.set(phone.leg, phone)
+    return phone
+  }
+
+  private handlersOf(phone: Phone): CallHandlers {
+    const over = () => this.over(phone)
+    return {
+      ended: over,
+      refused: over,
+      answered: (description) => this.connect(phone, description),
+      offered: (description) => {
+        this.connect(phone, description)
+        return answerAudio(description, { host: this.options.host, port: this.ports.get(phone.leg) ?? 0, version: 2 })
+      },
+    }
+  }
+
+  private readonly ports = new Map<string, number>()
+
+  private async open(leg: string, isBad: boolean): Promise<number> {
+    const impair = isBad ? () => (randomInt(100) < lossPercent ? null : randomInt(jitterMs)) : undefined
+    const port = await this.engine.open(leg, leg, this.options.host, impair)
+    this.ports.set(leg, port)
+    this.engine.record(leg, leg, [{ only: [leg] }], { silenceMs: 0, maxMs: 4 * 3_600_000, endKeys: '' })
+    return port
+  }
+
+  private connect(phone: Phone, description: string): void {
+    const remote = agreedAudio(description)
+    if (remote) this.engine.connect(phone.leg, remote)
+  }
+
+  answer(phone: Phone, isBad = false): void {
+    const { offer } = phone.sip
+    this.open(phone.leg, isBad).then(
+      (port) => {
+        const own = { host: this.options.host, port, version: 1 }
+        const description = offer === null ? offerAudio(own) : answerAudio(offer, own)
+        if (description === null) return phone.sip.reject(488)
+        phone.sip.answer(description)
+      },
+      () => phone.sip.reject(503),
+    )
+  }
+
+  after(phone: Phone, ms: number, then: () => void): void {
+    phone.timers.push(setTimeout(then, ms * this.options.timeScale))
+  }
+
+  say(phone: Phone, samples: Int16Array): void {
+    // The player begins when the leg is open.
+    const play = () =>
+      this.engine.play(phone.leg, `${phone.leg} says ${this.options.nowMs()}`, samples, {
+        loop: 1,
+        level: 1,
+        to: [phone.leg],
+      })
+    if (this.ports.has(phone.leg)) play()
+    else this.after(phone, 100, play)
+  }
+
+  private over(phone: Phone): void {
+    for (const timer of phone.timers) clearTimeout(timer)
+    if (this.ports.delete(phone.leg)) this.engine.close(phone.leg)
+    // It can be asked for a while what it heard.
+    setTimeout(() => {
+      this.byLeg.delete(phone.leg)
+      for (const [name, each] of this.phones) if (each === phone) this.phones.delete(name)
+    }, 60_000).unref()
+  }
+
+  // --- what a test may ask for ---
+
+  /** A phone calls a number at a SIP address. */
+  async call(from: string, to: string, at: { host: string; port: number }, token: string): Promise<void> {
+    const { endpoint } = this
+    if (!endpoint) return
+    const leg = `phone${++this.legs}`
+    const port = await this.open(leg, false)
+    const handlers: CallHandlers = {}
+    const sip = endpoint.invite(
+      {
+        uri: `sip:${to}@${at.host}:${at.port};user=phone`,
+        peer: { transport: 'udp', host: at.host, port: at.port },
+        from: `<sip:${from}@${this.options.host}>`,
+        description: offerAudio({ host: this.options.host, port, version: 1 }),
+        headers: [['X-Pamoja-Sandbox', token]],
+      },
+      handlers,
+    )
+    const phone = this.phone(sip, token, leg)
+    Object.assign(handlers, this.handlersOf(phone))
+  }
+
+  /** Calls a phone by another name from now on: the id of the call that it is in. */
+  rename(token: string, name: string): void {
+    const phone = this.phones.get(token)
+    if (!phone) return
+    this.phones.delete(token)
+    this.phones.set(name, phone)
+  }
+
+  press(name: string, digits: string): boolean {
+    const phone = this.phones.get(name)
+    if (!phone || phone.sip.isOver) return false
+    this.engine.dial(phone.leg, digits)
+    return true
+  }
+
+  speak(name: string, samples: Int16Array): boolean {
+    const phone = this.phones.get(name)
+    if (!phone || phone.sip.isOver) return false
+    this.say(phone, samples)
+    return true
+  }
+
+  hangup(name: string): boolean {
+    const phone = this.phones.get(name)
+    if (!phone || phone.sip.isOver) return false
+    phone.sip.hangup()
+    return true
+  }
+
+  heard(name: string): { samples: Int16Array; digits: string } | null {
+    const phone = this.phones.get(name)
+    if (!phone) return null
+    return { samples: Int16Array.from(phone.heard.flatMap((sound) => [...sound])), digits: phone.digits }
+  }
+
+  async stop(): Promise<void> {
+    await this.endpoint?.close()
+    this.engine.closeAll()
+  }
+}

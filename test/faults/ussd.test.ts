@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two nodes on one database, and sessions that one of them began: it is killed in the middle, and the other goes on with them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { eventually } from '../eventually.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { application } from '../ussd.ts'
+import { type Installation, startInstallation } from './harness.ts'
+
+let installation: Installation
+let receiver: Receiver
+before(async () => {
+  installation = await startInstallation({ nodes: 2, database: 'shared' })
+  receiver = await startReceiver()
+  application(receiver, { '/well': ({ step }) => ({ message: `Screen ${step}`, end_session: Number(step) >= 3 }) })
+})
+after(async () => {
+  await receiver.stop()
+  await installation.stop()
+})
+
+test('a screen that is sent to one node reaches the gateway that waits at the other', async () => {
+  const { key } = await installation.account()
+  const [here, there] = [installation.client(0, key), installation.client(1, key)]
+  const call = { session_id: 'g-0', phone: '+254711000030', shortcode: '*500#', type: 'initiation', input: null }
+  const waiting = here.post('/v1/ussd/callback', call)
+  const session_id = await eventually(
+    async () => (await there.get('/v1/ussd/sessions')).body.data[0]?.session_id,
+    'the session at the other node',
+  )
+  const next = await there.post('/v1/ussd/continue', { session_id, input: '-', message: 'From the other node' })
+  assert.equal(next.status, 200, next.text)
+  assert.equal((await waiting).body.message, 'From the other node')
+})
+
+test('a node is killed while a subscriber waits: the repeated call is answered by the other, and is charged once', async () => {
+  const account = await installation.account()
+  const [here, there] = [installation.client(0, account.key), installation.client(1, account.key)]
+  const before = await installation.balance(account)
+  const phone = '+254711000031'
+  const call = { session_id: 'g-1', phone, shortcode: '*501#', type: 'initiation', input: null }
+  // Its application does not answer: it goes on by itself, later.
+  const lost = here.post('/v1/ussd/callback', call).catch(() => null)
+  const session_id = await eventually(
+    async () => (await there.get('/v1/ussd/sessions')).body.data[0]?.session_id,
+    'the session to be stored',
+  )
+  await installation.killNode(0)
+  await lost
+  const again = there.post('/v1/ussd/callback', call)
+  const next = await there.post('/v1/ussd/continue', { session_id, input: '-', message: 'Still here' })
+  assert.equal(next.status, 200, next.text)
+  const { body } = await again
+  assert.deepEqual([body.session_id, body.message, body.action], [session_id, 'Still here', 'continue'])
+  const over = await there.post(`/v1/ussd/sessions/${session_id}/end`, {})
+  assert.deepEqual([over.body.status, over.body.cost], ['completed', 0.5])
+  assert.equal(await installation.balance(account), before - 0.5)
+  await installation.startNode(0)
+})
+
+test('timers of a node that was killed still end its sessions', async () => {
+  const { key } = await installation.account()
+  const [here, there] = [installation.client(0, key), installation.client(1, key)]
+  await there.post('/v1/ussd/shortcodes', { shortcode: '*502#', url: receiver.url('/well'), timeout: 30 })
+  const call = { session_id: 'g-2', phone: '+254711000032', shortcode: '*502#', type: 'initiation', input: null }
+  const { body } = await here.post('/v1/ussd/callback', call)
+  assert.equal(body.message, 'Screen 1')
+  await installation.killNode(0)
+  const second = await there.post('/v1/ussd/callback', { ...call, type: 'response', input: '1', step: 1 })
+  assert.equal(second.body.message, 'Screen 2')
+  await there.post('/v1/sandbox/clock', { advance_seconds: 31 })
+  const over = await eventually(async () => {
+    const { body: session } = await there.get(`/v1/ussd/sessions/${body.session_id}`)
+    return session.status === 'expired' && session
+  }, 'the timer at the node that is left')
+  assert.equal(over.reason, 'expired')
+  await installation.startNode(0)
+})

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-time codes as a customer meets them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Account, startWorld, type World } from '../world.ts'
+
+let world: World
+let ada: Account
+
+before(async () => {
+  world = await startWorld()
+  ada = await world.account({ balance: 1000 })
+})
+after(() => world.stop())
+
+const send = (body: object) => ada.client.post('/v1/identity/phone/send-otp', body)
+const verify = (body: object) => ada.client.post('/v1/identity/phone/verify-otp', body)
+const advance = (seconds: number) => ada.client.post('/v1/sandbox/clock', { advance_seconds: seconds })
+
+test('a code is sent by text, verified once, and audited', async () => {
+  const phone = '+254711000101'
+  const sent = await send({ phone, purpose: 'login' })
+  assert.equal(sent.status, 200, JSON.stringify(sent.body))
+  assert.equal(sent.body.sandbox_code, '123456')
+  assert.equal(sent.body.sends_remaining, 4)
+  const text = await ada.client.get(`/v1/sms/${sent.body.message_id}`)
+  assert.equal(text.body.to, phone)
+  const { otp_id } = sent.body
+  const verified = await verify({ phone, purpose: 'login', code: '123456' })
+  assert.equal(verified.status, 200)
+  assert.deepEqual([verified.body.otp_id, verified.body.verified, verified.body.phone], [otp_id, true, phone])
+  const again = await verify({ otp_id, code: '123456' })
+  assert.deepEqual([again.status, again.body.error.code], [409, 'OTP_ALREADY_USED'])
+})
+
+test('five wrong codes kill it, however many come at once', async () => {
+  const { body } = await send({ phone: '+254711000102' })
+  const first = await verify({ otp_id: body.otp_id, code: '000000' })
+  assert.deepEqual([first.status, first.body.error.code, first.body.error.attempts_remaining], [422, 'OTP_INVALID', 4])
+  const many = await Promise.all(Array.from({ length: 9 }, () => verify({ otp_id: body.otp_id, code: '999999' })))
+  const judged = many.filter(({ status }) => status === 422)
+  assert.ok(judged.length <= 3, `${judged.length} more guesses were judged`)
+  const right = await verify({ otp_id: body.otp_id, code: '123456' })
+  assert.deepEqual([right.status, right.body.error.code], [429, 'OTP_ATTEMPTS_EXCEEDED'])
+})
+
+test('a resend is the same code, after a wait that grows, at most five times', async () => {
+  const phone = '+254711000103'
+  const { body: first } = await send({ phone, expires_in: 900 })
+  const soon = await send({ phone })
+  assert.deepEqual([soon.status, soon.body.error.code], [429, 'OTP_COOLDOWN'])
+  assert.ok(Number(soon.headers['retry-after']) > 0)
+  for (const seconds of [31, 61, 121, 241]) {
+    await advance(seconds)
+    const resent = await send({ phone })
+    assert.equal(resent.status, 200, JSON.stringify(resent.body))
+    assert.equal(resent.body.otp_id, first.otp_id)
+    assert.equal(resent.body.expires_at, first.expires_at)
+  }
+  await advance(300)
+  const sixth = await send({ phone })
+  assert.deepEqual([sixth.status, sixth.body.error.code], [429, 'OTP_SEND_LIMIT'])
+})
+
+test('a code past its time is refused, and a new one can be sent', async () => {
+  const phone = '+254711000104'
+  const { body: first } = await send({ phone, expires_in: 60 })
+  await advance(61)
+  const late = await verify({ phone, code: '123456' })
+  assert.deepEqual([late.status, late.body.error.code], [422, 'OTP_EXPIRED'])
+  const { body: second } = await send({ phone })
+  assert.notEqual(second.otp_id, first.otp_id)
+  const atOnce = await send({ phone: '+254700000003' })
+  const expired = await verify({ otp_id: atOnce.body.otp_id, code: '123456' })
+  assert.equal(expired.body.error.code, 'OTP_EXPIRED')
+})
+
+test('the guard stops pumping before anything is sent or paid', async () => {
+  const bea = await world.account({ balance: 100 })
+  const costly = await bea.client.post('/v1/identity/phone/send-otp', { phone: '+254700000002' })
+  assert.deepEqual(
+    [costly.status, costly.body.error.code, costly.body.error.reason],
+    [403, 'OTP_BLOCKED', 'pumping_suspected'],
+  )
+  const phone = '+254711000105'
+  for (let i = 0; i < 3; i++) {
+    const { status } = await bea.client.post('/v1/identity/phone/send-otp', { phone, purpose: `p${i}` })
+    assert.equal(status, 200)
+  }
+  const before = (await bea.client.get('/v1/wallet/balance')).body
+  const fourth = await bea.client.post('/v1/identity/phone/send-otp', { phone, purpose: 'p4' })
+  assert.deepEqual([fourth.status, fourth.body.error.reason], [403, 'phone_hourly_limit'])
+  assert.deepEqual((await bea.client.get('/v1/wallet/balance')).body.balances, before.balances)
+})
+
+test('bad requests are refused by name and leave nothing', async () => {
+  const cases: [object, number, string][] = [
+    [{ phone: '0711' }, 422, 'INVALID_PHONE'],
+    [{ phone: '+254711000106', code_length: 3 }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254711000106', message: 'no place for it' }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254711000106', channel: 'pigeon' }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254711000106', channel: 'email' }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254700000001' }, 503, 'PROVIDER_UNAVAILABLE'],
+    [{ phone: '+254711000106', channel: 'voice' }, 503, 'PROVIDER_UNAVAILABLE'],
+  ]
+  for (const [body, status, code] of cases) {
+    const answer = await send(body)
+    assert.deepEqual([answer.status, answer.body.error.code], [status, code], JSON.stringify(body))
+  }
+  const { status } = await verify({ phone: '+254711000106', code: '123456' })
+  assert.equal(status, 404)
+  const nobody = await world.account()
+  const poor = await nobody.client.post('/v1/identity/phone/send-otp', { phone: '+254711000107' })
+  assert.equal(poor.body.error.code, 'INSUFFICIENT_BALANCE')
+  const unsent = await nobody.client.post('/v1/identity/phone/verify-otp', { phone: '+254711000107', code: '123456' })
+  assert.equal(unsent.status, 404)
+})

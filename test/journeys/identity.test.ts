@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verifications as a customer meets them, with the real engines on the specimens of the sandbox.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { identity } from '../../src/areas/identity/area.ts'
+import type { Reply } from '../client.ts'
+import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+let ada: Account
+
+before(async () => {
+  world = await startWorld({ PAMOJA_ENGINE_PROCESSES: 1 })
+  ada = await world.account()
+})
+after(() => world.stop())
+
+const passport = { document_type: 'passport', country: 'KE', document_front: 'sandbox:passport_ke' }
+
+async function verify(body: object, account = ada) {
+  const reply = await account.client.post('/v1/identity/verify-id', { ...passport, wait: 25, ...body })
+  return reply.status === 201 ? { ...reply, body: await decided(reply, account) } : reply
+}
+
+/** The record once nothing is to come by itself; the machine may be slower than the longest wait. */
+async function decided({ body }: Reply, account = ada) {
+  return eventually(async () => {
+    const read = await account.client.get(`/v1/identity/verification/${body.verification_id}`)
+    return read.body.stage === 'queued' || read.body.stage === 'processing' ? null : read.body
+  }, 'the verdict')
+}
+
+const codes = (body: { failure_reasons: { code: string }[] }) => body.failure_reasons.map(({ code }) => code)
+
+test('a passport with the photograph of its holder is verified', async () => {
+  const { status, body } = await verify({
+    selfie: 'sandbox:face_a2',
+    subject: { first_name: 'Amina', last_name: 'Wanjiku', date_of_birth: '1990-02-15', external_id: 'u-1' },
+    reference: 'cust-1',
+    metadata: { shop: 7 },
+  })
+  assert.equal(status, 201)
+  assert.deepEqual([body.status, body.stage, codes(body)], ['verified', 'done', []], JSON.stringify(body))
+  assert.deepEqual(body.results, {
+    document_authentic: true,
+    face_match: true,
+    liveness_passed: true,
+    overall_risk: 'low',
+  })
+  assert.equal(body.document.document_number, 'AK0123456')
+  assert.equal(body.document.last_name, 'WANJIKU')
+  assert.equal(body.document.expiry_date, '2031-02-14')
+  assert.equal(body.liveness.method, 'passive')
+  assert.ok(body.liveness.confidence <= 80)
+  assert.deepEqual(body.metadata, { shop: 7 })
+  const audit = await ada.client.get(`/v1/identity/audit/${body.verification_id}`)
+  assert.equal(audit.body.chain_valid, true)
+  const actions = audit.body.data.map((entry: { action: string }) => entry.action)
+  assert.deepEqual(actions.slice(0, 3), ['verification.created', 'verification.claimed', 'status.changed'])
+  const listed = await ada.client.get('/v1/identity/verifications?reference=cust-1')
+  assert.equal(listed.body.data.length, 1)
+  assert.equal(listed.body.data[0].document, undefined)
+})
+
+test('an altered digit, an altered print, another person and an expired date end as they must', async () => {
+  const digit = await verify({ document_front: 'sandbox:passport_bad_mrz' })
+  assert.deepEqual([digit.body.status, codes(digit.body).includes('MRZ_INVALID')], ['rejected', true], digit.text)
+  assert.equal(digit.body.results.document_authentic, false)
+  const print = await verify({ document_front: 'sandbox:passport_altered' })
+  assert.deepEqual([print.body.status, codes(print.body)], ['rejected', ['DATA_MISMATCH']], print.text)
+  const person = await verify({ selfie: 'sandbox:face_b' })
+  assert.deepEqual([person.body.status, codes(person.body)], ['rejected', ['FACE_MISMATCH']], person.text)
+  assert.equal(person.body.results.face_match, false)
+  const old = await verify({ document_front: 'sandbox:passport_expired' })
+  assert.deepEqual([old.body.status, codes(old.body)], ['expired', ['DOCUMENT_EXPIRED']], old.text)
+})
+
+test('pictures that cannot be judged are refused at once, and nothing is stored', async () => {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  const cases: [object, number, string][] = [
+    [{ document_front: 'sandbox:passport_blurred' }, 422, 'IMAGE_QUALITY_LOW'],
+    [{ selfie: 'sandbox:no_face' }, 422, 'NO_FACE_DETECTED'],
+    [{ document_front: Buffer.from('%PDF-1.7 and some more text').toString('base64') }, 422, 'VALIDATION_ERROR'],
+    [
+      { document_front: `data:image/png;base64,${Buffer.from('GIF89a, not a picture').toString('base64')}` },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [{ document_front: png.toString('base64') }, 422, 'VALIDATION_ERROR'],
+    [{ document_front: bomb().toString('base64') }, 422, 'IMAGE_TOO_LARGE'],
+    [{ document_front: 'https://example.com/a.jpg' }, 422, 'VALIDATION_ERROR'],
+    [{ document_type: 'library_card' }, 422, 'INVALID_DOCUMENT_TYPE'],
+    [{ country: 'GH', document_type: 'national_id', document_front: 'sandbox:id_gh_front' }, 422, 'VALIDATION_ERROR'],
+    [{ checks: ['face_match'] }, 422, 'VALIDATION_ERROR'],
+  ]
+  const before = (await ada.client.get('/v1/identity/verifications')).body.data.length
+  for (const [body, status, code] of cases) {
+    const answer = await ada.client.post('/v1/identity/verify-id', { ...passport, ...body })
+    assert.deepEqual([answer.status, answer.body.error?.code], [status, code], `${JSON.stringify(body)} ${answer.text}`)
+  }
+  assert.equal((await ada.client.get('/v1/identity/verifications')).body.data.length, before)
+})
+
+/** A PNG whose header asks for 60,000 x 60,000 pixels. */
+function bomb(): Buffer {
+  const header = Buffer.alloc(25)
+  header.writeUInt32BE(13, 0)
+  header.write('IHDR', 4, 'latin1')
+  header.writeUInt32BE(60_000, 8)
+  header.writeUInt32BE(60_000, 12)
+  header.set([8, 2, 0, 0, 0], 16)
+  header.writeUInt32BE(crc(header.subarray(4, 21)), 21)
+  const rest = Buffer.from('0000000a49444154789c6300010000050001', 'hex')
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), header, rest])
+}
+
+function crc(bytes: Buffer): number {
+  let value = ~0
+  for (const byte of bytes) {
+    value ^= byte
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+  }
+  return ~value >>> 0
+}
+
+test('cards are read on both sides, and numbers by the rules of their country', async () => {
+  const ghana = await verify({
+    country: 'GHA',
+    document_type: 'national_id',
+    document_front: 'sandbox:id_gh_front',
+    document_back: 'sandbox:id_gh_back',
+  })
+  assert.equal(ghana.body.status, 'verified', ghana.text)
+  assert.equal(ghana.body.document.mrz.format, 'TD1')
+  const southAfrica = await verify({ country: 'ZA', document_type: 'national_id', document_front: 'sandbox:id_za' })
+  assert.equal(southAfrica.body.status, 'verified', southAfrica.text)
+  const results = Object.fromEntries(
+    southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]),
+  )
+  assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
+})
+
+test('the registry answers as the typed number says, and an outage is waited for', async () => {
+  const asked = (document_number: string) =>
+    verify({ checks: ['document_verification', 'registry_lookup'], document_number, subject: {} })
+  assert.equal(codes((await asked('99990000')).body).includes('REGISTRY_NOT_FOUND'), true)
+  assert.equal(codes((await asked('99990001')).body).includes('REGISTRY_MISMATCH'), true)
+})
+
+test('a person decides what is in doubt, and four eyes see an override', async () => {
+  const bea = await world.account()
+  const doubtful = { country: 'KE', document_type: 'national_id', document_front: 'sandbox:id_za' }
+  const { body } = await verify(doubtful, bea)
+  assert.deepEqual([body.status, body.stage], ['pending', 'awaiting_review'], JSON.stringify(body))
+  const path = `/v1/identity/verification/${body.verification_id}/review`
+  const noReason = await bea.client.post(path, { decision: 'approve' })
+  assert.equal(noReason.status, 422)
+  const rejected = await bea.client.post(path, { decision: 'reject', reason: 'not a Kenyan card' })
+  assert.deepEqual([rejected.body.status, codes(rejected.body).at(-1)], ['rejected', 'REVIEW_REJECTED'])
+  const alone = await bea.client.post(path, { decision: 'approve', reason: 'after all' })
+  assert.equal(alone.status, 403, alone.text)
+  const twice = await bea.client.post(path, { decision: 'reject', reason: 'again' })
+  assert.deepEqual([twice.status, twice.body.error.code], [409, 'INVALID_STATE'])
+  await bea.client.patch('/v1/identity/policy', { four_eyes: false })
+  const approved = await bea.client.post(path, { decision: 'approve', reason: 'after all' })
+  assert.equal(approved.body.status, 'verified')
+})
+
+test('an erased record cannot be read again, not even from a raw copy of the database', async () => {
+  const person = { first_name: 'Amina', last_name: 'Wanjiku', external_id: 'erase-me' }
+  const { body } = await verify({ subject: person, selfie: 'sandbox:face_a', reference: 'erased-ref' })
+  const erased = await ada.client.delete(`/v1/identity/subjects/erase-me`)
+  assert.equal(erased.status, 200, erased.text)
+  const read = await ada.client.get(`/v1/identity/verification/${body.verification_id}`)
+  assert.deepEqual([read.body.document, read.body.status, read.body.reference], [null, body.status, null])
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  const { rows } = await db.query('select v::text as text from identity.verifications v where erased_at is not null')
+  await db.end()
+  assert.equal(rows.length, 1)
+  for (const secret of [
+    'WANJIKU',
+    'Wanjiku',
+    'AK0123456',
+    'erase-me',
+    'erased-ref',
+    Buffer.from('WANJIKU').toString('hex'),
+  ])
+    assert.equal(rows[0].text.includes(secret), false, secret)
+  const audit = await ada.client.get(`/v1/identity/audit/${body.verification_id}`)
+  assert.equal(audit.body.data.at(-1).action, 'record.erased')
+  assert.equal(audit.body.chain_valid, true)
+})
+
+test('time expires documents and erases pictures', async () => {
+  const cleo = await world.account()
+  const { body } = await verify({}, cleo)
+  await cleo.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
+  await doChores(world.app, identity.chores)
+  const audit = await cleo.client.get(`/v1/identity/audit/${body.verification_id}`)
+  assert.ok(
+    audit.body.data.some((entry: { action: string }) => entry.action === 'images.erased'),
+    audit.text,
+  )
+})
+
+test('a changed audit entry is found out', async () => {
+  const { body } = await ada.client.post('/v1/identity/risk-score', { email: 'x@mailinator.com', account_id: 'a' })
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  await db.query(`update identity.audit set details = '{"risk_score": 0}' where resource_id = $1`, [body.risk_id])
+  await db.end()
+  const audit = await ada.client.get(`/v1/identity/audit/${body.risk_id}`)
+  assert.equal(audit.body.chain_valid, false)
+  const other = await world.account()
+  assert.equal((await other.client.get(`/v1/identity/audit/${body.risk_id}`)).status, 404)
+})
+
+test('the risk is explained flag by flag', async () => {
+  const { body } = await ada.client.post('/v1/identity/risk-score', {
+    phone: '+254700000004',
+    email: 'a@mailinator.com',
+    account_id: 'u1',
+  })
+  assert.deepEqual(body.flags, ['sim_swap_recent', 'email_disposable'])
+  assert.equal(body.risk_score, Math.round(100 * (1 - 0.55 * 0.7)))
+  assert.equal(body.risk_level, 'high')
+  for (let i = 0; i < 6; i++)
+    await ada.client.post('/v1/identity/risk-score', { device: { device_id: 'd' }, account_id: `v${i}` })
+  const many = await ada.client.post('/v1/identity/risk-score', { device: { device_id: 'd' }, account_id: 'v7' })
+  assert.deepEqual(many.body.flags, ['device_velocity_high'])
+})
