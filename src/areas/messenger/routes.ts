@@ -107,8 +107,10 @@ async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: C
   return app.db.tx(caller.tenant, async (tx) => {
     const reply = await createTemplate(app, tx, value, caller, registered)
     const answer = keyed.row(reply)
-    if (claim && answer)
-      await app.idempotency.finish(tx, claim, { status: answer.status, location: null, body: answer.body }, false)
+    if (claim && answer) {
+      const { status, body: text } = answer
+      await app.idempotency.finish(tx, claim, { status, location: null, body: text }, false)
+    }
     return reply
   })
 }
@@ -123,7 +125,6 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND'],
-  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
   handle: (app, { params }, caller) => readRecord(app, params.id, caller),
 })
 
@@ -152,7 +153,6 @@ const markRead = write({
   }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
-  needs: { operation: 'sandbox.messengerInbound', id: 'message_id' },
   async prepare(app, { params, body }, { tenant }) {
     const message = await readMessage(app.db, tenant, params.id)
     if (message.direction !== 'inbound' || message.provider_id === null)

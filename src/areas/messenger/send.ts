@@ -54,8 +54,8 @@ const submit = operation.tenant(
     clock_offset_ms: 'bigint',
     created_at: 'timestamptz',
     needs_window: 'boolean',
-    transfer: 'uuid',
     request: 'text',
+    charge: chargeRow,
     job: jobRow,
     timer: jobRow,
     audit: auditRow,
@@ -194,15 +194,11 @@ async function accept(
     clock_offset_ms: BigInt(nowMs - receivedMs),
     created_at: new Date(nowMs),
     needs_window: content.type !== 'template',
-    transfer: newUuid(receivedMs),
     request: caller.requestId,
+    charge: chargeOf(tenant, { currency, micros, sourceId: id, credit: 'revenue:messenger' }, receivedMs),
     job,
     timer,
-    audit: audited({
-      by: { ...caller, id: newUuid(receivedMs) },
-      action: 'messenger.send',
-      target: `messenger:${id}`,
-    }),
+    audit: audited({ by, action: 'messenger.send', target: `messenger:${id}` }),
     key: keyed.row(reply),
   })
   keyed.settle(seen)

@@ -1,6 +1,7 @@
 create type messenger.change_item as (
   bucket smallint, account uuid, environment text, id uuid, status text, at timestamptz, provider_id text, errors jsonb,
-  transfer uuid, job uuid, attempt int, fallback_job uuid, event events.event_item
+  transfer uuid, job uuid, attempt int, fallback_job uuid,
+  event events.event_item
 );
 
 -- Takes what became of messages: a status that leads further is stored and told of, one that comes late only fills in its

@@ -1,8 +1,9 @@
 create type messenger.submit_item as (
   bucket smallint, account uuid, environment text, id uuid, type text, recipient text, sender text, content jsonb,
   context_id text, template text, language text, metadata jsonb, reference text, callback_url text, fallback jsonb, unit text, cost bigint,
-  currency text, country text, clock_offset_ms bigint, created_at timestamptz, needs_window boolean, transfer uuid,
-  request text, job work.job_item, timer work.job_item, audit platform.audit_item, key platform.idempotency_item
+  currency text, country text, clock_offset_ms bigint, created_at timestamptz, needs_window boolean, request text,
+  charge ledger.charge_item, job work.job_item, timer work.job_item, audit platform.audit_item,
+  key platform.idempotency_item
 );
 
 -- Accepts many messages in one commit: the window and the opt-out of each recipient, keys, charges, rows, jobs and audit
@@ -21,8 +22,7 @@ declare
   accepted messenger.submit_item[];
   contact  record;
 begin
-  keys := array(select i.key from unnest(items) i);
-  known := platform.claim_keys(keys);
+  known := platform.claim_keys(array(select i.key from unnest(items) i));
   for n in 1 .. cardinality(items) loop
     continue when known[n] is not null;
     item := items[n];
@@ -73,18 +73,9 @@ begin
   perform platform.record(array(select a.audit from unnest(accepted) a));
 
   for n in 1 .. cardinality(items) loop
-    continue when known[n] is not null;
-    item := items[n];
-    if answers[n] <> 'charged' then
-      refused := refused || keys[n];
-      continue;
-    end if;
-    accepted := accepted || item;
-    jobs := jobs || item.job;
-    if (item.timer).id is not null then
-      jobs := jobs || item.timer;
-    end if;
-    audits := audits || item.audit;
+    continue when known[n] is not null or answers[n] is not null;
+    answers[n] := case when items[n].id = any(unpaid) then 'insufficient'
+                       when items[n].id = any(stored) then 'charged' else 'duplicate' end;
   end loop;
   perform platform.free_keys(array(
     select items[n].key from generate_subscripts(items, 1) n where known[n] is null and answers[n] <> 'charged'));

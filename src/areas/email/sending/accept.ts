@@ -22,7 +22,7 @@ import type { EmailAccepted } from '../schema.ts'
 import { suppressedAmong } from '../suppressions/store.ts'
 import { type Draft, messageSize, type Sending } from './draft.ts'
 
-const submit = operation.tenant(
+export const submit = operation.tenant(
   'email.submit',
   {
     ...tenantColumns,

@@ -55,7 +55,7 @@ export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'
       app,
       { ...draft, source: 'system' },
       own,
-      keyed(key === null ? null : { ...sending.tenant, key, hash: key }, 200, () => ''),
+      keyed(key === null ? null : { ...own.tenant, key, hash: key }, 200, () => ''),
     )
   } catch (error) {
     if (!(error instanceof AnsweredBefore)) throw error
