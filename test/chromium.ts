@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real browser for the tests of the console: Debian's chromium, where it is installed. Builds the console if nobody has.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { root } from '../src/platform/root.ts'
 
@@ -25,13 +25,11 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 /** What axe has against a page, one line for each element. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // The policy of the page lets no script in; the tools of the browser are not bound by it.
   const session = await page.context().newCDPSession(page)
-  await session.send('Runtime.evaluate', { expression: axe })
+  await session.send('Runtime.evaluate', { expression: axe.source })
   const { result } = await session.send('Runtime.evaluate', {
     expression: `axe.run().then(({ violations }) => JSON.stringify(
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary))))`,

@@ -55,7 +55,7 @@ export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
 
-export function adopt(session: Session): Session {
+function adopt(session: Session): Session {
   csrf = session.csrf
   return session
 }

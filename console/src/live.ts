@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { openStream } from './api.ts'
 
-export interface LiveEvent {
+interface LiveEvent {
   type: string
 }
 

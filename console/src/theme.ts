@@ -3,7 +3,7 @@
 
 const name = 'pamoja-theme'
 
-export function isDark(): boolean {
+function isDark(): boolean {
   const chosen = localStorage.getItem(name)
   return chosen ? chosen === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches
 }

@@ -7,7 +7,7 @@ import { useLive } from '../live.ts'
 import { Nothing, Problem, Waiting } from './kit.tsx'
 import { useLoad } from './load.ts'
 
-export interface Column<Row> {
+interface Column<Row> {
   name: string
   show(row: Row): ComponentChildren
   /** Of numbers, which stand under each other. */

@@ -10,7 +10,7 @@ import type { Environment } from '../../../platform/tenant.ts'
 import { scopesOf } from './roles.ts'
 import { dropFailures, dropSessions, endOldest, insertSession, type SessionRow } from './store.ts'
 
-export const idleMs = 12 * hourMs
+const idleMs = 12 * hourMs
 export const longestMs = 30 * dayMs
 const mostOfMember = 50
 
