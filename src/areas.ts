@@ -3,6 +3,7 @@
 import { accounts } from './areas/accounts/area.ts'
 import { billing } from './areas/billing/area.ts'
 import { callcenter } from './areas/callcenter/area.ts'
+import { consoleArea } from './areas/console/area.ts'
 import { email } from './areas/email/area.ts'
 import { events } from './areas/events/area.ts'
 import { identity } from './areas/identity/area.ts'
@@ -33,4 +34,5 @@ export const areas: readonly Area[] = [
   events,
   sandbox,
   operator,
+  consoleArea,
 ]

@@ -92,6 +92,13 @@ export const settings = {
     rootKeys('32 random bytes in base64 or hex that encrypt secrets at rest; while rotating, new,old with a comma.'),
   ),
   PAMOJA_TEST_API_KEY: secret(testKey('Test API key to give the first account instead of a random one.')),
+  PAMOJA_ADMIN_PASSWORD: secret(
+    formed(
+      'Password of the first member of the console instead of a random one.',
+      (given) => given.length >= 12 && given.length <= 200,
+      'must have 12 to 200 characters',
+    ),
+  ),
   PAMOJA_RATE_LIMITS: choice(['on', 'off'], 'off stops rate limiting, for load tests; refused in production.'),
   PAMOJA_WEBHOOKS_ALLOW_PRIVATE: {
     ...boolean(true, 'Let webhooks and callbacks reach loopback and private addresses; never in production.'),

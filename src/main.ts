@@ -129,6 +129,18 @@ const commands: readonly Command[] = [
     },
   },
   {
+    usage: 'member <email>',
+    summary: 'Make an owner of the operator’s account who signs in to the console, or give them a new password.',
+    async run({ config }, [email = '']) {
+      const { ownerOfOperator } = await import('./areas/accounts/area.ts')
+      if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`"${email}" is not an e-mail address.`)
+      await withDatabase(config, config.PAMOJA_MIGRATE ? 'migrate' : 'require', async (db) => {
+        say((await ownerOfOperator({ db, clock: systemClock }, email)).password)
+        stderr.write('It is shown this once; whoever was signed in under this address has to sign in again.\n')
+      })
+    },
+  },
+  {
     usage: 'mnp import <file>',
     summary:
       'Take in a list of ported numbers, `number,network` in each line (.gz too, - is stdin); --country KE: it is the whole list.',

@@ -23,7 +23,7 @@ export interface Credentials {
   account_id: string
   operator_key: string
   /** Null until an area's `demo` gives them. */
-  console: unknown
+  console: { url: string; email: string; password: string } | null
   smtp: unknown
   listeners: Readonly<Record<string, string>>
 }
@@ -114,6 +114,14 @@ export function banner(node: RunningNode, made: Credentials | null): string {
     row('Sandbox', `${made.sandbox_url}/api/v1`),
     row('Docs', `${made.base_url}/docs`),
     row('Metrics', `${adminUrl}/metrics`),
+    ...(made.console
+      ? [
+          '',
+          row('Console', made.console.url),
+          row('Address', made.console.email),
+          row('Password', made.console.password),
+        ]
+      : []),
     '',
     row('Test key', made.api_key),
     row('Operator key', made.operator_key),

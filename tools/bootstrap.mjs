@@ -25,6 +25,7 @@ const packageLock = join(root, 'package-lock.json')
 const installStamp = join(root, 'node_modules', '.pamoja-lock')
 const buildStamp = join(root, 'dist', '.stamp')
 const bundleStamp = join(root, 'dist', '.bundle-stamp')
+const consoleStamp = join(root, 'dist', '.console-stamp')
 const lock = join(root, 'dist', '.lock')
 const lockOwner = `${hostname()} ${process.pid}`
 
@@ -47,7 +48,7 @@ const usualPort = 8443
  */
 export async function prepare(command = 'serve', { isBundled = true } = {}) {
   checkNode()
-  const isReady = () => isBuilt(buildStamp) && (!isBundled || isBuilt(bundleStamp))
+  const isReady = () => isBuilt(buildStamp) && isConsoleBuilt() && (!isBundled || isBuilt(bundleStamp))
   if (isInstalled() && isReady()) return
   if (command === 'serve') await checkPort()
   const release = await takeLock()
@@ -55,6 +56,7 @@ export async function prepare(command = 'serve', { isBundled = true } = {}) {
     if (!isInstalled()) await install()
     if (!isBuilt(buildStamp)) await compile()
     if (isBundled && !isBuilt(bundleStamp)) await bundle()
+    if (!isConsoleBuilt()) await buildConsole()
   } finally {
     release()
   }
@@ -128,11 +130,23 @@ function isBuilt(stamp) {
   return readOr(stamp, '') === buildFingerprint()
 }
 
-/** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */
+function isConsoleBuilt() {
+  return readOr(consoleStamp, '') === consoleFingerprint()
+}
+
 function buildFingerprint() {
-  const hash = createHash('sha256')
   const sources = ['src', 'test', 'bench'].flatMap(sourceFiles)
-  for (const file of ['package-lock.json', 'tsconfig.json', 'tools/bundle.mjs', ...sources]) {
+  return fingerprintOf(['package-lock.json', 'tsconfig.json', 'tools/bundle.mjs', ...sources])
+}
+
+function consoleFingerprint() {
+  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console')])
+}
+
+/** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */
+function fingerprintOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) {
     const content = readFileSync(join(root, file))
     hash.update(`${file} ${content.length}\n`).update(content)
   }
@@ -146,7 +160,7 @@ export function sourceFiles(directory) {
     .flatMap((entry) => {
       const path = `${directory}/${entry.name}`
       if (entry.isDirectory()) return sourceFiles(path)
-      return /\.(ts|tsx|json)$/.test(entry.name) ? [path] : []
+      return /\.(ts|tsx|json|css|html|svg)$/.test(entry.name) ? [path] : []
     })
     .sort()
 }
@@ -163,6 +177,12 @@ async function bundle() {
   const fingerprint = buildFingerprint()
   await step('Bundling', process.execPath, [join(root, 'tools', 'bundle.mjs')])
   writeFileSync(bundleStamp, fingerprint)
+}
+
+async function buildConsole() {
+  const fingerprint = consoleFingerprint()
+  await step('Building the console', process.execPath, [join(root, 'tools', 'console.mjs')])
+  writeFileSync(consoleStamp, fingerprint)
 }
 
 /** Runs a command and tells how it goes, on one line; what the command itself prints is shown only when it fails. */

@@ -254,6 +254,7 @@ function withStore(clock = systemClock): {
   const asked = { count: 0 }
   const answers: Promise<KeyFacts | null>[] = []
   const store: CredentialStore = {
+    findSession: async () => null,
     findByHash: (wanted) => {
       asked.count++
       return answers.shift() ?? Promise.resolve(wanted.equals(hash) ? facts : null)

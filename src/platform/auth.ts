@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the Authorization header to a caller. Keys are looked up by their SHA-256; what was found is remembered for a
 // short while and forgotten at once, on every node, when an account or key changes. While the line that carries those
-// hints is down nothing is remembered. A token is a key with fewer scopes and a short life, and dies with its key.
+// hints is down nothing is remembered. A token is a key with fewer scopes and a short life, and dies with its key. A session
+// of the console is a member in one environment of their account, with the scopes of their role.
 import { createHash } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
 import { AppError } from '../kernel/errors.ts'
@@ -18,6 +19,7 @@ const knownForMs = 30_000
 const refusedForMs = 5_000
 const maxKnown = 50_000
 const maxRefused = 5_000
+const maxSessions = 5_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
 
@@ -53,9 +55,20 @@ export interface KeyFacts {
   clockOffsetMs: number
 }
 
+/** A member who has signed in, as the principal of their account that they act as. */
+export interface SessionFacts {
+  facts: KeyFacts
+  actor: string
+  signedInAtMs: number
+  /** When it ends if it is not used again, or however much it is used. */
+  endsAtMs: number
+}
+
 export interface CredentialStore {
   findByHash(hash: Buffer): Promise<KeyFacts | null>
   findById(keyUuid: string): Promise<KeyFacts | null>
+  /** Finds a session that has not ended, and notes that it is used. */
+  findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
   /** Notes that keys were used, and from where. */
   used(uses: readonly { keyUuid: string; ip: string }[]): Promise<void>
   /** Notes that a key was sent over plain HTTP. */
@@ -77,6 +90,8 @@ export interface Principal {
   expiresAtMs: number
   /** Came as a token made from the key, not as the key itself. */
   isToken: boolean
+  /** When a member gave their password; null when no session of the console is asking. */
+  signedInAtMs: number | null
 }
 
 /** Who is asking, in one request. */
@@ -107,6 +122,8 @@ export class Authenticator {
   readonly #known = new Map<string, Remembered>()
   /** Apart from the others, so that nobody who tries many keys makes a good one be looked up again. */
   readonly #refused = new Map<string, Remembered>()
+  /** By environment and secret; apart, so that no Authorization header can name one. */
+  readonly #sessions = new Map<string, Remembered>()
   readonly #uses = new Map<string, string>()
   /** Grows whenever something is forgotten: what was being looked up meanwhile may be out of date already. */
   #forgotten = 0
@@ -121,6 +138,7 @@ export class Authenticator {
       this.#forgotten++
       this.#known.clear()
       this.#refused.clear()
+      this.#sessions.clear()
     })
   }
 
@@ -132,12 +150,26 @@ export class Authenticator {
     return this.#lookUp(header).then((found) => this.#admit(found, ip))
   }
 
+  /** The member behind the secret of a session's cookie; refuses with UNAUTHORIZED. */
+  async authenticateSession(token: string, environment: Environment, ip: string): Promise<Principal> {
+    const name = `${environment} ${token}`
+    const remembered = this.#sessions.get(name)
+    if (remembered && remembered.untilMs > this.#clock.nowMs()) return this.#admit(remembered, ip)
+    const forgotten = this.#forgotten
+    const found = await this.#store.findSession(hashOf(token), environment)
+    if (!found) throw unauthorized('the session has ended: sign in again')
+    const admission = this.#admission(sessionPrincipal(found))
+    if (this.#signals.connected && forgotten === this.#forgotten) keep(this.#sessions, name, admission, maxSessions)
+    return this.#admit(admission, ip)
+  }
+
   /** Drops what is remembered of an account. */
   forget(account: string): void {
     this.#forgotten++
     this.#refused.clear()
-    for (const [credential, { principal }] of this.#known)
-      if (principal?.tenant.account === account) this.#known.delete(credential)
+    for (const among of [this.#known, this.#sessions])
+      for (const [credential, { principal }] of among)
+        if (principal?.tenant.account === account) among.delete(credential)
   }
 
   /** Notes that a key was sent over plain HTTP, if it is one of ours. */
@@ -163,7 +195,7 @@ export class Authenticator {
         'FORBIDDEN',
         `this key may not be used from the address ${ip}, which is not among its allowed_ips`,
       )
-    this.#uses.set(principal.facts.keyUuid, ip)
+    if (principal.signedInAtMs === null) this.#uses.set(principal.facts.keyUuid, ip)
     return principal
   }
 
@@ -184,11 +216,7 @@ export class Authenticator {
     const [among, most] = found.principal ? [this.#known, maxKnown] : [this.#refused, maxRefused]
     this.#known.delete(header)
     this.#refused.delete(header)
-    for (const [oldest] of among) {
-      if (among.size < most) break
-      among.delete(oldest)
-    }
-    among.set(header, found)
+    keep(among, header, found, most)
   }
 
   /** What is no key costs nothing to refuse again, and may be anything: it is thrown, and so not remembered. */
@@ -219,9 +247,26 @@ export class Authenticator {
   }
 }
 
+/** Sets it as the newest; the oldest goes when there are too many. */
+function keep(among: Map<string, Remembered>, name: string, found: Remembered, most: number): void {
+  among.delete(name)
+  for (const [oldest] of among) {
+    if (among.size < most) break
+    among.delete(oldest)
+  }
+  among.set(name, found)
+}
+
 /** What lives longer than a token is made with the key itself, or a token could renew itself for ever. */
 export function requireKey({ principal }: Caller): void {
   if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
+}
+
+/** Tokens are made from a key and die with it, so a session makes none. */
+export function requireApiKey(caller: Caller): void {
+  requireKey(caller)
+  if (caller.principal.signedInAtMs !== null)
+    throw new AppError('FORBIDDEN', 'this takes an API key; a session of the console has none')
 }
 
 /** How long the key works: a token dies with it, and whoever is given one keeps it for as long as they are told. */
@@ -314,8 +359,14 @@ function principalOf(
     planPolicies,
     allowedIps: addressList(facts.allowedIps),
     isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
+    signedInAtMs: null,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
+}
+
+function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs }: SessionFacts): Principal {
+  const principal = principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY)
+  return { ...principal, actor, signedInAtMs, expiresAtMs: endsAtMs }
 }
 
 function* planEntries(limits: KeyFacts['planLimits']): Generator<[string, number]> {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the accounts area: tenants, their keys, what they see of themselves, and what operators do to them.
+// The door of the accounts area: tenants, their keys and members, what they see of themselves, and what operators do to them.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { keyEvents } from './events.ts'
+import { firstMember } from './members/first-member.ts'
+import { memberHooks } from './members/hooks.ts'
+import { sessionChore } from './members/session.ts'
 import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { reminderChore } from './reminders.ts'
@@ -22,9 +25,13 @@ export const accounts: Area = {
   scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
   routes: [...routes, ...operatorRoutes, ...operatorKeyRoutes],
   events: Object.values(keyEvents),
-  chores: [reminderChore],
+  chores: [reminderChore, sessionChore],
+  hooks: memberHooks,
+  demo: async (app, { tenant, written }) => ({
+    console: { url: `${app.publicUrl}/console`, ...(await firstMember(app, tenant.account, written.console)) },
+  }),
 }
 
 export { moveClock } from './account.ts'
 export { credentialStore } from './credentials.ts'
-export { firstAccount, operatorKey } from './first-account.ts'
+export { firstAccount, operatorKey, ownerOfOperator } from './first-account.ts'

@@ -9,6 +9,8 @@ import { type Database, maybe } from '../../platform/db.ts'
 import type { Outbox } from '../../platform/events.ts'
 import type { Signals } from '../../platform/nodes/signals.ts'
 import { keyEvents } from './events.ts'
+import { endings, sessionFacts } from './members/session.ts'
+import { useSession } from './members/store.ts'
 import { exposeKey, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
 
 export function credentialStore(
@@ -26,6 +28,11 @@ export function credentialStore(
     async findById(id) {
       const row = await maybe(db.query(factsById, { id }))
       return row && factsOf(row)
+    },
+    async findSession(hash, environment) {
+      const nowMs = clock.nowMs()
+      const row = await maybe(db.query(useSession, { hash, now: new Date(nowMs), ...endings(nowMs) }))
+      return row && sessionFacts(row, environment)
     },
     async used(uses) {
       await db.query(touchKeys, { ids: uses.map(({ keyUuid }) => keyUuid), ips: uses.map(({ ip }) => ip) })

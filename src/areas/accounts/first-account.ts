@@ -8,6 +8,7 @@ import { hashOf } from '../../platform/auth.ts'
 import { maybe, type Tx } from '../../platform/db.ts'
 import { openAccount } from './account.ts'
 import { type KeyToStore, storeNewKey } from './keys.ts'
+import { keepOwner, type SignIn } from './members/first-member.ts'
 import { givePlayMoney } from './play-money.ts'
 import { type AccountRow, factsByHash, firstOperator, lockAccounts } from './store.ts'
 
@@ -35,6 +36,12 @@ export async function operatorKey(app: Means): Promise<{ accountId: string; key:
     const row = await operatorAccount(app, tx, 'Operator')
     return { accountId: idOf('account', row.id), key: await newOperatorKey(app, tx, row) }
   })
+}
+
+/** Another password for a member of the operator's account, who is made if there is none: the way in where nothing is made up. */
+export async function ownerOfOperator(app: Means, email: string): Promise<SignIn> {
+  const row = await app.db.acrossTx((tx) => operatorAccount(app, tx, 'Operator'))
+  return keepOwner(app, row.id, email.toLowerCase())
 }
 
 async function operatorAccount(app: Means, tx: Tx, name: string): Promise<AccountRow> {

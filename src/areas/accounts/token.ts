@@ -5,7 +5,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
-import { type Caller, requireKey, secondsOfKey } from '../../platform/auth.ts'
+import { type Caller, requireApiKey, secondsOfKey } from '../../platform/auth.ts'
 import type { TokenReply, TokenRequest } from './schema.ts'
 
 const defaultSeconds = 900
@@ -15,7 +15,7 @@ export async function issueToken(
   input: Static<typeof TokenRequest>,
   caller: Caller,
 ): Promise<Static<typeof TokenReply>> {
-  requireKey(caller)
+  requireApiKey(caller)
   checkClient(input, caller)
   const scopes = wantedScopes(input.scope, caller.principal.scopes)
   const expiresInSeconds = Math.min(input.expires_in ?? defaultSeconds, secondsOfKey(caller))

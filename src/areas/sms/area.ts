@@ -32,6 +32,7 @@ import { spendByCountry } from './prices/spending.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
+import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
@@ -63,6 +64,7 @@ export const sms: Area = {
     ...accountRoutes,
     ...portedNumberRoutes,
     ...sandboxRoutes,
+    ...handsetRoutes,
     ...behaviourRoutes,
   ],
   jobs: [...submitJobs, joinJob, batchJob],

@@ -78,7 +78,7 @@ function isUnheardOf({ status, sent_at, validity }: MessageRow, nowMs: number): 
   return status === 'sent' && sent_at !== null && nowMs > sent_at.getTime() + validity * 1_000 + dayMs
 }
 
-function publicId({ direction, id }: MessageRow): string {
+export function publicId({ direction, id }: MessageRow): string {
   return direction === 'inbound' ? idOf('smsInbound', id) : idOf('sms', id)
 }
 

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { record } from '../../platform/audit.ts'
 import { allows } from '../../platform/auth/scopes.ts'
-import { type Caller, requireKey, secondsOfKey } from '../../platform/auth.ts'
+import { type Caller, requireApiKey, secondsOfKey } from '../../platform/auth.ts'
 import { root } from '../../platform/root.ts'
 import { read } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
@@ -59,7 +59,7 @@ export const openPortal = read({
   reply: { status: 200, schema: PortalSession },
   examples: [{ name: 'An hour to look around', body: { expires_in: 3_600, read_only: true } }],
   handle: async (app, { body }, caller) => {
-    requireKey(caller)
+    requireApiKey(caller)
     const { principal, accountId, tenant, receivedMs } = caller
     const scopes = body.read_only ? ['webhooks:read'] : ['webhooks:read', 'webhooks:write']
     const missing = scopes.find((scope) => !allows(principal.scopes, scope))

@@ -8,6 +8,7 @@ import { AppError, type ErrorCode } from '../../kernel/errors.ts'
 import { newIdAndUuid } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import { allows } from '../auth/scopes.ts'
+import { confirmationRefusal, environmentOf, refuseForgery, sessionTokenOf } from '../auth/sessions.ts'
 import type { Principal } from '../auth.ts'
 import { isUnavailable } from '../db.ts'
 import { rateHeaders } from '../limits/headers.ts'
@@ -54,7 +55,7 @@ export function enter(
   if (open || !isApi || bringsKeyInForm(request))
     return admitStranger(app, exchange, reply, null, (refusal) => done(refusal ?? missing(request)))
   try {
-    const principal = app.authenticator.authenticate(credentialOf(request), exchange.ip)
+    const principal = principalOf(app, request, exchange.ip)
     if (principal instanceof Promise)
       principal.then(
         (found) => admitPrincipal(app, request, reply, found, done),
@@ -64,6 +65,16 @@ export function enter(
   } catch (error) {
     admitStranger(app, exchange, reply, asError(error), done)
   }
+}
+
+/** Whoever the credentials of a request belong to: a key or token in its header, else the session in its cookie. */
+export function principalOf(app: App, request: FastifyRequest, ip: string): Principal | Promise<Principal> {
+  const { method, headers } = request
+  const credential = credentialOf(request)
+  const token = credential === undefined ? sessionTokenOf(headers) : null
+  if (token === null) return app.authenticator.authenticate(credential, ip)
+  refuseForgery(method, headers, token)
+  return app.authenticator.authenticateSession(token, environmentOf(headers), ip)
 }
 
 /** Of two, Node would hand on the first; whoever stands in between may have looked at the other. */
@@ -219,7 +230,11 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
   const { allow } = exchange
   const route = exchange.compiled?.route
   const plan = route?.limit && route.method !== 'GET' ? principal.planPolicies[route.limit] : undefined
-  const forbidden = route && allow === null ? scopeRefusal(route, principal) : null
+  const forbidden =
+    route && allow === null
+      ? (scopeRefusal(route, principal) ??
+        confirmationRefusal(route.scope, route.method, principal.signedInAtMs, exchange.receivedMs))
+      : null
   const policies = plan && !forbidden ? [principal.keyPolicy, plan] : [principal.keyPolicy]
   try {
     const admission = app.limits.admit(policies)

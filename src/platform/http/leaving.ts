@@ -33,7 +33,8 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     accountId: principal?.accountId ?? null,
     keyId: principal?.keyId ?? null,
   })
-  if (!principal) return
+  // What a member only looks at in the console is no request of their programs.
+  if (!principal || (principal.signedInAtMs !== null && method === 'GET')) return
   app.requestLog.add(principal.tenant, {
     id: exchange.uuid,
     key_id: principal.facts.keyUuid,

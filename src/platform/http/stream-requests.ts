@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Route } from '../route.ts'
-import { scopeRefusal } from './entrance.ts'
+import { principalOf, scopeRefusal } from './entrance.ts'
 import type { CompiledRoute, Exchange } from './exchange.ts'
 import { leave } from './leaving.ts'
 import { callerOf, checked } from './request-input.ts'
@@ -26,7 +26,7 @@ export async function handleStream(
   const input = checked(compiled, request, reply)
   reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
   if (request.method === 'HEAD') return reply.send()
-  const stream = streams.open(caller.tenant.account, () => stillAdmitted(app, route, headers.authorization, caller.ip))
+  const stream = streams.open(caller.tenant.account, () => stillAdmitted(app, route, request))
   let closed: Promise<unknown> | null = null
   try {
     const given = headers['last-event-id']
@@ -60,14 +60,9 @@ async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): A
 }
 
 /** Why a credential that was good when its stream began is so no longer. What cannot be looked up stays as it was. */
-async function stillAdmitted(
-  app: App,
-  route: Route,
-  authorization: string | undefined,
-  ip: string,
-): Promise<string | null> {
+async function stillAdmitted(app: App, route: Route, request: FastifyRequest): Promise<string | null> {
   try {
-    return scopeRefusal(route, await app.authenticator.authenticate(authorization, ip))?.details ?? null
+    return scopeRefusal(route, await principalOf(app, request, request.exchange.ip))?.details ?? null
   } catch (error) {
     return error instanceof AppError ? error.details : null
   }

@@ -10,7 +10,7 @@ import { html } from '../../../platform/web/html.ts'
 import { mailForAccount } from '../../email/area.ts'
 import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
-import { renderInvoice } from './pdf.ts'
+import { renderInvoice } from './render.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
 
 /** Where an invoice goes. Without any of it the account itself brings the link to its customer. */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a member is signed in, and how they end it elsewhere.
+import { useState } from 'preact/hooks'
+import { remove, sessionsOfMember } from '../../api.ts'
+import { PageHead, Problem, Waiting } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { moment } from '../../kit/words.ts'
+
+export function Sessions() {
+  const { value, error, reload } = useLoad('sessions', sessionsOfMember)
+  const [refused, setRefused] = useState<Error | null>(null)
+  const end = (id: string): void => {
+    remove(`/console/api/sessions/${id}`).then(reload, setRefused)
+  }
+  return (
+    <div class="page">
+      <PageHead title="Sessions" note="where you are signed in" />
+      {(error ?? refused) && <Problem error={error ?? refused ?? new Error()} retry={reload} />}
+      {!value && !error && <Waiting />}
+      {value && (
+        <ul class="lines">
+          {value.map((session) => (
+            <li key={session.id}>
+              <div>
+                <p class="strong">{session.is_current ? 'This browser' : session.user_agent || 'Unknown browser'}</p>
+                <p class="soft">
+                  {session.ip}, signed in {moment(session.signed_in_at)}, last used {moment(session.seen_at)}
+                </p>
+              </div>
+              {!session.is_current && (
+                <button type="button" class="btn small" onClick={() => end(session.id)}>
+                  End it
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sign in: address and password, and why not.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ApiError, type Session, signIn } from '../../api.ts'
+import { Field, Mark } from '../../kit/kit.tsx'
+
+export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
+  const [email, setEmail] = useState('')
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <p class="brand">
+          <Mark />
+          Pamoja
+        </p>
+        <h1>Sign in</h1>
+        <PasswordForm email={email} onSignedIn={onSignedIn} action="Sign in">
+          <Field
+            label="E-mail address"
+            type="email"
+            name="email"
+            autocomplete="username"
+            required
+            value={email}
+            onInput={setEmail}
+          />
+        </PasswordForm>
+        <p class="hint">The first start prints address and password, and writes them to credentials.json.</p>
+      </div>
+    </main>
+  )
+}
+
+interface PasswordFormProps {
+  email: string
+  action: string
+  onSignedIn(session: Session): void
+  children?: ComponentChildren
+}
+
+/** Also asked for in the middle of the work, before keys are changed. */
+export function PasswordForm({ email, action, onSignedIn, children }: PasswordFormProps) {
+  const [password, setPassword] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setIsBusy] = useState(false)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    setIsBusy(true)
+    signIn(email, password)
+      .then(onSignedIn, (error: Error) => setProblem(wordsOf(error)))
+      .finally(() => setIsBusy(false))
+  }
+  return (
+    <form class="form" onSubmit={submit}>
+      {problem && (
+        <div class="callout bad" role="alert">
+          <p>{problem}</p>
+        </div>
+      )}
+      {children}
+      <Field
+        label="Password"
+        type="password"
+        name="password"
+        autocomplete="current-password"
+        required
+        value={password}
+        onInput={setPassword}
+      />
+      <button type="submit" class="btn primary" disabled={isBusy}>
+        {action}
+      </button>
+    </form>
+  )
+}
+
+function wordsOf(error: Error): string {
+  if (error instanceof ApiError && error.retryAfterSeconds !== null)
+    return `Signing in failed too often. Try again in ${error.retryAfterSeconds} seconds.`
+  return error.message
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts that every page is made of: heads, cards, pills, facts, fields, and what stands where nothing is yet.
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { ApiError } from '../api.ts'
+import { words } from './words.ts'
+
+export function Mark() {
+  return (
+    <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
+      <circle cx="12.5" cy="16" r="5.5" />
+      <circle cx="19.5" cy="16" r="5.5" />
+    </svg>
+  )
+}
+
+export function PageHead({ title, note, children }: { title: string; note?: string; children?: ComponentChildren }) {
+  return (
+    <header class="page-head">
+      <h1>{title}</h1>
+      {note && <span class="soft">{note}</span>}
+      <div class="push">{children}</div>
+    </header>
+  )
+}
+
+export function Card({
+  title,
+  action,
+  children,
+}: {
+  title: string
+  action?: ComponentChildren
+  children: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <section class="card" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {action}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+const tones: Readonly<Record<string, string>> = {
+  ...{ delivered: 'good', completed: 'good', active: 'good', received: 'in', sent: 'note', processing: 'note' },
+  ...{ failed: 'bad', revoked: 'bad', expired: 'bad', cancelled: 'idle', reversed: 'warn', requires_action: 'warn' },
+  ...{ disabled: 'warn', expiring: 'warn' },
+}
+const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕', warn: '!', in: '↙', note: '→', idle: '·' }
+
+/** A state: its sign, its word and its colour. */
+export function Pill({ state }: { state: string }) {
+  const tone = tones[state] ?? 'idle'
+  return (
+    <span class={`pill ${tone}`}>
+      <span aria-hidden="true">{signs[tone]}</span> {words(state)}
+    </span>
+  )
+}
+
+export function Facts({ rows }: { rows: readonly [name: string, value: ComponentChildren][] }) {
+  return (
+    <dl class="facts">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value ?? '–'}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  return (
+    <div class="callout bad" role="alert">
+      <p>{error.message}</p>
+      {error instanceof ApiError && error.requestId && <p class="mono soft">{error.requestId}</p>}
+      {retry && (
+        <button type="button" class="btn" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="nothing">
+      <p class="strong">{title}</p>
+      {children && <p class="soft">{children}</p>}
+    </div>
+  )
+}
+
+export function Waiting() {
+  return (
+    <div class="waiting" role="status">
+      <span class="hidden">Loading</span>
+    </div>
+  )
+}
+
+/** Each kind of input has attributes of its own, which the compiler tells apart by the type. */
+const inputs = { text: { type: 'text' }, email: { type: 'email' }, password: { type: 'password' } } as const
+
+interface FieldProps {
+  label: string
+  value: string
+  onInput(value: string): void
+  type?: keyof typeof inputs
+  hint?: string
+  name?: string
+  autocomplete?: string
+  required?: boolean
+}
+
+export function Field({ label, value, onInput, hint, type = 'text', ...rest }: FieldProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        {...inputs[type]}
+        value={value}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        {...rest}
+      />
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function Choice({
+  label,
+  value,
+  among,
+  onChange,
+}: {
+  label: string
+  value: string
+  among: readonly string[]
+  onChange(value: string): void
+}) {
+  const id = useId()
+  return (
+    <div class="choice">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">Any</option>
+        {among.map((one) => (
+          <option key={one} value={one}>
+            {words(one)}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}

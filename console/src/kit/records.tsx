@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of records: filtered by the server, a page at a time, and never moved under the reader's hand by what is new.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { list, type Page } from '../api.ts'
+import { useLive } from '../live.ts'
+import { Nothing, Problem, Waiting } from './kit.tsx'
+import { useLoad } from './load.ts'
+
+interface Column<Row> {
+  name: string
+  show(row: Row): ComponentChildren
+  /** Of numbers, which stand under each other. */
+  isNumber?: boolean
+}
+
+interface RecordsProps<Row> {
+  label: string
+  path: string
+  query?: Record<string, string>
+  columns: readonly Column<Row>[]
+  keyOf(row: Row): string
+  empty: ComponentChildren
+  /** Beginning of the events after which there may be more. */
+  live?: string
+  limit?: number
+}
+
+export function Records<Row>({ label, path, query = {}, columns, keyOf, empty, live, limit = 50 }: RecordsProps<Row>) {
+  const asked = { ...query, limit: String(limit) }
+  const key = `${path}?${new URLSearchParams(asked)}`
+  const first = useLoad<Page<Row>>(key, () => list<Row>(path, asked))
+  const [more, setMore] = useState<Page<Row> | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const [isNewer, setIsNewer] = useState(false)
+  useEffect(() => {
+    setMore(null)
+    setIsNewer(false)
+  }, [key])
+  useLive(live ?? 'nothing.', () => (first.value?.rows.length === 0 ? first.reload() : setIsNewer(true)))
+
+  if (first.error && !first.value) return <Problem error={first.error} retry={first.reload} />
+  if (!first.value) return <Waiting />
+  const rows = [...first.value.rows, ...(more?.rows ?? [])]
+  const cursor = more ? more.nextCursor : first.value.nextCursor
+  const showNewer = (): void => {
+    setMore(null)
+    setIsNewer(false)
+    first.reload()
+  }
+  const showMore = (): void => {
+    list<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
+      (page) => setMore({ rows: [...(more?.rows ?? []), ...page.rows], nextCursor: page.nextCursor }),
+      setError,
+    )
+  }
+  return (
+    <div class="records">
+      {isNewer && (
+        <button type="button" class="newer" onClick={showNewer}>
+          There are new ones, show them
+        </button>
+      )}
+      {rows.length === 0 ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} />}
+      {error && <Problem error={error} />}
+      {cursor && (
+        <button type="button" class="btn more" onClick={showMore}>
+          Show more
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Table<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+}: Pick<RecordsProps<Row>, 'label' | 'columns' | 'keyOf'> & { rows: readonly Row[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="table-room" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, show, isNumber }) => (
+                <td key={name} class={isNumber ? 'number' : undefined}>
+                  {show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+export const none = (title: string, advice: string) => <Nothing title={title}>{advice}</Nothing>

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The console begins: who is signed in decides between the sign-in form and the shell with its pages.
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import './style/tokens.css'
+import './style/kit.css'
+import './style/shell.css'
+import './style/handset.css'
+import { currentSession, type Session, whenSignedOut } from './api.ts'
+import { SignIn } from './areas/accounts/sign-in.tsx'
+import { Problem, Waiting } from './kit/kit.tsx'
+import { tellTimesIn } from './kit/words.ts'
+import { Shell } from './shell.tsx'
+import { applyTheme } from './theme.ts'
+
+type State = { is: 'asking' } | { is: 'out' } | { is: 'in'; session: Session } | { is: 'broken'; error: Error }
+
+function Console() {
+  const [state, setState] = useState<State>({ is: 'asking' })
+  const enter = (session: Session): void => {
+    tellTimesIn(session.account.timezone)
+    setState({ is: 'in', session })
+  }
+  const ask = (): void => {
+    currentSession().then(
+      (session) => (session ? enter(session) : setState({ is: 'out' })),
+      (error: Error) => setState({ is: 'broken', error }),
+    )
+  }
+  useEffect(() => {
+    whenSignedOut(() => setState({ is: 'out' }))
+    ask()
+  }, [])
+  if (state.is === 'asking') return <Waiting />
+  if (state.is === 'broken') return <Problem error={state.error} retry={ask} />
+  return state.is === 'in' ? <Shell session={state.session} /> : <SignIn onSignedIn={enter} />
+}
+
+applyTheme()
+const place = document.getElementById('console')
+if (place) render(<Console />, place)

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Style sheets are imported for what the bundler makes of them.
+declare module '*.css'

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the console asks: signing in and out, who is signed in, and their other sessions. Everything else it does through
+// the API that customers have.
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import {
+  csrfOf,
+  refuseForgery,
+  refuseOtherOrigins,
+  sessionCookie,
+  sessionTokenOf,
+} from '../../../platform/auth/sessions.ts'
+import { hashOf } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/hook.ts'
+import { endings, longestMs } from './session.ts'
+import { signIn } from './sign-in.ts'
+import { endSession, listSessions, type SessionRow, useSession } from './store.ts'
+
+const maxBytes = 4_096
+const limits = [{ name: 'console', by: 'address', perSecond: 20 }] as const
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Lax'
+
+const login = hook({
+  methods: ['POST'],
+  path: '/console/api/login',
+  operation: 'console.login',
+  summary: 'A member signs in to the console',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    refuseOtherOrigins(call.headers)
+    const { email, password } = credentialsIn(call)
+    const token = await signIn(app, email, password, call)
+    const session = await found(app, token)
+    const cookie = `${sessionCookie}=${token}; ${attributes}; Max-Age=${longestMs / 1000}`
+    return withCookie(json(bootstrap(session, token)), cookie)
+  },
+})
+
+const session = hook({
+  methods: ['GET'],
+  path: '/console/api/session',
+  operation: 'console.session',
+  summary: 'The console asks who is signed in',
+  maxBytes: 1,
+  limits,
+  async handle(app, call) {
+    const token = sessionTokenOf(call.headers)
+    return json(bootstrap(await found(app, token), token ?? ''))
+  },
+})
+
+const logout = hook({
+  methods: ['POST'],
+  path: '/console/api/logout',
+  operation: 'console.logout',
+  summary: 'A member signs out of the console',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    const own = await foundFor(app, call)
+    await end(app, own, own.id)
+    return withCookie(status(204), `${sessionCookie}=; ${attributes}; Max-Age=0`)
+  },
+})
+
+const sessions = hook({
+  methods: ['GET'],
+  path: '/console/api/sessions',
+  operation: 'console.sessions',
+  summary: 'A member sees where they are signed in',
+  maxBytes: 1,
+  limits,
+  async handle(app, call) {
+    const own = await foundFor(app, call)
+    const rows = await app.db.query(listSessions, { member: own.member_id, ...endings(app.clock.nowMs()) })
+    const data = rows.map(({ id, ...row }) => ({ id: idOf('session', id), ...row, is_current: id === own.id }))
+    return json({ data })
+  },
+})
+
+const revoke = hook({
+  methods: ['DELETE'],
+  path: '/console/api/sessions/:id',
+  operation: 'console.endSession',
+  summary: 'A member ends a session of theirs',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    const own = await foundFor(app, call)
+    const id = uuidOf('session', call.params.id)
+    if (id === null || !(await end(app, own, id))) throw new AppError('NOT_FOUND', 'you have no such session')
+    return status(204)
+  },
+})
+
+export const memberHooks: readonly Hook[] = [login, session, logout, sessions, revoke]
+
+/** What a page needs to know before it can ask anything. */
+function bootstrap(row: SessionRow, token: string): object {
+  return {
+    csrf: csrfOf(token),
+    member: { id: idOf('member', row.member_id), email: row.email, role: row.role },
+    account: {
+      id: idOf('account', row.account_id),
+      name: row.account_name,
+      country: row.country,
+      currency: row.currency,
+      timezone: row.timezone,
+    },
+    signed_in_at: row.signed_in_at,
+  }
+}
+
+async function foundFor(app: App, { method, headers }: Pick<HookCall, 'method' | 'headers'>): Promise<SessionRow> {
+  const token = sessionTokenOf(headers)
+  if (token !== null) refuseForgery(method, headers, token)
+  return found(app, token)
+}
+
+async function found(app: App, token: string | null): Promise<SessionRow> {
+  const nowMs = app.clock.nowMs()
+  const asked = { hash: hashOf(token ?? ''), now: new Date(nowMs), ...endings(nowMs) }
+  const row = token === null ? null : await maybe(app.db.query(useSession, asked))
+  if (!row) throw new AppError('UNAUTHORIZED', 'nobody is signed in: POST /console/api/login')
+  return row
+}
+
+/** Ends it on every node, which may remember it. */
+async function end(app: App, { member_id, account_id }: SessionRow, id: string): Promise<boolean> {
+  return app.db.homeTx(async (tx) => {
+    const ended = await maybe(tx.query(endSession, { member: member_id, id }))
+    if (ended) await app.signals.send(tx, 'accounts', account_id)
+    return ended !== null
+  })
+}
+
+function credentialsIn(call: Pick<HookCall, 'headers' | 'bytes'>): { email: string; password: string } {
+  // A form of another site can send other types without asking first.
+  if (!/^application\/json\b/i.test(call.headers['content-type'] ?? ''))
+    throw new AppError('INVALID_REQUEST', 'send JSON, with the Content-Type application/json')
+  const { email, password } = Object(jsonOf(call))
+  if (typeof email !== 'string' || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw invalid('email', 'must be an e-mail address')
+  if (typeof password !== 'string' || password.length === 0 || password.length > 200)
+    throw invalid('password', 'must have 1 to 200 characters')
+  return { email: email.toLowerCase(), password }
+}
+
+function withCookie(answer: HookAnswer, cookie: string): HookAnswer {
+  return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
+}

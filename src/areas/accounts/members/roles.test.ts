@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import '../../../areas.ts'
+import { allows, isScope } from '../../../platform/auth/scopes.ts'
+import { type Role, scopesOf } from './roles.ts'
+
+const roles: readonly Role[] = ['owner', 'admin', 'developer', 'finance']
+
+test('every role has scopes that exist, and none of them operates the installation', () => {
+  for (const role of roles)
+    for (const environment of ['test', 'live'] as const) {
+      const scopes = scopesOf(role, environment)
+      assert.deepEqual(
+        scopes.filter((scope) => !isScope(scope)),
+        [],
+        role,
+      )
+      assert.ok(!allows(new Set(scopes), 'operator'))
+    }
+})
+
+const may = (role: Role, environment: 'test' | 'live', scope: string): boolean =>
+  allows(new Set(scopesOf(role, environment)), scope)
+
+test('a developer sends in both environments, and makes keys in test only', () => {
+  assert.ok(may('developer', 'live', 'sms:write'))
+  assert.ok(may('developer', 'test', 'keys:write'))
+  assert.ok(may('developer', 'live', 'keys:read'))
+  assert.ok(!may('developer', 'live', 'keys:write'))
+  assert.ok(!may('developer', 'test', 'payouts:write'))
+})
+
+test('finance pays out and sends nothing', () => {
+  assert.ok(may('finance', 'live', 'payouts:write'))
+  assert.ok(!may('finance', 'test', 'sms:write'))
+  assert.ok(!may('finance', 'test', 'keys:read'))
+})

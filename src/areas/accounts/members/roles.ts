@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roles of members, as the scopes that a session of theirs has. Pure.
+import type { Environment } from '../../../platform/tenant.ts'
+
+export type Role = 'owner' | 'admin' | 'developer' | 'finance'
+
+const channels = ['sms', 'messenger', 'email', 'voice', 'ussd', 'identity']
+const money = ['payments', 'payouts', 'wallet', 'billing']
+
+/** A developer changes keys of the test environment only. */
+export function scopesOf(role: Role, environment: Environment): string[] {
+  if (role === 'owner' || role === 'admin') return ['*']
+  if (role === 'finance') return [...writing(money), ...reading(['account', 'logs', 'events'])]
+  const own = [...writing([...channels, 'webhooks']), ...reading([...money, 'account', 'logs', 'events'])]
+  return environment === 'test' ? [...own, ...writing(['keys', 'sandbox', 'payments'])] : [...own, 'keys:read']
+}
+
+const writing = (areas: readonly string[]): string[] => areas.map((area) => `${area}:write`)
+const reading = (areas: readonly string[]): string[] => areas.map((area) => `${area}:read`)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real browser for the tests of the console: Debian's chromium, where it is installed. Builds the console if nobody has.
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { root } from '../src/platform/root.ts'
+
+const program = '/usr/bin/chromium'
+
+/** Why there is no browser; false when there is one. PAMOJA_TEST_CHROMIUM=required makes its absence a failure. */
+export function withoutChromium(): string | false {
+  if (existsSync(program)) return false
+  if (process.env.PAMOJA_TEST_CHROMIUM === 'required') throw new Error(`${program} is not installed`)
+  return `${program} is not installed (Debian's package chromium)`
+}
+
+export function buildConsole(): void {
+  if (!existsSync(new URL('dist/console/index.html', root)))
+    execFileSync(process.execPath, [fileURLToPath(new URL('tools/console.mjs', root))])
+}
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+/** What axe has against a page, one line for each element. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // The policy of the page lets no script in; the tools of the browser are not bound by it.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Runtime.evaluate', { expression: axe.source })
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run().then(({ violations }) => JSON.stringify(
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await session.detach()
+  return JSON.parse(String(result.value))
+}
