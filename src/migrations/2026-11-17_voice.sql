@@ -1,10 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Calls: what was asked for, what became of it, what happened in which order; numbers that calls come in at. And what a
--- call needs of the ledger: a hold that grows while it lasts.
-
-create type ledger.extension_item as (
-  bucket smallint, account_id uuid, environment text, source_id uuid, step text, amount bigint
-);
+-- Calls: what was asked for, what became of it, what happened in which order; numbers that calls come in at.
 
 -- One row is something in the memory of one node, such as a call in progress.
 create table platform.sessions (

@@ -1,3 +1,8 @@
+-- More money for a hold that grows while something lasts, such as a call.
+create type ledger.extension_item as (
+  bucket smallint, account_id uuid, environment text, source_id uuid, step text, amount bigint
+);
+
 -- Sets more money aside for what is under way: 'extended', 'insufficient', 'closed' or 'missing', one verdict for each item in
 -- its place. Wallets are locked in the order of their key, as everywhere.
 create or replace function ledger.extend_holds(items ledger.extension_item[]) returns text[] language plpgsql as $$
