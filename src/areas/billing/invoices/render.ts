@@ -8,6 +8,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
+import { root } from '../../../platform/root.ts'
 import { payUrl } from './invoice.ts'
 import type { Drawn, Paper } from './pdf-worker.ts'
 import type { InvoiceRow } from './store.ts'
@@ -20,8 +21,8 @@ const mostKeptBytes = 16 * 1_024 * 1_024
 /** A thread that takes longer is ended: the longest invoice takes a second. */
 const mostMs = 30_000
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
-/** Beside this file, also where it is not compiled. */
-const workerFile = new URL(`./pdf-worker${import.meta.url.slice(-3)}`, import.meta.url)
+/** The compiled file: the bundle of `npm start` does not hold it. */
+const workerFile = new URL('dist/src/areas/billing/invoices/pdf-worker.js', root)
 
 /** Refuses when too many wait, or too many were drawn for the account. */
 export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: string): Promise<Buffer> {
