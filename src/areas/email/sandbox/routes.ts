@@ -119,6 +119,7 @@ const listCaught = list({
 const getCaught = read({
   method: 'GET',
   path: '/v1/sandbox/email/messages/:id',
+  needs: { operation: 'sandbox.listEmails', id: 'data.0.id', after: { operation: 'email.send' } },
   operation: 'sandbox.getEmail',
   summary: 'Read a message that arrived in the sandbox',
   scope: 'sandbox:read',
@@ -135,6 +136,7 @@ const getCaught = read({
 const getRaw = read({
   method: 'GET',
   path: '/v1/sandbox/email/messages/:id/raw',
+  needs: { operation: 'sandbox.listEmails', id: 'data.0.id', after: { operation: 'email.send' } },
   operation: 'sandbox.getRawEmail',
   summary: 'Read a message that arrived in the sandbox as it came over the wire',
   scope: 'sandbox:read',
@@ -147,6 +149,7 @@ const getRaw = read({
 const getChecks = read({
   method: 'GET',
   path: '/v1/sandbox/email/messages/:id/checks',
+  needs: { operation: 'sandbox.listEmails', id: 'data.0.id', after: { operation: 'email.send' } },
   operation: 'sandbox.checkEmail',
   summary: 'See what a receiver makes of a message: DKIM, SPF, DMARC, header and links',
   scope: 'sandbox:read',

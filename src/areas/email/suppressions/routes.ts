@@ -121,6 +121,7 @@ function addressed(text: string, index: number): string {
 const get = read({
   method: 'GET',
   path: '/v1/email/suppressions/:email',
+  needs: { operation: 'email.listSuppressions', id: 'data.0.email', after: { operation: 'email.addSuppressions' } },
   operation: 'email.getSuppression',
   summary: 'See why an address gets no mail',
   scope: 'email:read',
@@ -137,6 +138,7 @@ const get = read({
 const remove = write({
   method: 'DELETE',
   path: '/v1/email/suppressions/:email',
+  needs: { operation: 'email.listSuppressions', id: 'data.0.email', after: { operation: 'email.addSuppressions' } },
   operation: 'email.deleteSuppression',
   summary: 'Let an address have mail again; one that complained only with confirm=true',
   scope: 'email:manage',
