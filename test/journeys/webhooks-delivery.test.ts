@@ -908,10 +908,11 @@ test('what waits for its turn stays leased to the node that has it', async () =>
     )
     return rows[0]
   }
+  await eventually(async () => (await deliveries(client, hook.id, '')).length === 12, 'twelve deliveries')
   const born = await last()
   const later = await eventually(async () => {
     const found = await last()
-    return found.run_at > born.run_at && found
+    return found && found.run_at > born.run_at && found
   }, 'its lease to be extended')
   assert.deepEqual([later.id, later.attempt], [born.id, born.attempt], 'it is not taken a second time')
 })
