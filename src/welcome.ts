@@ -24,7 +24,7 @@ export interface Credentials {
   operator_key: string
   /** Null until an area's `demo` gives them. */
   console: { url: string; email: string; password: string } | null
-  smtp: unknown
+  smtp: { host: string; port: number; username: string; password: string } | null
   listeners: Readonly<Record<string, string>>
 }
 

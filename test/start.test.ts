@@ -55,7 +55,10 @@ test('the first start needs nothing but an empty directory, and what it prints w
   assert.equal(mode & 0o777, 0o600)
   const { base_url, sandbox_url, ca_file, console, smtp, listeners } = written
   assert.deepEqual([base_url, sandbox_url], [`https://localhost:${port}`, `https://localhost:${port}/sandbox`])
-  assert.deepEqual([console, smtp, listeners.api], [null, null, base_url])
+  assert.equal(listeners.api, base_url)
+  assert.deepEqual([console?.url, console?.email], [`${base_url}/console`, 'owner@localhost'])
+  assert.ok(console?.password && program.stdout.includes(console.password), 'the password is printed')
+  assert.ok(smtp && smtp.port > 0 && smtp.username.startsWith('smtp_') && smtp.password.length > 20)
   const client = new Client(base_url, await readFile(ca_file ?? '', 'utf8'), written.api_key)
   const { body: who } = await client.get('/v1/auth/whoami')
   assert.deepEqual([who.account_id, who.environment, who.scopes], [written.account_id, 'test', ['*']])
