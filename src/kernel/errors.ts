@@ -134,7 +134,7 @@ export const errors = {
     422,
     'No carrier of this installation delivers to this number. Ask the operator for a route to its country.',
   ],
-  '130472': [422, 'Nobody uses the messenger with this number. Reach the person in another way, such as by SMS.'],
+  '130472': [422, 'Nobody uses the messenger with this number. Send it in another way, such as by SMS.'],
   '131026': [
     422,
     'There is no approved template of this name and language. GET /v1/messenger/templates shows what state it is in.',
