@@ -51,15 +51,15 @@ export const errors = {
     'Mail may be sent only from a domain of yours that is verified. Register it under /v1/email/domains and add its DNS records.',
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
-  NUMBER_NOT_OWNED: [403, 'The number belongs to another account. Call from a number that is yours.'],
+  NUMBER_NOT_OWNED: [403, 'The number belongs to another account. Use a number that is yours.'],
   DESTINATION_NOT_ALLOWED: [403, 'Calls to this destination are blocked here. Ask the operator to allow it.'],
   OTP_BLOCKED: [403, 'No code was sent to this number. See reason; do not repeat it unchanged.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
-  TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. GET /v1/email/templates lists yours.'],
-  DOMAIN_NOT_FOUND: [404, 'There is no such domain in your account. GET /v1/email/domains lists yours.'],
+  TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. See GET /v1/email/templates for yours.'],
+  DOMAIN_NOT_FOUND: [404, 'There is no such domain in your account. See GET /v1/email/domains for yours.'],
   WEBHOOK_NOT_CONFIGURED: [
     404,
-    'No webhook URL is set for the account. Set one with PUT /v1/email/tracking-webhook, or subscribe a webhook to email events.',
+    'No webhook URL is set for the account. Give one with PUT /v1/email/tracking-webhook, or subscribe a webhook to email events.',
   ],
   '131047': [403, 'The 24 hours after the user last wrote are over, or the user never wrote. Send a template instead.'],
   '131051': [403, 'The user has not opted in, or has opted out. Do not write to this number until it opts in.'],
@@ -92,7 +92,10 @@ export const errors = {
     'No new secret waits to be activated. Rotate the secret first, and give the new one to your server.',
   ],
   CALL_NOT_ACTIVE: [409, 'The call is not answered, or is over already. Read it to see its status.'],
-  NOT_CANCELLABLE: [409, 'The message is on its way or finished, and cannot be cancelled or moved any more.'],
+  NOT_CANCELLABLE: [
+    409,
+    'The message is on its way or finished, and cannot be cancelled or moved any more. Read it to see its status.',
+  ],
   TEMPLATE_EXISTS: [409, 'There is a template of this name already. Change it with PUT, or choose another name.'],
   TEMPLATE_IN_USE: [
     409,
@@ -113,7 +116,7 @@ export const errors = {
   ],
   DATA_TOO_LARGE: [
     422,
-    'The data of a session has at most 4,096 bytes as JSON. Keep less in it, or an id of your own.',
+    'The data of a session has at most 4,096 bytes as JSON. Send less, or an id of your own in its place.',
   ],
   MENU_INVALID: [422, 'The menu cannot be run. See details for the screens that are wrong, and why.'],
   INVALID_CALL_FLOW: [
@@ -137,7 +140,7 @@ export const errors = {
   '130472': [422, 'Nobody uses the messenger with this number. Send it in another way, such as by SMS.'],
   '131026': [
     422,
-    'There is no approved template of this name and language. GET /v1/messenger/templates shows what state it is in.',
+    'There is no approved template of this name and language. See GET /v1/messenger/templates for its state.',
   ],
   '131052': [422, 'The media at the link cannot be fetched or used. Host it elsewhere, or upload it and send its id.'],
   '131053': [422, 'The media cannot be used. Check its format and size, then upload it again.'],
@@ -190,7 +193,10 @@ export const errors = {
     'No face was found in the picture. Ask for one in which the whole face is seen from the front.',
   ],
   MULTIPLE_FACES: [422, 'There is more than one face in the picture. Ask for one that shows one person only.'],
-  FACE_MISMATCH: [422, 'The two pictures show different people, as far as the engine can tell.'],
+  FACE_MISMATCH: [
+    422,
+    'The two pictures show different people, as far as the engine can tell. Send pictures of the same person, or ask for a review.',
+  ],
   LIVENESS_FAILED: [422, 'The pictures do not show that a living person was before the camera. Ask for another try.'],
   DOCUMENT_UNREADABLE: [422, 'Nothing could be read on the document. Ask for a sharper picture of the whole page.'],
   CHALLENGE_EXPIRED: [422, 'The liveness challenge is too old. Ask for a new one.'],

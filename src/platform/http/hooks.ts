@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks on their way through: limits first, then the body as bytes, the verb, and its answer. Whoever is refused for a
 // secret that is wrong, or an address that names nothing, is counted like everybody without credentials.
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../kernel/errors.ts'
 import { minuteMs } from '../../kernel/time.ts'
@@ -46,7 +47,8 @@ async function admit(app: App, hook: Hook, request: FastifyRequest, reply: Fasti
 
 function policyOf({ operation }: Hook, limit: Hook['limits'][number], ip: string, params: unknown): Policy {
   const { name = operation, by, perMinute, perSecond } = limit
-  const value = by === 'address' ? addressPolicy(ip).key : String(Object(params)[by])
+  // A digest, because the text itself would keep the whole URL in memory, which may hold what somebody typed into it.
+  const value = by === 'address' ? addressPolicy(ip).key : digestOf(String(Object(params)[by]))
   return {
     name,
     key: `hook:${name}:${value}`,
@@ -109,4 +111,8 @@ async function limited(app: App, { ip }: Exchange, error: AppError): Promise<App
   if (!guesses.has(error.status) || app.config.PAMOJA_RATE_LIMITS !== 'on') return error
   const admission = await app.limits.admit([addressPolicy(ip)])
   return admission.refusedBy ? tooMany(app, admission, 'RATE_LIMITED') : error
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }
