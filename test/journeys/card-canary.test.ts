@@ -161,7 +161,12 @@ test('and are nowhere afterwards', async () => {
   assert.ok(sent.size > 300, `only ${sent.size} numbers were sent`)
   await eventually(async () => receiver.received.length >= 60, 'the webhooks')
   // Whatever keeps the last thing it saw now sees something else.
-  for (let i = 0; i < 50; i++) await client.get('/v1/payments/transactions?limit=1')
+  for (let i = 0; i < 50; i++) {
+    await client.get('/v1/payments/transactions?limit=1')
+    await client.get('/pay/none/none?payment_id=none')
+    await client.request('POST', '/pay/none/none', { raw: 'a=b' })
+    await client.request('POST', '/3ds/none', { raw: 'decision=none' })
+  }
   const places = new Map<string, Buffer>()
   places.set('what receivers were told', Buffer.from(JSON.stringify(receiver.received)))
   const tables = await dump()
