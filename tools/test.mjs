@@ -25,6 +25,9 @@ const processesAtOnce = groups + Math.min(2 * availableParallelism(), 6)
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')
 
+/** Most files that are run once more: beyond it something is broken, not slow. */
+const mostAgain = 12
+
 const words = process.argv.slice(2)
 const own = ['--full', '--core', '--durations']
 const chosen = words.filter((word) => !word.startsWith('-'))
@@ -115,9 +118,6 @@ async function testRun(files, settings) {
 async function readReport(file) {
   return JSON.parse(await readFile(file, 'utf8').catch(() => '{}'))
 }
-
-/** Most files that are run once more: beyond it something is broken, not slow. */
-const mostAgain = 12
 
 /** Where CI=true says that somebody else's load may be on the machine, failed files get a second run; nowhere else. */
 function mayRunAgain({ failedFiles = [] }, isSeparate) {
