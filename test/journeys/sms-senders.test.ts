@@ -10,6 +10,7 @@ import { dayMs, hourMs } from '../../src/kernel/time.ts'
 import { startNode } from '../../src/server.ts'
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
+import { priceLiveTexts } from '../texting.ts'
 import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -24,6 +25,7 @@ before(async () => {
     const { body } = await world.operator.get('/v1/operator/sms/routes')
     return body.data.every(({ in_force }: { in_force: boolean }) => in_force)
   }, 'the route to be in force')
+  await priceLiveTexts(world)
 })
 after(() => world.stop())
 
