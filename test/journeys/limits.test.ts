@@ -103,6 +103,22 @@ test('strangers share a small limit per address', async () => {
   assert.equal(other.status, 401)
 })
 
+test('pages that need no credentials are limited by address as their headers say, and health is told always', async () => {
+  const pages = await Promise.all(Array.from({ length: 60 }, () => world.stranger.get('/openapi.json')))
+  const refused = pages.filter(({ status }) => status === 429)
+  assert.ok(refused.length > 0 && pages.some(({ status }) => status === 200))
+  for (const { headers, body } of refused)
+    assert.deepEqual(
+      [headers['x-ratelimit-limit'], body.error.code, body.error.policy],
+      ['20', 'RATE_LIMITED', 'address'],
+    )
+  const probes = await Promise.all(Array.from({ length: 40 }, () => world.stranger.get('/healthz')))
+  assert.ok(probes.every(({ status }) => status === 200))
+  const links = await Promise.all(Array.from({ length: 120 }, () => world.stranger.get('/r/nothing')))
+  assert.ok(links.some(({ status }) => status === 429))
+  assert.ok(links.every(({ status }) => status === 404 || status === 429))
+})
+
 test('whoever tries keys in the form of OAuth 2 is limited like any stranger', async () => {
   const form = (ip: string, secret: string) => ({
     raw: `client_secret=${secret}`,

@@ -9,7 +9,7 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
-import { hook, redirect } from '../../../platform/hook.ts'
+import { hook, pagesPerAddress, redirect } from '../../../platform/hook.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { lengthChecked, type Segments } from '../message.ts'
@@ -159,7 +159,7 @@ export const shortLinkHook = hook({
   operation: 'sms.openShortLink',
   summary: 'Whoever got a text follows a short link in it',
   maxBytes: 1,
-  limits: [{ by: 'address', perSecond: 500 }],
+  limits: [pagesPerAddress],
   handle: async (app, { method, params: { token } }) => {
     const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: method === 'GET' }
     const found = isToken(token) ? await maybe(app.db.query(openLink, asked)) : null
