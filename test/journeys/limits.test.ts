@@ -34,9 +34,20 @@ test('a key makes exactly as many requests in a second as it may', async () => {
     assert.equal(headers['x-ratelimit-remaining'], '0')
   }
   assert.ok(Number(replies[0]?.headers['x-ratelimit-reset']) >= sinceSeconds)
-  assert.match(replies[0]?.headers['ratelimit-policy'] ?? '', /^"key";q=100;w=1$/)
-  assert.match(replies[0]?.headers.ratelimit ?? '', /^"key";r=\d+;t=1$/)
+  assert.match(replies[0]?.headers['ratelimit-policy'] ?? '', /^"key";q=100;w=1, "account";q=500;w=1$/)
+  assert.match(replies[0]?.headers.ratelimit ?? '', /^"key";r=\d+;t=1, "account";r=\d+;t=1$/)
   await eventually(async () => (await client.get('/v1/auth/whoami')).status === 200, 'the window to pass')
+})
+
+test('the keys of an account make 500 requests in a second together, however many they are', async () => {
+  const { client } = await world.account()
+  const made = await Promise.all(Array.from({ length: 8 }, (_, i) => client.post('/v1/api-keys', { name: `k${i}` })))
+  const keys = made.map(({ body }) => world.stranger.as(body.key))
+  const { heard, replies } = await atOnce(640, (i) => (keys[i % keys.length] ?? client).get('/v1/auth/whoami'))
+  neverMore(heard, 200, 500)
+  const refused = replies.find(({ body }) => body.error?.policy === 'account')
+  if (heard.every(({ afterMs }) => afterMs < windowMs)) assert.ok(refused)
+  if (refused) assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.limit], [429, 'RATE_LIMITED', 500])
 })
 
 test('a plan limits what starts work, by area and minute; reading is free', async () => {

@@ -246,7 +246,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
       ? (scopeRefusal(route, principal) ??
         confirmationRefusal(route.scope, route.method, principal.signedInAtMs, exchange.receivedMs))
       : null
-  const policies = plan && !forbidden ? [principal.keyPolicy, plan] : [principal.keyPolicy]
+  const policies = plan && !forbidden ? [...principal.keyPolicies, plan] : principal.keyPolicies
   try {
     const admission = app.limits.admit(policies)
     if (admission instanceof Promise) admission.then(finish, (error: Error) => done(error))
@@ -262,7 +262,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
         tooMany(
           app,
           admission,
-          admission.refusedBy.name === 'key' || !route?.limit ? 'RATE_LIMITED' : limitCode(route.limit),
+          admission.refusedBy.name === plan?.name && route?.limit ? limitCode(route.limit) : 'RATE_LIMITED',
         ),
       )
     if (allow !== null) {
