@@ -34,6 +34,16 @@ const kenya = '+254711000001'
 const rwanda = '+250788000001'
 const lesotho = '+26658000001'
 
+test('a short link of a live text leads where the long one led', async () => {
+  const { live } = await liveAccount()
+  const text = { to: lesotho, from: 'ANY', message: 'Bona https://duka.example/4512', shorten_urls: true }
+  const { status, body, text: said } = await live.post('/v1/sms/send', text)
+  assert.equal(status, 200, said)
+  const [link] = (await live.get(`/v1/sms/${body.message_id}`)).body.links
+  const opened = await world.stranger.get(new URL(link.short_url).pathname)
+  assert.deepEqual([opened.status, opened.headers.location], [302, 'https://duka.example/4512'])
+})
+
 describe('a sender id', () => {
   it('of a live key waits for the operator, and sends once it is approved', async () => {
     const { live } = await liveAccount()
