@@ -200,6 +200,29 @@ test('a client that never finishes its headers or its body is told so over TLS',
   }
 })
 
+test('a client that reads nothing of its answer is hung up on; one that waits for it, or reads slowly, is not', async (t) => {
+  let answered = 0
+  const { port, listener } = await listening(t, {
+    timeouts: { writeMs: 50 },
+    handler: (request, response) => {
+      if (request.url === '/large') return void response.end(Buffer.alloc(64 * 1024 * 1024))
+      setTimeout(() => {
+        answered++
+        response.end('late')
+      }, 300)
+    },
+  })
+  const deaf = await handshake(t, port, {})
+  deaf.pause()
+  deaf.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+  const waiting = await handshake(t, port, {})
+  const heard = everything(waiting)
+  waiting.write('GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  assert.match(await heard, /late$/)
+  assert.equal(answered, 1)
+  await until(() => listener.connections() === 0)
+})
+
 test('a whole request with stray bytes behind it gets its own answer, and the connection ends', async (t) => {
   const { port } = await listening(t)
   for (const stray of [' ', '}', 'x', '{"a":1}', '\0\0']) {

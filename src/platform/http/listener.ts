@@ -60,6 +60,8 @@ const defaultTimeouts = {
   requestMs: 60_000,
   /** Longer than the 60 seconds for which load balancers keep idle connections, so that they are the ones to close. */
   keepAliveMs: 65_000,
+  /** For which a client that is sent an answer may take none of it. */
+  writeMs: 120_000,
   /** How often `headersMs` and `requestMs` are checked. */
   checkMs: 5_000,
   /** How long a connection stays half-open after a refusal, so that a client that is still sending can read it. */
@@ -68,6 +70,8 @@ const defaultTimeouts = {
 
 const tlsHandshakeByte = 0x16
 const maxHeaderBytes = 16 * 1024
+/** Each holds a socket and a little memory; one more is closed at once. */
+const defaultMaxConnections = 10_000
 const drainSweepMs = 50
 
 export function createListener(options: ListenerOptions): Listener {
@@ -99,6 +103,8 @@ export function createListener(options: ListenerOptions): Listener {
   tls.on('checkExpectation', serve)
   plain.on('checkExpectation', servePlain)
   for (const server of [tls, plain]) {
+    server.timeout = timeouts.writeMs
+    server.on('timeout', endUnread)
     server.on('clientError', (error: Error & { code?: string }, socket) => {
       answerMalformed(options, error, socket, timeouts.lingerMs)
     })
@@ -114,7 +120,7 @@ export function createListener(options: ListenerOptions): Listener {
   })
 
   const port = createTcpServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: timeouts.keepAliveMs })
-  if (options.maxConnections !== undefined) port.maxConnections = options.maxConnections
+  port.maxConnections = options.maxConnections ?? defaultMaxConnections
   port.on('connection', (socket) => {
     open.add(socket)
     silent.add(socket)
@@ -304,6 +310,14 @@ function answerMalformed(
     socket.destroy()
     options.onProblem?.(problem instanceof Error ? problem : new Error(String(problem)))
   }
+}
+
+/**
+ * Ends a connection that was silent for its time: one that is kept alive, or whose client reads nothing of its answer. One
+ * whose answer is not ready yet, or that is told something now and then, stays.
+ */
+function endUnread(socket: Socket): void {
+  if (responseInProgress(socket) === null || socket.writableLength > 0) socket.destroy()
 }
 
 function addressOf(socket: Duplex): string {
