@@ -82,6 +82,24 @@ describe('out of the box', () => {
     }
   })
 
+  test('whoever polls a send to many by its id comes to an end, delivered if any was and failed otherwise', async () => {
+    const ada = await world.account({ balance: 20 })
+    const sendTo = async (to: string[]) =>
+      (await ada.client.post('/v1/sms/send', { to, from: 'PAMOJA', message: 'Habari' })).body
+    for (const [endings, status] of [
+      [['000001', '000002', '000003'], 'delivered'],
+      [['000002', '000003'], 'failed'],
+    ] as const) {
+      const sent = await sendTo(endings.map((ending) => `+254711${ending}`))
+      const record = await ended(ada, sent.message_id)
+      assert.deepEqual([record.message_id, record.status, record.to], [sent.message_id, status, sent.to])
+      assert.deepEqual([record.from, record.parts, record.created_at], ['PAMOJA', endings.length, sent.timestamp])
+      assert.ok(record.sent_at >= record.created_at)
+      assert.equal(record.delivered_at !== null, status === 'delivered')
+      assert.equal(record.counts.delivered + record.counts.failed, endings.length)
+    }
+  })
+
   test('a live text without a price that somebody set is refused, and so is one to a number without a country', async () => {
     const ada = await world.account()
     const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
