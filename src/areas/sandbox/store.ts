@@ -127,14 +127,15 @@ export const forgetOldest = statement.tenant<
   { freed_bytes: number }
 >(
   'sandbox.forget_oldest',
-  `with ordered as (
-     select id, row_number() over (order by id desc) as place, sum(bytes) over (order by id) - bytes as older_bytes
-       from sandbox.hook_requests where ${mine} and hook_id = $hook
-   ), gone as (
-     delete from sandbox.hook_requests r using ordered o
-      where r.bucket = $bucket and r.account_id = $account and r.environment = $environment and r.hook_id = $hook
-        and r.id = o.id and (o.place > $keep::int or o.older_bytes < $free::int)
-     returning r.bytes
+  `with gone as (
+     delete from sandbox.hook_requests
+      where ${mine} and hook_id = $hook and id <= (
+        select o.id
+          from (select id, row_number() over (order by id desc) as place, sum(bytes) over (order by id) - bytes as older_bytes
+                  from sandbox.hook_requests where ${mine} and hook_id = $hook) o
+         where o.place > $keep::int or o.older_bytes < $free::int
+         order by o.id desc limit 1)
+     returning bytes
    ), freed as (
      select coalesce(sum(bytes), 0) as bytes from gone
    )
