@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending an invoice: it is opened if it was a draft, and its link reaches the customer. Nobody is told that it was sent
-// before it was; so a text that is refused leaves an open invoice that can be sent again.
+// unless it was; so a text that is refused leaves an open invoice that can be sent again.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -12,7 +12,7 @@ import { type Destination, deliverInvoice, isDelivered, senderFor } from './deli
 import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
 import { findInvoice, type InvoiceRow, lockInvoice, noteSent } from './store.ts'
 
-/** The part that is one transaction: opened, and unless something is to be delivered first, told of as sent. */
+/** The part that is one transaction: opened, and unless it is to be delivered, told of as the account's to bring. */
 export async function openToSend(
   app: App,
   tx: Tx,
@@ -25,7 +25,8 @@ export async function openToSend(
   if (invoice.status === 'paid' || invoice.status === 'void') throw notWhile(invoice, 'there is nothing to send')
   if (to.phone !== undefined) await senderFor(tx, caller, to)
   const open = invoice.status === 'draft' ? await openInvoice(app, tx, caller, invoice) : invoice
-  return invoiceOf(app, isDelivered(to) ? open : await noteInvoiceSent(app, tx, caller, open), caller.nowMs)
+  if (!isDelivered(to)) await tellInvoice(app, tx, invoiceEvents.opened, caller, open)
+  return invoiceOf(app, open, caller.nowMs)
 }
 
 /** What follows once it is open: it is delivered, and then told of. Where nothing is due, nobody is asked for it. */
@@ -42,8 +43,8 @@ export async function deliverAndTell(
   return invoiceOf(app, sent, caller.nowMs)
 }
 
-/** Notes that an invoice was sent, and tells of it. */
-export async function noteInvoiceSent(
+/** Notes that an invoice was delivered, and tells of it. */
+async function noteInvoiceSent(
   app: App,
   tx: Tx,
   occasion: Occasion,

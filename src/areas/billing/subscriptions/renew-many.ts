@@ -193,7 +193,7 @@ async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[
       taxInclusive: plan.tax_inclusive,
       subscriptionId: row.id,
       callbackUrl: row.callback_url,
-      isSent: row.method === 'invoice',
+      isTold: row.method === 'invoice',
     })),
   )
   const now = new Date(nowMs)
