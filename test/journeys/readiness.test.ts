@@ -36,10 +36,9 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
 
 test('a node whose database takes no writes is not ready until it does again', async (t) => {
   const world = await startWorld()
-  t.after(() => world.stop())
   const sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
-  t.after(() => sql.end())
+  t.after(() => sql.end().then(() => world.stop()))
   await sql.query(`create function notes.full_disk() returns trigger language plpgsql as
     $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`)
   await sql.query('create trigger full_disk before insert on notes.notes execute function notes.full_disk()')
