@@ -49,6 +49,7 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   role: 'timers',
   concurrency: claimedAtOnce,
   retrySeconds,
+  calendar: {},
   async handle(app, run) {
     const { tenant } = run
     if (!tenant) throw new Error('a subscription belongs to an account')
