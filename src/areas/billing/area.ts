@@ -9,6 +9,7 @@ import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'
 import { invoiceHooks } from './invoices/hosted.ts'
 import { overdueChore } from './invoices/overdue.ts'
+import { mailInvoiceJob } from './invoices/mail.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
 import { remindJob } from './subscriptions/remind.ts'
@@ -24,7 +25,7 @@ export const billing: Area = {
   uses: ['email', 'payments', 'sms'],
   scopes: [scopeArea('billing', { limit: 'payments' })],
   routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
-  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
+  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob, mailInvoiceJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   hooks: invoiceHooks,
