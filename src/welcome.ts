@@ -75,7 +75,7 @@ async function isAnother(written: string | undefined, own: string): Promise<bool
     // Who it is matters, not by which authority: nothing is sent, and little believed.
     const asked = get(`${written}/healthz`, { rejectUnauthorized: false, timeout: askMs }, (response) => {
       response.resume()
-      resolve(response.statusCode === 200 && response.headers['x-request-id']?.startsWith('req_') === true)
+      resolve(response.statusCode === 200 && String(response.headers['x-request-id']).startsWith('req_'))
     })
     asked.on('timeout', () => asked.destroy())
     asked.on('error', () => resolve(false))

@@ -352,9 +352,13 @@ test('an address for mail is mailed to, and where no mail can be sent that is sa
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'MAIL_NOT_CONFIGURED'], refused.text)
   assert.equal((await live.get(`/v1/billing/invoices/${earnest.invoice_id}`)).body.sent_at, null)
   assert.deepEqual((await live.get('/v1/events?event=invoice.sent')).body.data, [])
+  const unmailable = await client.post(`${path}/send`, { email: 'asha' })
+  assert.deepEqual([unmailable.status, unmailable.body.error?.code], [422, 'INVALID_EMAIL'], unmailable.text)
   const sent = await client.post(`${path}/send`, { email: 'asha@example.com' })
   assert.deepEqual([sent.status, sent.body.status], [200, 'open'], sent.text)
   assert.ok(sent.body.sent_at)
+  assert.match(sent.body.hosted_url, /^https:/)
+  assert.match(sent.body.pdf_url, /^https:/)
   assert.equal((await client.get('/v1/events?event=invoice.sent')).body.data.length, 1)
 })
 

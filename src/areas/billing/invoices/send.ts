@@ -5,12 +5,12 @@ import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import { openInvoice } from './create.ts'
 import { type Destination, deliverInvoice, isDelivered, senderFor } from './deliver.ts'
 import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
-import { findInvoice, type InvoiceRow, lockInvoice, noteSent } from './store.ts'
+import { noteInvoiceSent } from './note-sent.ts'
+import { findInvoice, lockInvoice } from './store.ts'
 
 /** The part that is one transaction: opened, and unless it is to be delivered, told of as the account's to bring. */
 export async function openToSend(
@@ -39,19 +39,6 @@ export async function deliverAndTell(
   const invoice = await one(app.db.query(findInvoice, { ...caller.tenant, id: invoiceUuid(id) }))
   if (dueOf(invoice) === 0n) return invoiceOf(app, invoice, caller.nowMs)
   await deliverInvoice(app, caller, invoice, to)
-  const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice))
+  const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice, to.email))
   return invoiceOf(app, sent, caller.nowMs)
-}
-
-/** Notes that an invoice was delivered, and tells of it. */
-async function noteInvoiceSent(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  { id }: Pick<InvoiceRow, 'id'>,
-): Promise<InvoiceRow> {
-  const { tenant, nowMs } = occasion
-  const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs) }))
-  await tellInvoice(app, tx, invoiceEvents.sent, occasion, sent)
-  return sent
 }

@@ -19,6 +19,7 @@ import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
 import { settled } from '../invoices/hooks.ts'
 import { dueOf, itemFrom, tellInvoice } from '../invoices/invoice.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
@@ -201,6 +202,7 @@ async function bill(
   if (row.method === 'invoice') {
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
     await tellInvoice(app, tx, invoiceEvents.opened, occasion, invoice)
+    await mailToCustomer(app, tx, tenant, invoice)
     return { changes, invoice, refusal: null }
   }
   const now = new Date(nowMs)

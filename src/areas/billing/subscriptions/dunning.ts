@@ -11,6 +11,7 @@ import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
 import { payInvoice } from '../invoices/pay.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
@@ -110,6 +111,7 @@ export async function leaveToCustomer(
   for (const { invoice_id: id } of left) {
     const invoice = await one(tx.query(findInvoice, { ...tenant, id }))
     await tellInvoice(app, tx, invoiceEvents.opened, occasion, invoice)
+    await mailToCustomer(app, tx, tenant, invoice)
   }
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
   const isWell = (row.status === 'incomplete' && left.length > 0) || (row.status === 'past_due' && failed === 0)

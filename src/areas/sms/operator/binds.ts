@@ -172,7 +172,7 @@ const listBinds = list({
   examples: [{ name: 'All binds' }],
   handle: async (app, { query }) => {
     const rows = await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row)))
-    return pageOfWhole(query, rows, ({ id }) => id)
+    return pageOfWhole(query, rows, ({ name }) => name)
   },
 })
 
