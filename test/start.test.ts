@@ -217,6 +217,7 @@ test('npm start reads .env, and a second node leaves credentials.json to the fir
     await first.prints('Ctrl-C stops it')
     const file = join(place.path, 'home/credentials.json')
     const written = await readFile(file, 'utf8')
+    assert.equal((await stat(join(place.path, 'home'))).mode & 0o066, 0, 'nobody else lists what is there')
     const beside = { ...onServer(), PAMOJA_HOME: join(place.path, 'home'), PAMOJA_PORT: '0' }
     const second = new Program({ environment: beside })
     await second.prints('Ctrl-C stops it')

@@ -40,6 +40,8 @@ test('TLS 1.2 and 1.3 are spoken, older versions and HTTP/2 are not', async (t) 
     })
     assert.deepEqual([socket.getProtocol(), socket.alpnProtocol], [version, 'http/1.1'])
   }
+  const blocks = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384' } as const
+  await assert.rejects(handshake(t, port, blocks), /handshake failure/, 'nor are ciphers that cut into blocks')
   // The client must be willing to speak TLS 1.1, or the refusal would be its own.
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   await assert.rejects(handshake(t, port, old), /alert protocol version/)
@@ -238,6 +240,7 @@ test('bytes that are no HTTP request are answered in JSON, on both sides', async
   const { port } = await listening(t, { allowHttpFromLoopback: true })
   const cases: [string, RegExp][] = [
     ['NONSENSE\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
+    ['GET / HTTP/1.1\r\nHost: a\r\nHOST: b\r\nConnection: close\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     ['GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(16_500)}\r\n\r\n`, /^HTTP\/1\.1 431 .*"HPE_HEADER_OVERFLOW"/s],

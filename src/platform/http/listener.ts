@@ -209,8 +209,22 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
+/** Ciphers of TLS 1.2 that keep what was recorded secret and are not cut into blocks, and all of TLS 1.3. */
+const ciphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
 function secureOptions(identity: { key: string; cert: string }) {
   return {
+    ciphers,
     key: identity.key,
     cert: identity.cert,
     minVersion: 'TLSv1.2' as const,
@@ -218,17 +232,27 @@ function secureOptions(identity: { key: string; cert: string }) {
   }
 }
 
-/** HTTP/1.1 asks for a Host header (RFC 9112 3.2). */
+/** HTTP/1.1 asks for a Host header, and for one only (RFC 9112 3.2): of two, whoever stands in between may follow the other. */
 function withHost(options: ListenerOptions): RequestListener {
   const { handler } = options
   return (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion !== '1.1') {
+    const hosts = hostsIn(request)
+    if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) {
       handler(request, response)
       return
     }
-    const answer = options.malformed(new Error('the request has no Host header'), 400, addressOf(request.socket))
+    const problem = new Error(hosts === 0 ? 'the request has no Host header' : 'the request has two Host headers')
+    const answer = options.malformed(problem, 400, addressOf(request.socket))
     response.writeHead(answer.status, { ...answer.headers, ...jsonHeaders(answer.body) }).end(answer.body)
   }
+}
+
+function hostsIn({ rawHeaders, headers }: IncomingMessage): number {
+  if (headers.host === undefined) return 0
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') found++
+  return found
 }
 
 type PlainPeer = 'open' | 'proxy' | 'stranger' | 'refused'
