@@ -18,3 +18,20 @@ test('a rule that a guide makes blocks nothing, or is deleted again on the same 
   }
   assert.deepEqual(problems, [])
 })
+
+test('every test that docs/security-tests.md names is there', async () => {
+  const text = await readFile(join(root, 'docs/security-tests.md'), 'utf8')
+  const named = text
+    .split('\n')
+    .filter((line) => /^\| .*\|$/.test(line))
+    .flatMap((line) => [...(line.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+  assert.ok(named.length > 30)
+  const below = (folder: string) => readdir(join(root, folder), { recursive: true })
+  const files = [...(await below('src')), ...(await below('test')).map((file) => `test/${file}`)].filter((file) =>
+    file.endsWith('.test.ts'),
+  )
+  assert.deepEqual(
+    [...new Set(named)].filter((name) => !files.some((file) => file.includes(name))),
+    [],
+  )
+})
