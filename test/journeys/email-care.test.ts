@@ -137,7 +137,10 @@ describe('keys of a domain', () => {
     await ada.client.post('/v1/sandbox/clock', { advance_seconds: 8 * 86_400 })
     const { body: later } = await ada.client.post(`${path}/verify`)
     assert.ok(!names(later).includes('pj1._domainkey.soko.example'), JSON.stringify(names(later)))
-    assert.equal((await ada.client.post('/v1/email/domains/none.example/rotate-dkim')).body.error.code, 'DOMAIN_NOT_FOUND')
+    assert.equal(
+      (await ada.client.post('/v1/email/domains/none.example/rotate-dkim')).body.error.code,
+      'DOMAIN_NOT_FOUND',
+    )
   })
 })
 

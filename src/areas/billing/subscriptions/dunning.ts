@@ -10,8 +10,8 @@ import { type PaymentRow, requirePassed } from '../../payments/area.ts'
 import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
-import { payInvoice } from '../invoices/pay.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
+import { payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
@@ -109,7 +109,7 @@ export async function leaveToCustomer(
 ): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion
   const left = await tx.query(leaveBills, { ...tenant, subscription: row.id, invoices })
-  for (const { invoice_id: id } of left) 
+  for (const { invoice_id: id } of left)
     await mailToCustomer(app, tx, tenant, await noteInvoiceSent(app, tx, occasion, { id }))
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
   const isWell = (row.status === 'incomplete' && left.length > 0) || (row.status === 'past_due' && failed === 0)
