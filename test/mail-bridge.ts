@@ -2,7 +2,7 @@
 // A door to SMTP submission for programs that know neither TLS nor AUTH, such as smtp-source: each connection is encrypted and
 // authenticated here, and then passed on as it is.
 import { once } from 'node:events'
-import { createServer, connect as connectTcp, type Server, type Socket } from 'node:net'
+import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 export interface MailBridge {

@@ -69,10 +69,10 @@ export async function sayVerified(databaseUrl: string, domain: string): Promise<
   await sql.connect()
   try {
     const records = { verification: 'valid', dkim: 'valid', dkim_ed25519: 'valid' }
-    await sql.query(`update email.domains set status = 'verified', verified_at = now(), records = $1 where domain = $2`, [
-      JSON.stringify(records),
-      domain,
-    ])
+    await sql.query(
+      `update email.domains set status = 'verified', verified_at = now(), records = $1 where domain = $2`,
+      [JSON.stringify(records), domain],
+    )
   } finally {
     await sql.end()
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of others that send and take mail: swaks, and smtp-source, smtp-sink and a whole Postfix of the package `postfix`, each
 // with a directory and ports of its own. The Postfix of the machine is left alone.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -28,11 +28,18 @@ function isThere(path: string): boolean {
 /** Null when all of it is installed; otherwise what is missing. */
 export function mailProgramsMissing(): string | null {
   const missing = ['swaks', 'smtp-source', 'smtp-sink', 'postfix'].filter((program) => pathOf(program) === null)
-  return missing.length === 0 ? null : `${missing.join(', ')} not found: install the packages swaks and postfix`
+  // Without it swaks knows no TLS.
+  if (spawnSync('perl', ['-MNet::SSLeay', '-e', '1']).status !== 0) missing.push('Net::SSLeay')
+  return missing.length === 0
+    ? null
+    : `${missing.join(', ')} not found: install the packages swaks, libnet-ssleay-perl and postfix`
 }
 
 /** Runs a program to its end. */
-export async function runProgram(program: string, args: readonly string[]): Promise<{ code: number | null; said: string }> {
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+): Promise<{ code: number | null; said: string }> {
   const child = spawn(pathOf(program) ?? program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
@@ -58,9 +65,13 @@ export async function startSink(): Promise<MailReceiver> {
   await chmod(dir, 0o777)
   const port = await freePort()
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const child = spawn(pathOf('smtp-sink') ?? 'smtp-sink', [...user, '-d', join(dir, 'mail.'), `127.0.0.1:${port}`, '100'], {
-    stdio: 'ignore',
-  })
+  const child = spawn(
+    pathOf('smtp-sink') ?? 'smtp-sink',
+    [...user, '-d', join(dir, 'mail.'), `127.0.0.1:${port}`, '100'],
+    {
+      stdio: 'ignore',
+    },
+  )
   await eventually(() => isListening(port), 'smtp-sink to listen')
   return {
     port,

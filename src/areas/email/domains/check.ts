@@ -141,13 +141,24 @@ async function storeChecked(
       missingSince: row.missing_since,
       verifiedAt: row.verified_at,
     }
-    return maybe(tx.query(update, { ...tenant, id: row.id, ...same, error: found.error, at, token, selector, keepsPrevious: true }))
+    return maybe(
+      tx.query(update, {
+        ...tenant,
+        id: row.id,
+        ...same,
+        error: found.error,
+        at,
+        token,
+        selector,
+        keepsPrevious: true,
+      }),
+    )
   }
   const records: Record<string, string> = found
   // Mail is signed with the keys from before as long as the new ones are not found.
-  const isRight =
-    records.verification === 'valid' && (records.dkim === 'valid' || records.dkim_previous === 'valid')
-  const isRotated = row.previous !== null && records.dkim === 'valid' && Date.parse(row.previous.until) <= occasion.nowMs
+  const isRight = records.verification === 'valid' && (records.dkim === 'valid' || records.dkim_previous === 'valid')
+  const isRotated =
+    row.previous !== null && records.dkim === 'valid' && Date.parse(row.previous.until) <= occasion.nowMs
   const owner = isRight
     ? await maybe(
         tx.query(claim, {
@@ -220,7 +231,9 @@ export const checkJob: Job<App, typeof Payload> = {
     if (!row) return { kind: 'done' }
     return {
       kind: 'again',
-      afterMs: firstChecksMs[attempt] ?? (row.status === 'pending' || row.missing_since !== null || row.previous !== null ? hourMs : dayMs),
+      afterMs:
+        firstChecksMs[attempt] ??
+        (row.status === 'pending' || row.missing_since !== null || row.previous !== null ? hourMs : dayMs),
     }
   },
 }

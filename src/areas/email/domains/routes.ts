@@ -273,7 +273,10 @@ const rotateDkim = writeAcross({
     await publish(app, tx, tenant, row)
     await announceDomains(app, tx, tenant)
     const id = idOf('emailDomain', row.id)
-    await record(tx, caller, 'email_domain.rotate_dkim', id, { before: { selector: known.selector }, after: { selector } })
+    await record(tx, caller, 'email_domain.rotate_dkim', id, {
+      before: { selector: known.selector },
+      after: { selector },
+    })
     return recordOf(row, app.config.PAMOJA_MAIL_HOST)
   },
 })

@@ -82,7 +82,11 @@ async function takeEvents(app: App, call: Pick<HookCall, 'query' | 'headers' | '
     if (event.event === 'unsubscribed')
       await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'api', userAgent: null, ip: null })
     else if (event.event === 'complained')
-      await storeDeed(app, recipient, { kind: 'complain', feedbackType: event.feedback_type ?? 'abuse', reporter: null })
+      await storeDeed(app, recipient, {
+        kind: 'complain',
+        feedbackType: event.feedback_type ?? 'abuse',
+        reporter: null,
+      })
     else
       await takeReport(app, recipient, {
         address: event.email ?? '',

@@ -37,7 +37,10 @@ export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'
   if (is_suspended) throw new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   if (!canLeave(app, sending.tenant))
-    throw new AppError('MAIL_NOT_CONFIGURED', 'no mail leaves this installation: set PAMOJA_MAIL_RELAY or PAMOJA_MAIL_HOST')
+    throw new AppError(
+      'MAIL_NOT_CONFIGURED',
+      'no mail leaves this installation: set PAMOJA_MAIL_RELAY or PAMOJA_MAIL_HOST',
+    )
   const [sender] = await sendersOf(app, sending.tenant)
   if (!sender) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
   const name = mail.fromName.replace(/["<>\\\r\n]/g, ' ').slice(0, 100)
