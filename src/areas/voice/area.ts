@@ -5,17 +5,18 @@ import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { orphanChore } from '../../platform/sessions.ts'
-import { conferenceSessions } from './calls/conference.ts'
+import { clockOffsetOf } from './calls/clock-offset.ts'
 import { takeIncoming } from './calls/incoming.ts'
 import { placeJob } from './calls/place.ts'
 import { voiceCharges } from './calls/price.ts'
-import { callSessions, clockOffsetOf } from './calls/session-kind.ts'
+import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { tellJob } from './calls/tell.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
+import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
-import { recordingChore, recordingFileHook, recordingRoutes } from './recordings/routes.ts'
+import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
 import { callRoutes } from './routes.ts'
 import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -51,7 +52,7 @@ export const voice: Area = {
   ],
   routes: [...numberRoutes, ...recordingRoutes, ...callRoutes, ...sandboxRoutes],
   jobs: [placeJob, tellJob],
-  chores: [orphanChore([callSessions, conferenceSessions]), recordingChore],
+  chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
   charges: voiceCharges,
