@@ -21,10 +21,16 @@ import { callRoutes } from './routes.ts'
 import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
+import { givenNumberRoutes } from './trunks/given-numbers.ts'
+import { rateRoutes } from './trunks/rates.ts'
+import { trunkRoutes } from './trunks/routes.ts'
+import { trunkTopic } from './trunks/store.ts'
 
 export { checkNumbers, type NewCall, newCall } from './calls/create.ts'
+export { callEvents } from './events.ts'
 export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
 export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
+export { locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {
   name: 'voice',
@@ -50,7 +56,16 @@ export const voice: Area = {
       open: (app, place) => telephoneNetworkOf(app).open(place, takeIncoming),
     },
   ],
-  routes: [...numberRoutes, ...recordingRoutes, ...callRoutes, ...sandboxRoutes],
+  topics: [trunkTopic],
+  routes: [
+    ...trunkRoutes,
+    ...rateRoutes,
+    ...givenNumberRoutes,
+    ...numberRoutes,
+    ...recordingRoutes,
+    ...callRoutes,
+    ...sandboxRoutes,
+  ],
   jobs: [placeJob, tellJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
@@ -58,8 +73,17 @@ export const voice: Area = {
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
+    await followTrunks(app)
     return async () => undefined
   },
+}
+
+/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
+async function followTrunks(app: App): Promise<void> {
+  const { trunks } = telephoneNetworkOf(app)
+  app.signals.on(trunkTopic, () => void trunks.reload())
+  app.signals.onGap(() => void trunks.reload())
+  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */

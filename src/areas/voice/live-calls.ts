@@ -46,8 +46,11 @@ export interface LegToRing {
 
 export type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
 
-/** What is played: a text or a file, to one leg or to its whole room. */
-export type Sound = { readonly text: string; readonly language: string } | { readonly url: string }
+/** What is played: a text, a file, or music as `hold` has it. */
+export type Sound =
+  | { readonly text: string; readonly language: string }
+  | { readonly url: string }
+  | { readonly music: string }
 
 class LiveCalls {
   readonly #app: App

@@ -7,6 +7,7 @@ import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
 import { readActions } from '../flow/action.ts'
@@ -14,6 +15,7 @@ import { ownerOfNumber } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { conversationOf } from './call.ts'
+import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
@@ -99,11 +101,14 @@ export interface NewCall {
   readonly delayMs?: number
   /** False: it waits until somebody rings it into a room. */
   readonly isPlaced?: boolean
+  /** The currency of the account, where it is known. */
+  readonly currency?: string
 }
 
 export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
   return newCall(app, tx, caller, {
+    currency: caller.principal.facts.currency,
     from: wanted.from,
     to: wanted.to,
     plan,
@@ -115,14 +120,14 @@ export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, pla
 }
 
 /** Sets the money of the first minute aside, stores the call, tells of it, and has it placed. */
-export async function newCall(app: App, tx: Tx, caller: Caller, wanted: NewCall): Promise<CallRow> {
+export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
-  const { tenant, receivedMs, nowMs, principal } = caller
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
   if ((await callsUnderWay(tx, tenant)) >= most)
     throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
   const id = newUuid(receivedMs)
-  const { currency } = principal.facts
+  const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
   const minute = minutePriceOf(app, tenant, currency, wanted.to)
   if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n)))
     throw new AppError('INSUFFICIENT_BALANCE', `the ${currency} wallet does not cover the first minute of the call`)
@@ -145,26 +150,20 @@ export async function newCall(app: App, tx: Tx, caller: Caller, wanted: NewCall)
       node: null,
     }),
   )
-  await app.outbox.emit(
-    tx,
-    callEvents.initiated,
-    { tenant, receivedMs, nowMs, requestId: caller.requestId },
-    idOf('call', id),
-    {
-      account_id: caller.accountId,
-      call_id: idOf('call', id),
-      conversation_uuid: conversationOf(row),
-      direction: 'outbound',
-      from: row.from_number,
-      to: row.to_number,
-      agent_id: null,
-      queue_id: null,
-      custom_data: customData,
-      sequence: 0,
-      status: 'initiated',
-      started_at: row.started_at,
-    },
-  )
+  await app.outbox.emit(tx, callEvents.initiated, { tenant, receivedMs, nowMs, requestId }, idOf('call', id), {
+    account_id: idOf('account', tenant.account),
+    call_id: idOf('call', id),
+    conversation_uuid: conversationOf(row),
+    direction: 'outbound',
+    from: row.from_number,
+    to: row.to_number,
+    agent_id: null,
+    queue_id: null,
+    custom_data: customData,
+    sequence: 0,
+    status: 'initiated',
+    started_at: row.started_at,
+  })
   if (isPlaced) {
     const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
     await app.work.add(tx, place)

@@ -5,7 +5,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
-import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
 import { findNumber, type NumberRow } from '../numbers/store.ts'
@@ -27,7 +27,8 @@ interface Expected {
 export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
-  const to = numberIn(call.requestUri)
+  // A network that was registered with calls the name it was given; the number is in the header then.
+  const to = numberIn(call.requestUri) ?? numberIn(parseAddress(call.to).uri.text)
   const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
   if (to === null) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
@@ -39,22 +40,32 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
       held.isGone = true
     },
   }
-  begin(app, call, { from, to, expected }, handlers, () => held.isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
-    call.reject(500)
-    expected?.came(null)
-  })
+  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => held.isGone).catch(
+    (error) => {
+      app.log.error({ error }, 'a call that came in could not be taken')
+      call.reject(500)
+      expected?.came(null)
+    },
+  )
   return handlers
+}
+
+/** Who calls whom, and for whom. */
+interface Arrival {
+  from: string
+  to: string
+  expected: Expected | null
+  environment: Environment
 }
 
 async function begin(
   app: App,
   call: SipCall,
-  { from, to, expected }: { from: string; to: string; expected: Expected | null },
+  { from, to, expected, environment }: Arrival,
   handlers: CallHandlers,
   isGone: () => boolean,
 ): Promise<void> {
-  const number = await findNumber(app.db, expected?.tenant.environment ?? 'test', to)
+  const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
   const tenant = expected?.tenant ?? (number && tenantOf(number))
   const application = number && tenant && number.account_id === tenant.account ? number : null
   if (!tenant || !application?.answer_url) {

@@ -55,12 +55,12 @@ export class Invite {
           handlers.progress?.(status, description)
         },
         answered: (description) => {
-          network.worked(way)
+          network.trunks.worked(way)
           handlers.answered?.(description)
         },
         refused: (status, reason) => {
           const isDown = !hasRung && (status === 503 || status === 408)
-          if (isDown) network.failed(way, status)
+          if (isDown) network.trunks.failed(way, status)
           if (!isDown || rest.length === 0 || this.isCancelled) return handlers.refused(status, reason)
           handlers.passedOver?.(way, status)
           this.try(rest)
