@@ -47,8 +47,8 @@ export async function checkNumbers(
   if (blocked.some((prefix) => to.startsWith(prefix.trim())))
     throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
-  if (telephoneNetworkOf(app).waysTo(tenant.environment, to).length === 0)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk leads to this number', { retryAfterSeconds: 60 })
+  if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
 }
 
 /** A test key may show every number that nobody else has registered; a live one only its own. */

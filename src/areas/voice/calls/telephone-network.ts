@@ -110,6 +110,11 @@ class TelephoneNetwork {
     ]
   }
 
+  /** Whether a call to a number has any prospect. */
+  leadsTo(environment: Environment, number: string): boolean {
+    return environment === 'live' ? this.trunks.leadsTo(number) : simulatedCarrier.of(this.app) !== null
+  }
+
   /** Ways to a SIP address of a customer's: one that may be reached on behalf of its key. */
   async waysToAddress(environment: Environment, uri: string): Promise<Way[]> {
     const { scheme, host, port, parameters } = uriOf(uri)

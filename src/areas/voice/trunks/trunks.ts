@@ -34,6 +34,7 @@ interface Trunk {
   lastError: string | null
   calls: number
   seq: number
+  isChecking: boolean
 }
 
 /** How a trunk does, as this node sees it. */
@@ -70,7 +71,11 @@ export class Trunks {
     const rows = (await this.app.db.query(selectTrunks, {})).filter(({ enabled }) => enabled)
     const known = new Map(this.trunks.map((trunk) => [trunk.row.name, trunk]))
     this.trunks = await Promise.all(rows.map((row) => this.trunkOf(row, known.get(row.name))))
-    if (this.endpoint) await this.check()
+    const { endpoint } = this
+    if (!endpoint) return
+    for (const gone of known.values())
+      if (gone.isRegistered && !this.trunks.includes(gone)) void this.register(endpoint, gone, 0)
+    void this.check()
   }
 
   private async trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
@@ -90,14 +95,15 @@ export class Trunks {
       isRegistered: false,
       lastError: null,
       calls: known?.calls ?? 0,
-      seq: 0,
+      seq: known?.seq ?? 0,
+      isChecking: false,
     }
   }
 
   /** Begins to register and to look after trunks, through the endpoint of this node. */
   start(endpoint: SipEndpoint): void {
     this.endpoint = endpoint
-    this.checking = setInterval(() => void this.check().catch(() => undefined), checkEveryMs)
+    this.checking = setInterval(() => void this.check(), checkEveryMs)
     this.checking.unref()
     void this.reload()
   }
@@ -109,14 +115,18 @@ export class Trunks {
     if (endpoint) await Promise.all(this.trunks.filter((t) => t.isRegistered).map((t) => this.register(endpoint, t, 0)))
   }
 
+  /** Looks after every trunk, each at its own pace: one that does not answer takes half a minute. */
   private async check(): Promise<void> {
     const { endpoint } = this
     if (!endpoint) return
-    await Promise.all(
-      this.trunks.map((trunk) =>
-        trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk),
-      ),
-    )
+    const checks = this.trunks
+      .filter(({ isChecking }) => !isChecking)
+      .map(async (trunk) => {
+        trunk.isChecking = true
+        await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
+        trunk.isChecking = false
+      })
+    await Promise.allSettled(checks)
   }
 
   /** Asks whether somebody is there; any answer but a refusal to serve says so. */
@@ -168,6 +178,12 @@ export class Trunks {
         domain: trunk.row.domain ?? trunk.row.host,
         ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
       }))
+  }
+
+  /** Whether a trunk that is not known to be down takes a number. */
+  leadsTo(number: string): boolean {
+    const nowMs = this.app.clock.nowMs()
+    return this.waysTo(number).some(({ name }) => (this.find(name)?.downUntilMs ?? 0) <= nowMs)
   }
 
   private uriOf({ row, peer }: Trunk, number: string | null): string {
