@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the email area.
-import { buckets } from '../../kernel/ids.ts'
+import { buckets, idOf } from '../../kernel/ids.ts'
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { finder } from '../../platform/finding.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './bulk/batches.ts'
@@ -64,6 +66,19 @@ export const email: Area = {
     ...trackingWebhookRoutes,
     ...credentialRoutes,
     ...sandboxMailRoutes,
+    ...ofAnyAccount(messageRoutes, {
+      'email.list': ['operator.listEmails', 'List the mail of any account'],
+      'email.get': ['operator.getEmail', 'Read what became of a mail of any account'],
+    }),
+  ],
+  finders: [
+    finder({
+      kind: 'email',
+      prefix: 'email',
+      table: 'email.messages',
+      status: 't.status',
+      path: (id) => `/email/${idOf('email', id)}`,
+    }),
   ],
   hooks: [...trackingHooks, providerHook],
   listeners: [submissionListener, returnsListener, dnsListener],

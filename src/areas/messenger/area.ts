@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the messenger area.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
@@ -29,7 +31,18 @@ export const messenger: Area = {
   },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],
-  routes: [...mediaRoutes, ...templateRoutes, ...peopleRoutes, ...messageRoutes, ...channelRoutes, ...sandboxRoutes],
+  routes: [
+    ...mediaRoutes,
+    ...templateRoutes,
+    ...peopleRoutes,
+    ...messageRoutes,
+    ...channelRoutes,
+    ...sandboxRoutes,
+    ...ofAnyAccount(messageRoutes, {
+      'messenger.list': ['operator.listChatMessages', 'List the chat messages of any account'],
+      'messenger.get': ['operator.getChatMessage', 'Read a chat message of any account'],
+    }),
+  ],
   hooks: [ingressHook],
   jobs: [submitJob, fallbackJob, fromSmsJob],
   events: Object.values(messengerEvents),
