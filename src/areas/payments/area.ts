@@ -18,6 +18,7 @@ import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
 import { logoHooks } from './logos.ts'
+import { payerRoutes } from './mobile-money/sandbox.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
@@ -75,6 +76,7 @@ export const payments: Area = {
     ...backtestRoutes,
     ...blacklistRoutes,
     ...bankSandboxRoutes,
+    ...payerRoutes,
     ...operatorRoutes,
     ...discrepancyRoutes,
     ...refundOperatorRoutes,

@@ -4,6 +4,7 @@
 // app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
@@ -59,7 +60,7 @@ class AirtelCarrier implements MobileMoney {
     this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
-  async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {
+  async collect({ attempt, micros, country, currency, phone, reference, isByHand }: Collection): Promise<Verdict> {
     const body = airtelPaymentBody({
       id: attempt,
       reference,
@@ -69,7 +70,7 @@ class AirtelCarrier implements MobileMoney {
       amount: formatMicros(micros),
     })
     const url = `${this.#baseUrl}/merchant/v1/payments/`
-    const headers = marketHeaders({ country, currency })
+    const headers = { ...marketHeaders({ country, currency }), ...payerHeaders(isByHand) }
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
     return orderVerdict(attempt, answer, reasons)
   }

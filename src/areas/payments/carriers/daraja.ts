@@ -11,6 +11,7 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import {
   baseUrl,
   openText,
@@ -93,12 +94,12 @@ class DarajaCarrier implements MobileMoney {
       : noRefunds('gives nothing back until its operator has entered an initiator')
   }
 
-  async collect({ micros, phone, reference, description, callbackUrl }: Collection): Promise<Verdict> {
+  async collect({ micros, phone, reference, description, callbackUrl, isByHand }: Collection): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const at = new Date(this.#clock.nowMs())
     const amount = formatMicros(micros)
     const body = stkPushBody({ shortcode, passkey, amount, phone, callbackUrl, reference, description, at })
-    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs)
+    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, payerHeaders(isByHand))
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readStkPushAnswer(answer.status, answer.body)
@@ -138,8 +139,8 @@ class DarajaCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #post(path: string, body: Record<string, string>, timeoutMs: number): Promise<ProviderAnswer> {
-    return this.#client.ask({ method: 'POST', url: `${this.#settings.base_url}${path}`, headers: {}, body, timeoutMs })
+  #post(path: string, body: Record<string, string>, timeoutMs: number, headers = {}): Promise<ProviderAnswer> {
+    return this.#client.ask({ method: 'POST', url: `${this.#settings.base_url}${path}`, headers, body, timeoutMs })
   }
 }
 

@@ -67,8 +67,8 @@ export class MomoOrders {
     return this.#access.target_environment === 'sandbox' ? 'EUR' : currency
   }
 
-  async send(id: string, body: object, callbackUrl: string): Promise<OrderVerdict> {
-    const headers = { ...this.#headers(), 'x-reference-id': id, 'x-callback-url': callbackUrl }
+  async send(id: string, body: object, callbackUrl: string, more: Record<string, string> = {}): Promise<OrderVerdict> {
+    const headers = { ...this.#headers(), ...more, 'x-reference-id': id, 'x-callback-url': callbackUrl }
     const url = `${this.#access.base_url}${this.#path}`
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }

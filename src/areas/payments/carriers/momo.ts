@@ -2,6 +2,7 @@
 // MTN MoMo: payments, over its collections product. The attempt's own id is the reference of the order.
 import { formatMicros } from '../../../kernel/money.ts'
 import { requestToPayBody } from '../../../protocols/momo.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
@@ -60,7 +61,7 @@ class MomoCarrier implements MobileMoney {
     }
   }
 
-  async collect({ attempt, micros, currency, phone, reference, description, callbackUrl }: Collection) {
+  async collect({ attempt, micros, currency, phone, reference, description, callbackUrl, isByHand }: Collection) {
     const body = requestToPayBody({
       amount: formatMicros(micros),
       currency: this.#orders.currencyOf(currency),
@@ -69,7 +70,7 @@ class MomoCarrier implements MobileMoney {
       payerMessage: description || reference,
       payeeNote: reference,
     })
-    return this.#orders.send(attempt, body, callbackUrl)
+    return this.#orders.send(attempt, body, callbackUrl, payerHeaders(isByHand))
   }
 
   query(providerId: string): Promise<Verdict> {

@@ -10,6 +10,7 @@ import { gatewayOf } from '../providers/gateway.ts'
 import { isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { type AttemptRow, marketOf, noteCalled } from '../store.ts'
+import { answersByHand } from './by-hand.ts'
 import { requireProvider } from './providers.ts'
 
 const defaultExpirySeconds = 120
@@ -23,20 +24,23 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone, phone_number }) => phone !== undefined || phone_number !== undefined,
 
-  plan(app, _tx, { tenant }, input, money) {
+  async plan(app, _tx, { tenant }, input, money) {
     const { method, provider: named } = input
     const phone = phoneOf(input)
     if (phone === undefined)
       throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
     const { provider, country, terms, ussdCode } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
     const fee = collectionFeeOf(terms, money)
-    return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: { ussd_code: ussdCode } }
+    // Somebody who types a PIN takes the time that they take, however fast the sandbox's passes.
+    const scale = (await answersByHand(app, tenant, phone)) ? gatewayOf(app).timeScale(tenant.environment) : 1
+    const expirySeconds = defaultExpirySeconds / scale
+    return { provider, country, fee, phone, expirySeconds, details: { ussd_code: ussdCode } }
   },
 
   isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,
   isRepeatable: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.repeatable === true,
 
-  send(app, tenant, attempt, { id, amount: micros, phone, reference, description }) {
+  async send(app, tenant, attempt, { id, amount: micros, phone, reference, description }) {
     if (phone === null) throw new Error('a stored payment cannot be sent')
     const collection = {
       ...marketOf(attempt),
@@ -46,6 +50,7 @@ export const mobileMoney: PaymentMethod = {
       reference: reference ?? idOf('payment', id).slice(-12),
       description: description ?? '',
       callbackUrl: callbackUrl(app, tenant, attempt),
+      isByHand: await answersByHand(app, tenant, phone),
     }
     return gatewayOf(app).ask('mobile_money', attempt, tenant.environment, (carrier) => carrier.collect(collection))
   },

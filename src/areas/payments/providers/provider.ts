@@ -101,6 +101,8 @@ export interface Collection extends Market {
   reference: string
   description: string
   callbackUrl: string
+  /** Of the sandbox: the payer waits for somebody who answers the prompt. */
+  isByHand?: boolean
 }
 
 /** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */
