@@ -52,7 +52,7 @@ test('a prompt waits for the PIN, and the right one pays', async () => {
 test('a payer refuses, or mistypes the PIN', async () => {
   const refused = await asked()
   await answer(refused, { decision: 'refuse' })
-  await became(refused, 'failed')
+  await became(refused, 'cancelled')
   assert.equal((await promptsOf())[0].status, 'refused')
   const mistyped = await asked()
   await answer(mistyped, { decision: 'approve', pin: '0000' })

@@ -11,6 +11,7 @@ import { channelRoutes } from './operator/channels.ts'
 import { peopleRoutes } from './people.ts'
 import { messengerCharges } from './pricing.ts'
 import { messageRoutes } from './routes.ts'
+import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { simulatedMessenger } from './sandbox/provider.ts'
 import { submitJob } from './submit.ts'
@@ -28,7 +29,15 @@ export const messenger: Area = {
   },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],
-  routes: [...mediaRoutes, ...templateRoutes, ...peopleRoutes, ...messageRoutes, ...channelRoutes, ...sandboxRoutes],
+  routes: [
+    ...mediaRoutes,
+    ...templateRoutes,
+    ...peopleRoutes,
+    ...messageRoutes,
+    ...channelRoutes,
+    ...sandboxRoutes,
+    ...handsetRoutes,
+  ],
   hooks: [ingressHook],
   jobs: [submitJob, fallbackJob],
   events: Object.values(messengerEvents),

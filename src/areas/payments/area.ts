@@ -36,6 +36,7 @@ import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
+import { timelineRoutes } from './timeline.ts'
 import { waitingOf } from './waiting.ts'
 
 declareTaker('refund', takeRefund)
@@ -66,6 +67,7 @@ export const payments: Area = {
   simulators: [paymentProviders],
   routes: [
     ...paymentRoutes,
+    ...timelineRoutes,
     ...refundRoutes,
     ...disputeRoutes,
     ...disputeSandboxRoutes,

@@ -31,6 +31,7 @@ import { smsCharges } from './prices/pricing.ts'
 import { spendByCountry } from './prices/spending.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
+import { timelineRoutes } from './timeline.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
@@ -52,6 +53,7 @@ export const sms: Area = {
   simulators: [messageCentre],
   routes: [
     ...messageRoutes,
+    ...timelineRoutes,
     ...analyticsRoutes,
     ...optOutRoutes,
     ...senderRoutes,

@@ -4,7 +4,7 @@ import { useId, useState } from 'preact/hooks'
 import { currentEnvironment, post } from '../../api.ts'
 import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
 import { go } from '../../place.tsx'
-import { phoneNumber } from './phone.tsx'
+import { phoneNumber } from '../../phone/number.ts'
 
 export function Send() {
   const [to, setTo] = useState(() => (currentEnvironment() === 'test' ? phoneNumber() : ''))

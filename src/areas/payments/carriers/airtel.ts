@@ -60,7 +60,7 @@ class AirtelCarrier implements MobileMoney {
     this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
-  async collect({ attempt, micros, country, currency, phone, reference, isByHand }: Collection): Promise<Verdict> {
+  async collect({ attempt, micros, country, currency, phone, reference, isByHand, trace }: Collection): Promise<Verdict> {
     const body = airtelPaymentBody({
       id: attempt,
       reference,
@@ -71,13 +71,15 @@ class AirtelCarrier implements MobileMoney {
     })
     const url = `${this.#baseUrl}/merchant/v1/payments/`
     const headers = { ...marketHeaders({ country, currency }), ...payerHeaders(isByHand) }
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs, trace })
     return orderVerdict(attempt, answer, reasons)
   }
 
   async query(providerId: string, market: Market): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: marketHeaders(market), timeoutMs: queryMs })
+    const { trace } = market
+    const headers = marketHeaders(market)
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     return stateVerdict(answer, reasons)
   }
 

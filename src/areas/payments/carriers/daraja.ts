@@ -3,7 +3,7 @@
 // attempt whose answer was lost waits for its callback, which comes to an address of its own.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   readStkCallback,
   readStkPushAnswer,
@@ -20,7 +20,7 @@ import {
   type Surroundings,
   secretText,
 } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type { Collection, FailureReason, Market, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
@@ -33,6 +33,8 @@ type DarajaSettings = Partial<InitiatorSettings> & {
   consumer_key: string
   consumer_secret: string
 }
+
+type More = Partial<Pick<ProviderRequest, 'headers' | 'trace'>>
 
 const pushMs = 30_000
 const queryMs = 10_000
@@ -94,12 +96,12 @@ class DarajaCarrier implements MobileMoney {
       : noRefunds('gives nothing back until its operator has entered an initiator')
   }
 
-  async collect({ micros, phone, reference, description, callbackUrl, isByHand }: Collection): Promise<Verdict> {
+  async collect({ micros, phone, reference, description, callbackUrl, isByHand, trace }: Collection): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const at = new Date(this.#clock.nowMs())
     const amount = formatMicros(micros)
     const body = stkPushBody({ shortcode, passkey, amount, phone, callbackUrl, reference, description, at })
-    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, payerHeaders(isByHand))
+    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, { headers: payerHeaders(isByHand), trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readStkPushAnswer(answer.status, answer.body)
@@ -113,10 +115,10 @@ class DarajaCarrier implements MobileMoney {
     return { kind: 'refused', reason: reason ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
-  async query(providerId: string): Promise<Verdict> {
+  async query(providerId: string, { trace }: Market): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const body = stkQueryBody({ shortcode, passkey, at: new Date(this.#clock.nowMs()) }, providerId)
-    const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs)
+    const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs, { trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readStkQueryAnswer(answer.status, answer.body)
     if (heard.kind === 'pending') return heard
@@ -139,8 +141,9 @@ class DarajaCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #post(path: string, body: Record<string, string>, timeoutMs: number, headers = {}): Promise<ProviderAnswer> {
-    return this.#client.ask({ method: 'POST', url: `${this.#settings.base_url}${path}`, headers, body, timeoutMs })
+  #post(path: string, body: Record<string, string>, timeoutMs: number, more: More = {}): Promise<ProviderAnswer> {
+    const url = `${this.#settings.base_url}${path}`
+    return this.#client.ask({ method: 'POST', url, headers: {}, body, timeoutMs, ...more })
   }
 }
 

@@ -35,6 +35,7 @@ type Command =
   | { do: 'press'; digits: string }
   | { do: 'say'; text: string }
   | { do: 'hang_up_phone' }
+  | { do: 'answer_phone' }
   | { do: 'heard' }
 
 export interface PlayCommand {
@@ -660,6 +661,8 @@ export class CallSession {
         return this.saySandbox(command.text)
       case 'hang_up_phone':
         return simulatedCarrier.of(this.app)?.hangup(this.record.id) ?? false
+      case 'answer_phone':
+        return simulatedCarrier.of(this.app)?.answer(this.record.id) ?? false
       case 'heard':
         return simulatedCarrier.of(this.app)?.heard(this.record.id)?.digits ?? null
     }
