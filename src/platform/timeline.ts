@@ -214,7 +214,8 @@ function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
   return { ...row, at: timeOfUuid(id), isOk: is_ok, durationMs: duration_ms }
 }
 
-const secretNames = /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|api_?key/i
+const secretNames =
+  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|api_?key/i
 
 /** What was said, as JSON without what nobody may read again: secrets by their names, and numbers of cards. */
 export function redacted(value: unknown): string | null {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { ApiError } from '../api.ts'
+import { t } from '../words.ts'
 import { words } from './words.ts'
 
 export function Mark() {
@@ -48,7 +49,17 @@ export function Card({
 const tones: Readonly<Record<string, string>> = {
   ...{ delivered: 'good', completed: 'good', active: 'good', received: 'in', sent: 'note', processing: 'note' },
   ...{ failed: 'bad', revoked: 'bad', expired: 'bad', cancelled: 'idle', reversed: 'warn', requires_action: 'warn' },
-  ...{ disabled: 'warn', expiring: 'warn' },
+  ...{ disabled: 'warn', expiring: 'warn', waiting: 'warn', invited: 'warn', pending: 'note', suspended: 'bad' },
+  ...{
+    approved: 'good',
+    refused: 'bad',
+    rejected: 'bad',
+    over: 'idle',
+    answered: 'good',
+    ringing: 'warn',
+    paid: 'good',
+  },
+  ...{ verified: 'good', up: 'good', down: 'bad', degraded: 'warn', bounced: 'bad', read: 'good', open: 'warn' },
 }
 const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕', warn: '!', in: '↙', note: '→', idle: '·' }
 
@@ -82,7 +93,7 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
       {error instanceof ApiError && error.requestId && <p class="mono soft">{error.requestId}</p>}
       {retry && (
         <button type="button" class="btn" onClick={retry}>
-          Try again
+          {t('Try again')}
         </button>
       )}
     </div>
@@ -101,7 +112,7 @@ export function Nothing({ title, children }: { title: string; children?: Compone
 export function Waiting() {
   return (
     <div class="waiting" role="status">
-      <span class="hidden">Loading</span>
+      <span class="hidden">{t('Loading')}</span>
     </div>
   )
 }
@@ -147,10 +158,13 @@ export function Choice({
   value,
   among,
   onChange,
+  isRequired = false,
 }: {
   label: string
   value: string
   among: readonly string[]
+  /** One of them is chosen always. */
+  isRequired?: boolean
   onChange(value: string): void
 }) {
   const id = useId()
@@ -158,7 +172,7 @@ export function Choice({
     <div class="choice">
       <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">Any</option>
+        {!isRequired && <option value="">{t('Any')}</option>}
         {among.map((one) => (
           <option key={one} value={one}>
             {words(one)}

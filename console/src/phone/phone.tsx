@@ -105,7 +105,6 @@ export function Phones() {
       </header>
       <div class="phones">
         {numbers.map((number, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a phone stays where it is when its number changes
           <section key={i} aria-label={t('Phone {number}', { number })}>
             <Handset number={number} onNumber={(wanted) => change(numbers.with(i, wanted))} />
             {numbers.length > 1 && (

@@ -14,7 +14,6 @@ interface ScreenProps {
 
 export function Screen({ label, newest, children }: ScreenProps) {
   const end = useRef<HTMLDivElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when there is another one
   useEffect(() => end.current?.scrollTo?.(0, end.current.scrollHeight), [newest])
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -23,6 +22,9 @@ export function Screen({ label, newest, children }: ScreenProps) {
     </div>
   )
 }
+
+/** Each kind of input has attributes of its own, which the compiler tells apart by the type. */
+const kinds = { secret: { type: 'password' }, open: { type: 'text' } } as const
 
 interface LineProps {
   label: string
@@ -36,7 +38,16 @@ interface LineProps {
 }
 
 /** Empties itself once it was sent; otherwise says why not. */
-export function Line({ label, action, onSend, placeholder, disabled, mode = 'text', initial = '', isSecret }: LineProps) {
+export function Line({
+  label,
+  action,
+  onSend,
+  placeholder,
+  disabled,
+  mode = 'text',
+  initial = '',
+  isSecret,
+}: LineProps) {
   const [text, setText] = useState(initial)
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -57,7 +68,7 @@ export function Line({ label, action, onSend, placeholder, disabled, mode = 'tex
       </label>
       <input
         id={id}
-        type={isSecret ? 'password' : 'text'}
+        {...(isSecret ? kinds.secret : kinds.open)}
         autocomplete="off"
         inputMode={mode}
         placeholder={placeholder ?? label}

@@ -18,7 +18,8 @@ const timeline = read({
   path: '/v1/payments/:payment_id/timeline',
   operation: 'payments.timeline',
   summary: 'Follow a payment from the request to the last webhook',
-  description: 'In test, always; in live, where the operator keeps it. Secrets are masked. Frames are kept for 30 days.',
+  description:
+    'In test, always; in live, where the operator keeps it. Secrets are masked. Frames are kept for 30 days.',
   scope: 'payments:read',
   params: PaymentParam,
   reply: { status: 200, schema: TimelineRecord },
@@ -68,7 +69,11 @@ export function traceOf(
 
 /** Notes that a provider called. */
 export function noteCallback(app: App, tenant: Tenant, attempt: AttemptRow, body: unknown, isTaken: boolean): void {
-  app.timeline.of(tenant, idOf('payment', attempt.payment_id), Number(attempt.clock_offset_ms))?.({
+  app.timeline.of(
+    tenant,
+    idOf('payment', attempt.payment_id),
+    Number(attempt.clock_offset_ms),
+  )?.({
     kind: 'callback',
     direction: 'in',
     title: 'Callback',

@@ -31,12 +31,12 @@ import { smsCharges } from './prices/pricing.ts'
 import { spendByCountry } from './prices/spending.ts'
 import { textChore } from './retention.ts'
 import { messageRoutes } from './routes.ts'
-import { timelineRoutes } from './timeline.ts'
 import { behaviourRoutes, followBehaviours } from './sandbox/behaviour.ts'
 import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
+import { timelineRoutes } from './timeline.ts'
 
 export const sms: Area = {
   name: 'sms',

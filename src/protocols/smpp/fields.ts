@@ -82,7 +82,7 @@ export function readFields(frame: Buffer): ReadPdu | null {
     const octets = frame.subarray(at, at + length)
     if (name === 'data_coding') coding = octets[0] ?? 0
     if (name === 'sm_length') messageLength = octets[0] ?? 0
-    if (length > 0) fields.push({ name, start: at, length: octets.length, value: valueOf(kind, octets, coding) })
+    if (length > 0) fields.push({ name, start: at, length: octets.length, value: wordsOf(kind, octets, coding) })
     at += length
   }
   return { command, fields: [...fields, ...optionalOf(frame, at, coding)] }
@@ -112,7 +112,7 @@ function* optionalOf(frame: Buffer, from: number, coding: number): Generator<Pdu
     yield { name: 'octets', start: at, length: frame.length - at, value: frame.subarray(at).toString('hex') }
 }
 
-function valueOf(kind: FieldKind, octets: Buffer, coding: number): string {
+function wordsOf(kind: FieldKind, octets: Buffer, coding: number): string {
   if (kind === 'octet') return hex(octets[0] ?? 0, 2)
   return kind === 'text' ? octets.toString('latin1').replace('\0', '') : decoded(octets, coding)
 }

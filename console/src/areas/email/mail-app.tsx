@@ -24,7 +24,9 @@ interface WholeMail extends CaughtMail {
 }
 
 export function Mail() {
-  const { value, error, reload } = useLoad('mail', () => list<CaughtMail>('/v1/sandbox/email/messages', { limit: '30' }))
+  const { value, error, reload } = useLoad('mail', () =>
+    list<CaughtMail>('/v1/sandbox/email/messages', { limit: '30' }),
+  )
   const [opened, setOpened] = useState<string | null>(null)
   useLive('email.', reload)
   if (opened !== null) return <Opened id={opened} onBack={() => setOpened(null)} />

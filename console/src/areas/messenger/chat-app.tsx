@@ -48,7 +48,9 @@ export function Chat({ number }: { number: string }) {
     <>
       <Screen label={t('Chat on {number}', { number })} newest={messages.length}>
         {(error ?? refused) && <Problem error={error ?? refused ?? new Error()} retry={reload} />}
-        {value && messages.length === 0 && <p class="soft">{t('No chat yet. Write, or send this number a message.')}</p>}
+        {value && messages.length === 0 && (
+          <p class="soft">{t('No chat yet. Write, or send this number a message.')}</p>
+        )}
         {messages.map((message) => (
           <div key={message.message_id} class={`bubble ${message.direction === 'inbound' ? 'written' : 'received'}`}>
             <p class="text">{wordsOf(message)}</p>
@@ -77,12 +79,22 @@ function Choices({ message: { message_id, interactive }, onPress }: ChoicesProps
   return (
     <>
       {buttons.map((choice) => (
-        <button key={choice.id} type="button" class="btn small" onClick={() => onPress('button_reply', choice, message_id)}>
+        <button
+          key={choice.id}
+          type="button"
+          class="btn small"
+          onClick={() => onPress('button_reply', choice, message_id)}
+        >
           {choice.title}
         </button>
       ))}
       {rows.map((choice) => (
-        <button key={choice.id} type="button" class="btn small" onClick={() => onPress('list_reply', choice, message_id)}>
+        <button
+          key={choice.id}
+          type="button"
+          class="btn small"
+          onClick={() => onPress('list_reply', choice, message_id)}
+        >
           {choice.title}
         </button>
       ))}

@@ -3,8 +3,8 @@
 import { useId, useState } from 'preact/hooks'
 import { currentEnvironment, post } from '../../api.ts'
 import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
-import { go } from '../../place.tsx'
 import { phoneNumber } from '../../phone/number.ts'
+import { go } from '../../place.tsx'
 
 export function Send() {
   const [to, setTo] = useState(() => (currentEnvironment() === 'test' ? phoneNumber() : ''))

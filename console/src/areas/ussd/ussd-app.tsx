@@ -37,7 +37,6 @@ export function Ussd({ number }: { number: string }) {
       <Screen label={t('USSD on {number}', { number })} newest={turns.length}>
         {turns.length === 0 && <p class="soft">{t('Dial a code, such as *384#.')}</p>}
         {turns.map(({ said, shown }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
           <div key={i} class="turn">
             <p class="bubble written mono">{said}</p>
             {shown.message !== null && <pre class="bubble received">{shown.message}</pre>}

@@ -33,7 +33,9 @@ export function Calls({ number }: { number: string }) {
     <>
       <Screen label={t('Calls on {number}', { number })} newest={calls.length}>
         {error && <Problem error={error} retry={reload} />}
-        {value && calls.length === 0 && <p class="soft">{t('No calls yet. Call this number, or call one of yours.')}</p>}
+        {value && calls.length === 0 && (
+          <p class="soft">{t('No calls yet. Call this number, or call one of yours.')}</p>
+        )}
         {calls.map((one) => (
           <div key={one.call_id} class={`bubble ${one.direction === 'inbound' ? 'written' : 'received'}`}>
             <p class="who">{one.direction === 'inbound' ? t('To {name}', { name: one.to }) : one.from}</p>
@@ -64,7 +66,8 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
     what.then(onDone, setError)
   }
   return (
-    <div class="prompt" role="group" aria-label={t('Call under way')}>
+    <fieldset class="prompt">
+      <legend class="hidden">{t('Call under way')}</legend>
       <p class="strong">{direction === 'inbound' ? to : from}</p>
       {error && <Problem error={error} />}
       {status === 'ringing' && (
@@ -87,6 +90,6 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
       <button type="button" class="btn danger" onClick={() => run(post(`${path}/hangup`, {}))}>
         {t('Hang up')}
       </button>
-    </div>
+    </fieldset>
   )
 }

@@ -60,7 +60,16 @@ class AirtelCarrier implements MobileMoney {
     this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
-  async collect({ attempt, micros, country, currency, phone, reference, isByHand, trace }: Collection): Promise<Verdict> {
+  async collect({
+    attempt,
+    micros,
+    country,
+    currency,
+    phone,
+    reference,
+    isByHand,
+    trace,
+  }: Collection): Promise<Verdict> {
     const body = airtelPaymentBody({
       id: attempt,
       reference,

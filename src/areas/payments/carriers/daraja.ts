@@ -20,7 +20,15 @@ import {
   type Surroundings,
   secretText,
 } from '../providers/kind.ts'
-import type { Collection, FailureReason, Market, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type {
+  Collection,
+  FailureReason,
+  Market,
+  MobileMoney,
+  Outgoing,
+  RefundCarrier,
+  Verdict,
+} from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
@@ -101,7 +109,10 @@ class DarajaCarrier implements MobileMoney {
     const at = new Date(this.#clock.nowMs())
     const amount = formatMicros(micros)
     const body = stkPushBody({ shortcode, passkey, amount, phone, callbackUrl, reference, description, at })
-    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, { headers: payerHeaders(isByHand), trace })
+    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, {
+      headers: payerHeaders(isByHand),
+      trace,
+    })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readStkPushAnswer(answer.status, answer.body)

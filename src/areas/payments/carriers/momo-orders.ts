@@ -2,8 +2,9 @@
 // Orders of MTN MoMo, the same for money that comes in, goes out or goes back. Our own id is the reference of an order, so
 // that it can be asked about whatever became of the answer, and sent again when the provider never heard of it: the same
 // reference is taken once.
-import type { ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
+import type { ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readPaymentResult, readRequestToPayAnswer } from '../../../protocols/momo.ts'
 import type { Surroundings } from '../providers/kind.ts'
 import type { FailureReason, OrderVerdict } from '../providers/provider.ts'
@@ -68,7 +69,12 @@ export class MomoOrders {
     return this.#access.target_environment === 'sandbox' ? 'EUR' : currency
   }
 
-  async send(id: string, body: object, callbackUrl: string, { headers: more = {}, trace }: Partial<Pick<ProviderRequest, 'headers' | 'trace'>> = {}): Promise<OrderVerdict> {
+  async send(
+    id: string,
+    body: object,
+    callbackUrl: string,
+    { headers: more = {}, trace }: Partial<Pick<ProviderRequest, 'headers' | 'trace'>> = {},
+  ): Promise<OrderVerdict> {
     const headers = { ...this.#headers(), ...more, 'x-reference-id': id, 'x-callback-url': callbackUrl }
     const url = `${this.#access.base_url}${this.#path}`
     const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs, trace })

@@ -61,7 +61,17 @@ class MomoCarrier implements MobileMoney {
     }
   }
 
-  async collect({ attempt, micros, currency, phone, reference, description, callbackUrl, isByHand, trace }: Collection) {
+  async collect({
+    attempt,
+    micros,
+    currency,
+    phone,
+    reference,
+    description,
+    callbackUrl,
+    isByHand,
+    trace,
+  }: Collection) {
     const body = requestToPayBody({
       amount: formatMicros(micros),
       currency: this.#orders.currencyOf(currency),

@@ -80,8 +80,7 @@ export const mobileMoney: PaymentMethod = {
     const accepted = isNews ? [{ kind: 'accepted', providerId } as const] : []
     const { thanks } = carrier
     // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
-    if (carrier.knownByAttempt)
-      return { verdicts: [...accepted, await carrier.query(providerId, market)], thanks }
+    if (carrier.knownByAttempt) return { verdicts: [...accepted, await carrier.query(providerId, market)], thanks }
     if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query(providerId, market)
     if (confirmed.kind === 'paid') return { verdicts: [...accepted, verdict], thanks }

@@ -34,7 +34,17 @@ export function receiptFrame(
 ): Frame {
   const request = hexOf(encode({ command: 'deliver_sm', status: 0, sequence, body: shown(pdu, isMasked) }))
   const answer = hexOf(encode({ command: 'deliver_sm_resp', status: 0, sequence, body: { messageId: '' } }))
-  return { kind: 'smpp', direction: 'in', title: 'deliver_sm', peer: bind, status: state, isOk, durationMs: null, request, answer }
+  return {
+    kind: 'smpp',
+    direction: 'in',
+    title: 'deliver_sm',
+    peer: bind,
+    status: state,
+    isOk,
+    durationMs: null,
+    request,
+    answer,
+  }
 }
 
 /** Masked, every octet of the text is a star: the length stays, the words go. Receipts quote the beginning of the text. */

@@ -6,10 +6,7 @@ import { tenantOf } from '../../../platform/tenant.ts'
 import type { OutboundMessage, Receipt } from '../carrier.ts'
 import type { StoredMessage } from './load.ts'
 
-type Traced = Pick<
-  StoredMessage,
-  'id' | 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms' | 'type'
->
+type Traced = Pick<StoredMessage, 'id' | 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms' | 'type'>
 
 export function traceOf(app: App, message: Traced): NonNullable<OutboundMessage['trace']> | null {
   if (!app.timeline.keeps(message.environment)) return null
