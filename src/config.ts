@@ -8,6 +8,7 @@ import { emailSettings } from './areas/email/settings.ts'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
 import { voiceSettings } from './areas/voice/settings.ts'
+import { StartError } from './kernel/start-error.ts'
 import {
   addresses,
   boolean,
@@ -172,12 +173,6 @@ export interface LoadedConfig {
   /** Where each value came from: its default, the environment, a file. */
   origins: Readonly<Record<string, string>>
 }
-
-/** Why the program cannot do what it was asked to, in one sentence that the operator can act on. */
-export class StartError extends Error {}
-
-/** The platform that a command speaks to does not answer. */
-export class UnreachableError extends StartError {}
 
 /** What is wrong with the settings: one sentence, or a list when there is more than one thing. */
 export class ConfigError extends StartError {}

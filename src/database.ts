@@ -3,8 +3,9 @@
 // shared by several processes and may have outlived the one that started it, so the last to leave stops it.
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { type Config, isProduction, StartError } from './config.ts'
+import { type Config, isProduction } from './config.ts'
 import { errorCode } from './kernel/error-code.ts'
+import { StartError } from './kernel/start-error.ts'
 import { makeDirectory } from './places.ts'
 import { migrate, requireMigrated } from './platform/db/migrate.ts'
 import { schemaFiles } from './platform/db/schema-files.ts'

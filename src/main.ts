@@ -16,9 +16,9 @@ import {
   type LoadedConfig,
   loadConfig,
   settings,
-  UnreachableError,
 } from './config.ts'
 import { openSecrets, startDatabase, withDatabase } from './database.ts'
+import { UnreachableError } from './kernel/start-error.ts'
 import { requireLogFile } from './places.ts'
 import { systemClock } from './platform/clock.ts'
 import { type Progress, progressOn } from './progress.ts'

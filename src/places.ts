@@ -5,8 +5,9 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type SettingName, StartError } from './config.ts'
+import type { SettingName } from './config.ts'
 import { errorCode } from './kernel/error-code.ts'
+import { StartError } from './kernel/start-error.ts'
 
 /** Makes a directory, and those above it, unless it is there. */
 export async function makeDirectory(directory: string, setting: SettingName): Promise<void> {

@@ -67,6 +67,8 @@ export interface SessionFacts {
 export interface CredentialStore {
   findByHash(hash: Buffer): Promise<KeyFacts | null>
   findById(keyUuid: string): Promise<KeyFacts | null>
+  /** What a key of the account would be told of it; it has no scopes. */
+  factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null>
   /** Finds a session that has not ended, and notes that it is used. */
   findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
   /** Notes that keys were used, and from where. */
@@ -170,6 +172,11 @@ export class Authenticator {
     for (const among of [this.#known, this.#sessions])
       for (const [credential, { principal }] of among)
         if (principal?.tenant.account === account) among.delete(credential)
+  }
+
+  /** An account as its own keys know it, for operators who look at what it sees. */
+  factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null> {
+    return this.#store.factsOfAccount(account, environment)
   }
 
   /** Notes that a key was sent over plain HTTP, if it is one of ours. */

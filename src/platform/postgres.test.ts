@@ -315,7 +315,7 @@ async function installElsewhere(root: string, withBinaries: boolean, version?: s
   await fs.cp(fileURLToPath(new URL('./postgres', import.meta.url)), path.join(root, 'src/postgres'), {
     recursive: true,
   })
-  for (const needed of ['config.js', 'kernel/error-code.js']) {
+  for (const needed of ['kernel/start-error.js', 'kernel/error-code.js']) {
     await fs.mkdir(path.dirname(path.join(root, needed)), { recursive: true })
     await fs.copyFile(fileURLToPath(new URL(`../${needed}`, import.meta.url)), path.join(root, needed))
   }

@@ -18,8 +18,15 @@ const pauseMs = 500
 /** Frames are written a moment after what they tell of. */
 const lateMs = 700
 
-export function Timeline({ path, live }: { path: string; live: string }) {
-  const { value, error, reload } = useLoad(path, () => get<{ id: string; frames: Frame[] }>(`${path}/timeline`))
+interface TimelineProps {
+  path: string
+  /** Beginning of the events after which there is more. */
+  live: string
+  query?: Record<string, string>
+}
+
+export function Timeline({ path, live, query = {} }: TimelineProps) {
+  const { value, error, reload } = useLoad(path, () => get<{ id: string; frames: Frame[] }>(`${path}/timeline`, query))
   useLive(live, () => {
     reload()
     setTimeout(reload, lateMs)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the accounts area: tenants, their keys and members, what they see of themselves, and what operators do to them.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { requestFinder } from '../../platform/http/logged-requests.ts'
 import { keyEvents } from './events.ts'
 import { firstMember } from './members/first-member.ts'
 import { memberHooks } from './members/hooks.ts'
@@ -11,6 +14,7 @@ import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { reminderChore } from './reminders.ts'
 import { routes } from './routes.ts'
+import { searchRoutes } from './search.ts'
 
 export const accounts: Area = {
   name: 'accounts',
@@ -25,7 +29,20 @@ export const accounts: Area = {
     auditLog: { title: 'Audit log', about: 'Who changed what, and when.' },
   },
   scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
-  routes: [...routes, ...teamRoutes, ...operatorRoutes, ...operatorKeyRoutes],
+  routes: [
+    ...routes,
+    ...teamRoutes,
+    ...operatorRoutes,
+    ...operatorKeyRoutes,
+    ...searchRoutes,
+    ...ofAnyAccount(routes, {
+      'logs.list': ['operator.listRequests', 'List the requests of any account'],
+      'logs.get': ['operator.getRequest', 'Read one request of any account'],
+      'usage.get': ['operator.getUsage', 'Read what any account used and what it cost'],
+      'auditLog.list': ['operator.listAuditLog', 'List who changed what in any account'],
+    }),
+  ],
+  finders: [requestFinder],
   events: Object.values(keyEvents),
   chores: [reminderChore, sessionChore],
   hooks: memberHooks,

@@ -85,6 +85,14 @@ export const payments: Area = {
     ...payoutOperatorRoutes,
     ...debtRoutes,
     ...reconciliation.routes,
+    ...ofAnyAccount([...paymentRoutes, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
+      'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
+      'payments.get': ['operator.getPayment', 'Read a payment of any account'],
+      'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
+      'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
+      'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
+      'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
+    }),
   ],
   jobs: [
     watchJob,
@@ -99,6 +107,7 @@ export const payments: Area = {
   ],
   chores: [velocityChore, debtChore],
   charges: paymentCharges,
+  finders: paymentFinders,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   hooks: [callbackHook, ...challengeHooks, receiptHook, ...logoHooks],
   start: async (app) => {
@@ -135,7 +144,9 @@ export {
   type PaymentRow,
 } from './store.ts'
 
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { paymentFinders } from './finding.ts'
 import { paymentProviders } from './providers/simulated.ts'
 import { paymentSettings } from './settings.ts'

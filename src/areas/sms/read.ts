@@ -9,6 +9,7 @@ import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { type Page, pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
 import type { Found } from './batches/schema.ts'
 import { findBatch } from './batches/store.ts'
+import { fallbackMessageOf } from './fallback/fallback.ts'
 import { linksIn } from './links/short-links.ts'
 import { callersCurrency } from './prices/pricing.ts'
 import { operatorRecordOf, recordOf } from './record.ts'
@@ -27,7 +28,9 @@ export async function readFound(app: App, id: string, caller: Caller): Promise<S
     throw new AppError('NOT_FOUND', 'there is no such message')
   const links = await linksIn(app, caller, row.body)
   const shown = shownTo(caller)(row, callersCurrency(caller), caller.nowMs)
-  return links.length > 0 ? { ...shown, links } : shown
+  const wentOnAs = outbound === null ? undefined : await fallbackMessageOf(app, caller.tenant, row.id)
+  const followed = wentOnAs === undefined ? shown : { ...shown, fallback_message_id: wentOnAs }
+  return links.length > 0 ? { ...followed, links } : followed
 }
 
 export async function readPage(

@@ -6,6 +6,7 @@ import { Card, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx
 import { useLoad } from '../../kit/load.ts'
 import { count, moment } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
+import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
 
 interface System {
@@ -103,11 +104,13 @@ interface Found {
   path: string
 }
 
+const pathOf = ({ path }: Found): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
+
 /** An id, a number, a reference or a receipt, of whichever account. */
 export function OperatorSearch() {
   const [text, setText] = useState('')
   const [found, setFound] = useState<readonly Found[] | null>(null)
-  const [opened, setOpened] = useState<{ title: string; body: unknown } | null>(null)
+  const [opened, setOpened] = useState<{ found: Found; body: unknown } | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const search = (event: Event): void => {
     event.preventDefault()
@@ -115,9 +118,9 @@ export function OperatorSearch() {
     setOpened(null)
     list<Found>('/v1/operator/search', { q: text.trim() }).then(({ rows }) => setFound(rows), setError)
   }
-  const open = ({ id, path }: Found): void => {
+  const open = (one: Found): void => {
     setError(null)
-    get<unknown>(path.replace(/^\/api/, '')).then((body) => setOpened({ title: id, body }), setError)
+    get<unknown>(one.path.replace(/^\/api/, '')).then((body) => setOpened({ found: one, body }), setError)
   }
   return (
     <Card title={t('Find anything of any account')}>
@@ -149,9 +152,12 @@ export function OperatorSearch() {
           </li>
         ))}
       </ul>
+      {opened && ['message', 'payment'].includes(opened.found.kind) && (
+        <Timeline path={pathOf(opened.found)} live="" query={{ environment: opened.found.environment }} />
+      )}
       {opened && (
         <figure class="code">
-          <figcaption>{opened.title}</figcaption>
+          <figcaption>{opened.found.id}</figcaption>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
           <pre tabIndex={0}>{JSON.stringify(opened.body, null, 2)}</pre>
         </figure>

@@ -40,6 +40,16 @@ export function isDelivered({ phone, email }: Destination): boolean {
   return phone !== undefined || email !== undefined
 }
 
+/** Mails that all of an invoice is paid, with the PDF that says so, where the invoice went. */
+export async function deliverReceipt(app: App, sending: Sending, invoice: InvoiceRow, key: string): Promise<void> {
+  if (invoice.mailed_to === null) return
+  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const total = formatMoney({ micros: invoice.total, currency: currencyOf(invoice.currency) })
+  const subject = `${name}: receipt for invoice ${invoice.number}, ${total}`
+  const message = `Thank you: invoice ${invoice.number} is paid, ${total}.`
+  await mail(app, sending, invoice, { to: invoice.mailed_to, name, subject, words: message, key })
+}
+
 async function mailInvoice(
   app: App,
   sending: Sending,
@@ -49,14 +59,31 @@ async function mailInvoice(
   key: string | undefined,
 ): Promise<void> {
   const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
-  const head = await headOf(app, invoice)
-  const words = message ?? `${head}, due ${invoice.due_date}.`
+  const subject = await headOf(app, invoice)
+  const words = message ?? `${subject}, due ${invoice.due_date}.`
+  await mail(app, sending, invoice, { to, name, subject, words, key })
+}
+
+interface InvoiceMail {
+  readonly to: string
+  readonly name: string
+  readonly subject: string
+  readonly words: string
+  readonly key: string | undefined
+}
+
+async function mail(
+  app: App,
+  sending: Sending,
+  invoice: InvoiceRow,
+  { to, name, subject, words, key }: InvoiceMail,
+): Promise<void> {
   const pdf = await renderInvoice(app, invoice, name)
   await mailForAccount(app, sending, {
     to,
     fromName: name,
     fromLocal: 'invoices',
-    subject: head,
+    subject,
     html: html`<p>${words}</p><p><a href="${payUrl(app, invoice)}">${payUrl(app, invoice)}</a></p>`.html,
     attachments: [{ filename: `${invoice.number ?? 'invoice'}.pdf`, content: pdf, contentType: 'application/pdf' }],
     ...(key === undefined ? {} : { key: `${key} mail` }),

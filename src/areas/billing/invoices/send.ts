@@ -38,7 +38,7 @@ export async function deliverAndTell(
   const invoice = await one(app.db.query(findInvoice, { ...caller.tenant, id: invoiceUuid(id) }))
   if (dueOf(invoice) === 0n) return invoiceOf(app, invoice, caller.nowMs)
   await deliverInvoice(app, caller, invoice, to)
-  const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice))
+  const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice, to.email))
   return invoiceOf(app, sent, caller.nowMs)
 }
 
@@ -48,9 +48,10 @@ export async function noteInvoiceSent(
   tx: Tx,
   occasion: Occasion,
   { id }: Pick<InvoiceRow, 'id'>,
+  mailedTo: string | null = null,
 ): Promise<InvoiceRow> {
   const { tenant, nowMs } = occasion
-  const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs) }))
+  const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs), mailedTo }))
   await tellInvoice(app, tx, invoiceEvents.sent, occasion, sent)
   return sent
 }

@@ -55,6 +55,8 @@ export interface InvoiceRow {
   void_reason: string | null
   opened_at: Date | null
   sent_at: Date | null
+  /** Where it went by mail, and its receipt will. */
+  mailed_to: string | null
   paid_at: Date | null
   voided_at: Date | null
   created_at: Date
@@ -64,7 +66,7 @@ export interface InvoiceRow {
 const columns = `bucket, account_id, environment, id, status, number, customer_id, customer, currency, items, tax_inclusive,
   subtotal, discount_total, tax_total, total, amount_paid, credit_applied, amount_refunded, credit_refunded, payments::text[] as payments,
   due_date, payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at,
-  sent_at, paid_at, voided_at, created_at, updated_at`
+  sent_at, mailed_to, paid_at, voided_at, created_at, updated_at`
 
 /** None when the reference was used before. */
 export const insertInvoice = statement.tenant<
@@ -270,9 +272,15 @@ export const writeOff = statement.tenant<One & { at: Date }, InvoiceRow>(
    returning ${columns}`,
 )
 
-export const noteSent = statement.tenant<One & { at: Date }, InvoiceRow>(
+export const noteSent = statement.tenant<One & { at: Date; mailedTo: string | null }, InvoiceRow>(
   'billing.note_sent',
-  `update billing.invoices set sent_at = $at, updated_at = $at where ${mine} and id = $id returning ${columns}`,
+  `update billing.invoices set sent_at = $at, updated_at = $at, mailed_to = coalesce($mailedTo, mailed_to)
+    where ${mine} and id = $id returning ${columns}`,
+)
+
+export const noteMailed = statement.tenant<One & { to: string }, object>(
+  'billing.note_mailed',
+  `update billing.invoices set mailed_to = $to where ${mine} and id = $id`,
 )
 
 /** One more event is told of an invoice. */

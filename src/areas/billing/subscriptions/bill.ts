@@ -18,6 +18,7 @@ import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
 import { settled } from '../invoices/hooks.ts'
 import { dueOf, itemFrom } from '../invoices/invoice.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
@@ -200,7 +201,9 @@ async function bill(
   const collecting = { ...tenant, subscription: row.id, invoice: invoice.id, renews }
   if (row.method === 'invoice') {
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
-    return { changes, invoice: await noteInvoiceSent(app, tx, occasion, invoice), refusal: null }
+    const sent = await noteInvoiceSent(app, tx, occasion, invoice)
+    await mailToCustomer(app, tx, tenant, sent)
+    return { changes, invoice: sent, refusal: null }
   }
   const now = new Date(nowMs)
   const tryAt = isExpected ? now : askableAt(row, now)

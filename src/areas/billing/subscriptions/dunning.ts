@@ -10,6 +10,7 @@ import { type PaymentRow, requirePassed } from '../../payments/area.ts'
 import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import { noteInvoiceSent } from '../invoices/send.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
@@ -108,7 +109,8 @@ export async function leaveToCustomer(
 ): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion
   const left = await tx.query(leaveBills, { ...tenant, subscription: row.id, invoices })
-  for (const { invoice_id: id } of left) await noteInvoiceSent(app, tx, occasion, { id })
+  for (const { invoice_id: id } of left)
+    await mailToCustomer(app, tx, tenant, await noteInvoiceSent(app, tx, occasion, { id }))
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
   const isWell = (row.status === 'incomplete' && left.length > 0) || (row.status === 'past_due' && failed === 0)
   return save(app, tx, occasion, row, isWell ? { status: 'active', ...sinceNow(row, nowMs) } : {})

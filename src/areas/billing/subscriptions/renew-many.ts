@@ -15,6 +15,7 @@ import { addJobs, type Settlement, settleJobs } from '../../../platform/work/man
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
 import { type CustomerRow, creditsOf, findCustomers } from '../customers/store.ts'
 import { createInvoices } from '../invoices/create-many.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { findPlans, type PlanRow } from '../plans/store.ts'
 import { askableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
@@ -196,6 +197,7 @@ async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[
       isSent: row.method === 'invoice',
     })),
   )
+  for (const invoice of invoices) if (invoice.sent_at !== null) await mailToCustomer(app, tx, tenant, invoice)
   const now = new Date(nowMs)
   const begun = plain.map(({ row, period }, i) => begunBy(row, period, invoices[i], now))
   const periods = JSON.stringify(begun)
