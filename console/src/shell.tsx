@@ -139,7 +139,7 @@ export function Shell({ session }: { session: Session }) {
     useEnvironment(wanted)
     setEnvironment(wanted)
   }
-  const hasPhone = environment === 'test' && isPhoneOpen
+  const hasPhone = environment === 'test' && isPhoneOpen && first !== 'phones'
   return (
     <div class={hasPhone ? 'app with-phone' : 'app'}>
       <a class="skip" href="#main">

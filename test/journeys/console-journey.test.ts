@@ -8,7 +8,7 @@ import { totpOf } from '../../src/kernel/totp.ts'
 import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
 import { startWorld, type World } from '../world.ts'
 
-const patienceMs = 90_000
+const patienceMs = 45_000
 const phone = '+254711000042'
 const text = 'Habari Ada, oda yako imetumwa.'
 
@@ -98,7 +98,10 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await main.getByText('✓ Completed').first().waitFor()
     await main.getByText('Callback', { exact: true }).first().waitFor()
     await main.getByText('POST /mpesa/stkpush/v1/processrequest').first().waitFor()
-    await main.getByText(/^payment\.completed, attempt 1/).first().waitFor()
+    await main
+      .getByText(/^payment\.completed, attempt 1/)
+      .first()
+      .waitFor()
     await isFine('timeline of a payment')
   })
 
@@ -112,7 +115,10 @@ describe('the journey', { skip: withoutChromium() }, () => {
   test('sees the webhooks arrive', async () => {
     await open('Webhooks')
     await page.getByRole('region', { name: 'Webhooks' }).getByRole('link').first().click()
-    await page.getByRole('cell', { name: 'sms.delivered' }).first().waitFor()
+    await page
+      .getByRole('cell', { name: /^sms\.(status|delivered)$/ })
+      .first()
+      .waitFor()
     await page.getByRole('cell', { name: 'payment.completed' }).first().waitFor()
     await page.getByRole('button', { name: 'Send a test event' }).click()
     await isFine('deliveries')
@@ -127,9 +133,24 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await found.getByRole('button', { name: `Open ${messageId}` }).click()
     await page.getByRole('figure').getByText(text).waitFor()
     await isFine('operator')
-    for (const name of ['Tenants', 'Carriers', 'Payment providers', 'Routes', 'Prices', 'Numbers', 'Senders to approve'])
+    for (const name of [
+      'Tenants',
+      'Carriers',
+      'Payment providers',
+      'Routes',
+      'Prices',
+      'Numbers',
+      'Senders to approve',
+    ])
       await readable(name)
-    for (const name of ['Failed work', 'Reconciliation', 'Discrepancies', 'Refunds in doubt', 'Payouts in doubt', 'Debts'])
+    for (const name of [
+      'Failed work',
+      'Reconciliation',
+      'Discrepancies',
+      'Refunds in doubt',
+      'Payouts in doubt',
+      'Debts',
+    ])
       await readable(name)
   })
 
@@ -221,6 +242,8 @@ describe('the journey', { skip: withoutChromium() }, () => {
 })
 
 function fromBase32(typed: string): Buffer {
-  const bits = [...typed].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+  const bits = [...typed].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  )
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
 }

@@ -18,8 +18,8 @@ export function Mark() {
 export function PageHead({ title, note, children }: { title: string; note?: string; children?: ComponentChildren }) {
   return (
     <header class="page-head">
-      <h1>{title}</h1>
-      {note && <span class="soft">{note}</span>}
+      <h1>{t(title)}</h1>
+      {note && <span class="soft">{t(note)}</span>}
       <div class="push">{children}</div>
     </header>
   )
@@ -38,7 +38,7 @@ export function Card({
   return (
     <section class="card" aria-labelledby={id}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{t(title)}</h2>
         {action}
       </header>
       {children}
@@ -78,7 +78,7 @@ export function Facts({ rows }: { rows: readonly [name: string, value: Component
     <dl class="facts">
       {rows.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{t(name)}</dt>
           <dd>{value ?? '–'}</dd>
         </div>
       ))}
@@ -103,8 +103,8 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
 export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="nothing">
-      <p class="strong">{title}</p>
-      {children && <p class="soft">{children}</p>}
+      <p class="strong">{t(title)}</p>
+      {children && <p class="soft">{typeof children === 'string' ? t(children) : children}</p>}
     </div>
   )
 }
@@ -135,7 +135,7 @@ export function Field({ label, value, onInput, hint, type = 'text', ...rest }: F
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>{t(label)}</label>
       <input
         id={id}
         {...inputs[type]}
@@ -146,7 +146,7 @@ export function Field({ label, value, onInput, hint, type = 'text', ...rest }: F
       />
       {hint && (
         <p class="hint" id={`${id}-hint`}>
-          {hint}
+          {t(hint)}
         </p>
       )}
     </div>
@@ -170,7 +170,7 @@ export function Choice({
   const id = useId()
   return (
     <div class="choice">
-      <label for={id}>{label}</label>
+      <label for={id}>{t(label)}</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {!isRequired && <option value="">{t('Any')}</option>}
         {among.map((one) => (

@@ -105,7 +105,7 @@ function Table<Row>({
   return (
     <section
       class={isLong ? 'table-room long' : 'table-room'}
-      aria-label={label}
+      aria-label={t(label)}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
       tabIndex={0}
       onScroll={(event) => setTopPx(event.currentTarget.scrollTop)}
@@ -115,7 +115,7 @@ function Table<Row>({
           <tr>
             {columns.map(({ name, isNumber }) => (
               <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
-                {name}
+                {t(name)}
               </th>
             ))}
           </tr>

@@ -15,8 +15,8 @@ import { PduView } from './pdu.tsx'
 
 /** Pause between two frames that is worth a line. */
 const pauseMs = 500
-/** Frames are written a moment after what they tell of. */
-const lateMs = 700
+/** Frames are written a moment after what they tell of, and webhooks come after the event. */
+const lateMs = [700, 2_000, 5_000]
 
 interface TimelineProps {
   path: string
@@ -29,7 +29,7 @@ export function Timeline({ path, live, query = {} }: TimelineProps) {
   const { value, error, reload } = useLoad(path, () => get<{ id: string; frames: Frame[] }>(`${path}/timeline`, query))
   useLive(live, () => {
     reload()
-    setTimeout(reload, lateMs)
+    for (const ms of lateMs) setTimeout(reload, ms)
   })
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
