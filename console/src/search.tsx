@@ -24,7 +24,7 @@ const places: readonly [prefix: string, place: (id: string) => string][] = [
   ['po_', () => '/payouts'],
 ]
 
-const idForm = /^[a-z]{2,4}_[0-9A-Z]{26}$/
+const idForm = /^[a-z]{2,4}_[0-9a-z]{26}$/
 
 export function Search({
   pages,
