@@ -133,18 +133,6 @@ test('every route refuses a request without a key, under both prefixes', async (
       }
 })
 
-const holders = new Map<string, Client>()
-
-/** Whoever has a key with one scope, which is made once: an account has only so many keys. */
-async function holderOf(scope: string): Promise<Client> {
-  const known = holders.get(scope)
-  if (known) return known
-  const { body } = await world.demo.post('/v1/api-keys', { name: scope, scopes: [scope] })
-  const holder = world.stranger.as(body.key)
-  holders.set(scope, holder)
-  return holder
-}
-
 test('every route refuses a key without its scope', async () => {
   const unrelated = (scope: string) => (scope.startsWith('team:') ? 'logs:read' : 'team:read')
   for (const route of routes.filter(({ scope }) => scope !== 'any')) {
@@ -158,11 +146,24 @@ test('every route refuses a key without its scope', async () => {
 
 test('a read scope reads and does nothing else', async () => {
   for (const route of routes.filter(({ scope }) => scope.includes(':') && !scope.endsWith(':read'))) {
-    const holder = await holderOf(route.scope.replace(/:.*/, ':read'))
-    const { status, body } = await holder.request(route.method, filled(route.path, 'x'))
+    const reader = await holderOf(route.scope.replace(/:.*/, ':read'))
+    const { status, body } = await reader.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
   }
 })
+
+const holders = new Map<string, Client>()
+
+/** A client whose key has one scope; made once for each. */
+async function holderOf(scope: string): Promise<Client> {
+  const known = holders.get(scope)
+  if (known) return known
+  const { status, body, text } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [scope] })
+  assert.equal(status, 201, text)
+  const holder = world.stranger.as(body.key)
+  holders.set(scope, holder)
+  return holder
+}
 
 test('every example works as it stands, its reply has the declared shape, and what was made is where it says', async () => {
   const astray: string[] = []
