@@ -2,6 +2,7 @@
 // Numbers that calls come in at: whose each is, and which application answers.
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import type { Target } from '../calls/store.ts'
 
 export interface NumberRow {
   environment: Environment
@@ -12,11 +13,13 @@ export interface NumberRow {
   event_url: string | null
   fallback_url: string | null
   answer_method: 'POST' | 'GET'
+  /** Something of another area that answers in place of an application. */
+  target: Target | null
   assigned_at: Date
 }
 
 const columns =
-  'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at'
+  'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, target, assigned_at'
 
 const find = statement.home<{ environment: Environment; number: string }, NumberRow>(
   'voice.find_number',
@@ -31,16 +34,18 @@ export const assignNumber = statement.home<
     eventUrl: string | null
     fallbackUrl: string | null
     answerMethod: string
+    target: string | null
     at: Date
   },
   NumberRow
 >(
   'voice.assign_number',
-  `insert into voice.numbers as n (environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, assigned_at)
-   values ($environment, $number, $bucket, $account, $answerUrl, $eventUrl, $fallbackUrl, $answerMethod, $at)
+  `insert into voice.numbers as n (environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method,
+                                   target, assigned_at)
+   values ($environment, $number, $bucket, $account, $answerUrl, $eventUrl, $fallbackUrl, $answerMethod, $target::jsonb, $at)
    on conflict (environment, number) do update
       set answer_url = excluded.answer_url, event_url = excluded.event_url, fallback_url = excluded.fallback_url,
-          answer_method = excluded.answer_method, assigned_at = excluded.assigned_at
+          answer_method = excluded.answer_method, target = excluded.target, assigned_at = excluded.assigned_at
     where n.account_id = excluded.account_id
    returning ${columns}`,
 )
