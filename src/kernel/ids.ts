@@ -13,7 +13,6 @@ const prefixes = {
   call: 'call',
   cardToken: 'tok',
   conference: 'conf',
-  contact: 'con',
   customer: 'cus',
   delivery: 'dlv',
   dispute: 'dsp',

@@ -5,6 +5,7 @@ import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { orphanChore } from '../../platform/sessions.ts'
+import { conferenceSessions } from './calls/conference.ts'
 import { takeIncoming } from './calls/incoming.ts'
 import { placeJob } from './calls/place.ts'
 import { voiceCharges } from './calls/price.ts'
@@ -13,10 +14,20 @@ import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { tellJob } from './calls/tell.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
+import { recordingEvents } from './recordings/events.ts'
+import { recordingChore, recordingFileHook, recordingRoutes } from './recordings/routes.ts'
 import { callRoutes } from './routes.ts'
 import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
+
+export { checkNumbers, type NewCall, newCall } from './calls/create.ts'
+export { currencyOf } from './calls/currency.ts'
+export { callEvents } from './events.ts'
+export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export { numberTarget } from './numbers/store.ts'
+export { spokenLanguages } from './speech/voices.ts'
+export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
 
 export const voice: Area = {
   name: 'voice',
@@ -42,10 +53,11 @@ export const voice: Area = {
       open: (app, place) => telephoneNetworkOf(app).open(place, takeIncoming),
     },
   ],
-  routes: [...numberRoutes, ...callRoutes, ...sandboxRoutes],
+  routes: [...numberRoutes, ...recordingRoutes, ...callRoutes, ...sandboxRoutes],
   jobs: [placeJob, tellJob],
-  chores: [orphanChore([callSessions])],
-  events: Object.values(callEvents),
+  chores: [orphanChore([callSessions, conferenceSessions]), recordingChore],
+  hooks: [recordingFileHook],
+  events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)

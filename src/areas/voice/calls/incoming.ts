@@ -3,13 +3,14 @@
 // a program on this machine reaches the number's owner in the test environment.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, statement } from '../../../platform/db.ts'
+import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
 import { followersOf } from '../followers.ts'
 import { findNumber, type NumberRow } from '../numbers/store.ts'
+import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
@@ -17,11 +18,6 @@ import { clockOffsetOf } from './session-kind.ts'
 import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
 import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
-
-const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
-  'voice.currency_of',
-  'select accounts.currency_of($account::uuid) as currency',
-)
 
 /** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
 interface Expected {
@@ -107,7 +103,7 @@ async function insertIncoming(
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-  const currency = (await maybe(app.db.query(currencyOf, { account: tenant.account })))?.currency ?? 'USD'
+  const currency = await currencyOf(app, tenant.account)
   const minute = inboundPriceOf(app, tenant.account, currency)
   const plan = planOf(number)
   const eventUrl = number?.event_url ?? null

@@ -5,10 +5,11 @@ import { isCurrency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 
 const area = 'voice'
 
-export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute'] }
+export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute', 'sip_minute'] }
 
 /** Micros of a minute to anywhere in a few currencies, about five US cents; others have the figure of the dollar. */
 const placeholderMicros: Readonly<Record<string, bigint>> = {
@@ -27,7 +28,7 @@ const placeholderMicros: Readonly<Record<string, bigint>> = {
 const dollarMicros = 50_000n
 
 /** Micros of a minute to a number. */
-export function minutePriceOf(app: App, account: string, currency: string, to: string): bigint {
+export function minutePriceOf(app: App, { account }: Tenant, currency: string, to: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   const { country, network } = placeOf(to)
   const price = app.prices.quote({
@@ -45,4 +46,10 @@ export function minutePriceOf(app: App, account: string, currency: string, to: s
 export function inboundPriceOf(app: App, account: string, currency: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   return app.prices.quote({ area, unit: 'inbound_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
+}
+
+/** Calls to a SIP address go over nobody's network but the customer's, and cost what the operator says. */
+export function sipMinutePriceOf(app: App, account: string, currency: string): bigint {
+  if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  return app.prices.quote({ area, unit: 'sip_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
 }

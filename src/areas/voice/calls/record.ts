@@ -2,6 +2,7 @@
 // A call under way as its node keeps it: status, money and everything that happened, written down in the order in which it
 // happened. Each change is one transaction with its event and its charge; changes wait for each other.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -28,13 +29,14 @@ interface Traced {
   sequence: number | null
   kind: string
   at: Date
-  data: object
+  /** JSON. */
+  data: string
 }
 
 export interface EndOfCall {
   status: CallStatus
   cause: string
-  by: 'caller' | 'callee' | 'api' | 'system' | null
+  by: 'caller' | 'callee' | 'agent' | 'api' | 'system' | null
   sipCode?: number | null
   quality?: CallQuality | null
 }
@@ -72,7 +74,7 @@ export class CallRecord {
 
   /** Writes down something that only the trace shows; it is stored with the next change, or soon. */
   trace(kind: string, data: object): void {
-    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data })
+    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data: JSON.stringify(data) })
   }
 
   /** Tells the customer of something beside the statuses, such as a mistake in the flow. */
@@ -83,10 +85,13 @@ export class CallRecord {
 
   private told(extra: object): Traced {
     const at = new Date(this.nowMs)
-    return { sequence: this.row.sequence, kind: 'event', at, data: { ...this.eventBody(at), ...extra } }
+    const body = JSON.stringify({ ...this.eventBody(at), ...extra })
+    // Money is written digit by digit; a number of JavaScript would round it.
+    const data = `${body.slice(0, -1)},"cost":${formatMicros(this.row.cost)}}`
+    return { sequence: this.row.sequence, kind: 'event', at, data }
   }
 
-  /** Body of what goes to event_url. */
+  /** Body of what goes to event_url, but for the cost. */
   private eventBody(at: Date) {
     const { row } = this
     return {
@@ -102,7 +107,6 @@ export class CallRecord {
       timestamp: momentText(at),
       reason: row.hangup_cause,
       sip_code: row.sip_code,
-      cost: Number(row.cost) / 1_000_000,
       currency: row.currency,
     }
   }
@@ -186,8 +190,14 @@ export class CallRecord {
       const { status, phase, recordings, duration, position, sequence, cost } = row
       const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }
       const ending = { hangupCause: row.hangup_cause, hangupBy: row.hangup_by, sipCode: row.sip_code, cost, quality }
-      const now = { status, phase, recordings, position, sequence }
-      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...times, ...ending })
+      const now = { status, phase, recordings, position, sequence, heldSeconds: row.held_seconds }
+      const within = {
+        agentId: row.agent_id,
+        queueId: row.queue_id,
+        ivrId: row.ivr_id,
+        conferenceId: row.conference_id,
+      }
+      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...within, ...times, ...ending })
       if (!kept) return
       for (const [i, { sequence, kind, at, data }] of traced.entries())
         await tx.query(insertEvent, {
@@ -196,7 +206,7 @@ export class CallRecord {
           sequence,
           kind,
           at,
-          data: JSON.stringify(data),
+          data,
         })
       await also(tx)
       await this.app.outbox.emitAll(tx, events)
@@ -213,8 +223,8 @@ export class CallRecord {
       direction: row.direction,
       from: row.from_number,
       to: row.to_number,
-      agent_id: null,
-      queue_id: null,
+      agent_id: row.agent_id,
+      queue_id: row.queue_id,
       custom_data: JSON.parse(row.custom_data),
       sequence: row.sequence,
     }
@@ -243,8 +253,8 @@ export class CallRecord {
       duration: row.duration,
       hangup_cause: causeOf(row) ?? 'normal',
       hangup_by: byOf(row),
-      talk_seconds: row.duration,
-      hold_seconds: 0,
+      talk_seconds: row.duration - row.held_seconds,
+      hold_seconds: row.held_seconds,
       wait_seconds: waited,
       recording_ids: row.recordings.map((id) => idOf('recording', id)),
       cost: row.cost,

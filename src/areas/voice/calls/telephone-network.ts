@@ -4,17 +4,19 @@
 import type { App } from '../../../platform/app.ts'
 import type { OpenListener, Place } from '../../../platform/listeners.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Environment, One } from '../../../platform/tenant.ts'
 import type { CallHandlers, Invitation, SipCall } from '../../../protocols/sip/call.ts'
+import type { Credentials } from '../../../protocols/sip/digest.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
+import { parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
 import { MediaPool } from '../media/pool.ts'
 import { simulatedCarrier } from '../sandbox/carrier.ts'
 import { Speaker } from '../speech/speak.ts'
-import type { CallRecord } from './record.ts'
 
-/** A call under way on this node, as far as its network cares. */
-interface LiveCall {
-  readonly record: CallRecord
+/** A call or conference under way on this node, as far as its network cares. */
+interface LiveSession {
+  readonly one: One
   clockMoved(offsetMs: number): void
   shutDown(): Promise<void>
 }
@@ -34,7 +36,7 @@ const mostLegs = 600
 
 class TelephoneNetwork {
   readonly app: App
-  readonly sessions = new Map<string, LiveCall>()
+  readonly sessions = new Map<string, LiveSession>()
   readonly speaker: Speaker
   private pool: MediaPool | null = null
   private endpoint: SipEndpoint | null = null
@@ -73,6 +75,11 @@ class TelephoneNetwork {
     return this.app.config.PAMOJA_SIP_HOST
   }
 
+  /** Where audio arrives. */
+  get mediaHost(): string {
+    return this.app.config.PAMOJA_SIP_HOST
+  }
+
   get isOpen(): boolean {
     return this.endpoint !== null
   }
@@ -83,7 +90,7 @@ class TelephoneNetwork {
   }
 
   /** Ways to a number, in the order in which they are tried. */
-  waysTo(environment: 'test' | 'live', number: string): Way[] {
+  waysTo(environment: Environment, number: string): Way[] {
     const carrier = environment === 'test' ? simulatedCarrier.of(this.app) : null
     if (!carrier) return []
     const { host, port } = carrier
@@ -92,7 +99,26 @@ class TelephoneNetwork {
     ]
   }
 
-  invite(invitation: Invitation, handlers: CallHandlers): SipCall | null {
+  /** Ways to a SIP address of a customer's: one that may be reached on behalf of its key. */
+  async waysToAddress(environment: Environment, uri: string): Promise<Way[]> {
+    const { scheme, host, port, parameters } = uriOf(uri)
+    const isTls = scheme === 'sips' || parameters.get('transport')?.toLowerCase() === 'tls'
+    const transport = isTls ? 'tls' : parameters.get('transport')?.toLowerCase() === 'tcp' ? 'tcp' : 'udp'
+    const addresses = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
+    return addresses.slice(0, 2).map((address) => ({
+      name: 'address',
+      peer: { transport, host: address, port: port ?? (isTls ? 5_061 : 5_060) },
+      uri,
+    }))
+  }
+
+  /** A way has led somewhere. */
+  worked(_way: Way): void {}
+
+  /** A way leads nowhere just now. */
+  failed(_way: Way, _status: number): void {}
+
+  invite(_way: Way, invitation: Invitation, handlers: CallHandlers): SipCall | null {
     return this.endpoint?.invite(invitation, handlers) ?? null
   }
 
@@ -120,10 +146,10 @@ class TelephoneNetwork {
 
   /** The clock of an account was moved: its calls look at theirs. */
   async clockMoved(account: string, offsetMs: () => Promise<number>): Promise<void> {
-    const theirs = [...this.sessions.values()].filter(({ record }) => record.row.account_id === account)
+    const theirs = [...this.sessions.values()].filter(({ one }) => one.account === account)
     if (theirs.length === 0) return
     const ms = await offsetMs()
-    for (const session of theirs) if (session.record.row.environment === 'test') session.clockMoved(ms)
+    for (const session of theirs) if (session.one.environment === 'test') session.clockMoved(ms)
   }
 
   private async close(): Promise<void> {
@@ -139,6 +165,18 @@ export interface Way {
   name: string
   peer: Peer
   uri: string
+  /** Name that this side has there. */
+  domain?: string
+  credentials?: Credentials
+}
+
+/** Parts of an address; an empty host for what is none. */
+function uriOf(text: string): Pick<SipUri, 'scheme' | 'host' | 'port' | 'parameters'> {
+  try {
+    return parseUri(text)
+  } catch {
+    return { scheme: '', host: '', port: null, parameters: new Map() }
+  }
 }
 
 function portsOf(text: string): readonly [number, number] | null {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that calls come in at: whose each is, and which application answers.
+import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Target } from '../calls/store.ts'
@@ -59,6 +60,13 @@ export const listNumbers = statement.home<Tenant & { after: string; limit: numbe
 
 export function findNumber(queryable: Queryable, environment: Environment, number: string): Promise<NumberRow | null> {
   return maybe(queryable.query(find, { environment, number }))
+}
+
+/** What answers calls to a number of an account; null: nothing that it has said. */
+export async function numberTarget(app: App, tenant: Tenant, number: string): Promise<Target | null> {
+  const row = await findNumber(app.db, tenant.environment, number)
+  if (!row || row.account_id !== tenant.account) return null
+  return row.target ?? (row.answer_url === null ? null : { type: 'application', answer_url: row.answer_url })
 }
 
 export async function ownerOfNumber(
