@@ -11,7 +11,12 @@ import { findHours } from './routing/store.ts'
 import { agentIdForm, type DestinationOf, destinationProblem } from './schema.ts'
 
 /** What a destination names must be there, but for agents, who come to be with their first login. */
-export async function requireDestination(app: App, tenant: Tenant, field: string, destination: DestinationOf): Promise<void> {
+export async function requireDestination(
+  app: App,
+  tenant: Tenant,
+  field: string,
+  destination: DestinationOf,
+): Promise<void> {
   const problem = destinationProblem(destination) ?? (await absence(app, tenant, destination))
   if (problem) throw invalid(field, problem)
   if (destination.answer_url !== undefined)
@@ -25,11 +30,20 @@ export async function absence(app: App, tenant: Tenant, { type, id = '' }: Desti
   const uuid = uuidOf(type, id)
   const one = { ...tenant, id: uuid ?? '' }
   const found =
-    uuid === null ? null : type === 'queue' ? await maybe(app.db.query(findQueue, one)) : await maybe(app.db.query(findIvr, one))
+    uuid === null
+      ? null
+      : type === 'queue'
+        ? await maybe(app.db.query(findQueue, one))
+        : await maybe(app.db.query(findIvr, one))
   return found ? null : `must name ${type === 'queue' ? 'a queue that' : 'an IVR that'} is there`
 }
 
-export async function requireHours(app: App, tenant: Tenant, field: string, id: string | null | undefined): Promise<void> {
+export async function requireHours(
+  app: App,
+  tenant: Tenant,
+  field: string,
+  id: string | null | undefined,
+): Promise<void> {
   if (id === null || id === undefined) return
   const uuid = uuidOf('businessHours', id)
   if (uuid === null || !(await maybe(app.db.query(findHours, { ...tenant, id: uuid }))))

@@ -17,7 +17,11 @@ export const AgentId = (description: string) =>
 export const PhoneNumber = (description: string) =>
   Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
-export const SipUri = Type.String({ pattern: '^sips?:\\S+$', maxLength: 256, rule: 'must be a SIP URI, such as sip:ada@example.org' })
+export const SipUri = Type.String({
+  pattern: '^sips?:\\S+$',
+  maxLength: 256,
+  rule: 'must be a SIP URI, such as sip:ada@example.org',
+})
 
 export const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
@@ -78,7 +82,8 @@ export const CustomData = Type.Refine(
 
 /** What is missing of a destination, as a sentence after its name; null if nothing is. */
 export function destinationProblem({ type, id, number, uri, answer_url, text }: DestinationOf): string | null {
-  if ((type === 'queue' || type === 'ivr' || type === 'agent') && id === undefined) return `of type ${type} must have an id`
+  if ((type === 'queue' || type === 'ivr' || type === 'agent') && id === undefined)
+    return `of type ${type} must have an id`
   if (type === 'phone' && number === undefined) return 'of type phone must have a number'
   if (type === 'sip' && uri === undefined) return 'of type sip must have a uri'
   if (type === 'application' && answer_url === undefined) return 'of type application must have an answer_url'

@@ -25,9 +25,9 @@ export { checkNumbers, type NewCall, newCall } from './calls/create.ts'
 export { currencyOf } from './calls/currency.ts'
 export { callEvents } from './events.ts'
 export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
-export { numberTarget } from './numbers/store.ts'
-export { spokenLanguages } from './speech/voices.ts'
 export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
+export { firstNumber, numberTarget } from './numbers/store.ts'
+export { spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {
   name: 'voice',

@@ -19,7 +19,8 @@ export function successes(parts: Parts, route: Route): Record<string, object> {
   return { ...(existed ? { 200: { ...reply, description: 'There before' } } : {}), [status]: reply }
 }
 
-function success({ schemas }: Parts, { kind, method, reply }: Route): object {
+function success({ schemas }: Parts, route: Route): object {
+  const { kind, method, reply } = route
   const schema = schemas.publish(reply.schema)
   if (kind === 'stream')
     return {
@@ -46,7 +47,13 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
 
   function content(): object {
     if (reply.text === true) return { 'text/plain': { schema } }
-    if (!reply.list) return json
+    const also = {
+      ...(kind === 'read' && route.csv ? { 'text/csv': { schema: { type: 'string' } } } : {}),
+      ...(kind === 'read' && route.messages
+        ? { 'text/event-stream': { schema: { type: 'string' }, 'x-message-schema': schema } }
+        : {}),
+    }
+    if (!reply.list) return { ...json, ...also }
     return { 'application/json': { schema: listEnvelope(schema) }, 'text/csv': { schema: { type: 'string' } } }
   }
 }

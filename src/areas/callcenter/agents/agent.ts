@@ -51,11 +51,15 @@ export function relaxed(
   relaxSeconds: number | null,
 ): RequiredSkillOf[] {
   const steps = relaxSeconds === null ? 0 : Math.floor(waitedSeconds / relaxSeconds)
-  return required.flatMap(({ name, min_level = 1 }) => (min_level - steps < 1 ? [] : [{ name, min_level: min_level - steps }]))
+  return required.flatMap(({ name, min_level = 1 }) =>
+    min_level - steps < 1 ? [] : [{ name, min_level: min_level - steps }],
+  )
 }
 
 export function hasSkills(skills: readonly SkillOf[], required: readonly RequiredSkillOf[]): boolean {
-  return required.every(({ name, min_level = 1 }) => skills.some((skill) => skill.name === name && skill.level >= min_level))
+  return required.every(({ name, min_level = 1 }) =>
+    skills.some((skill) => skill.name === name && skill.level >= min_level),
+  )
 }
 
 /** How good an agent is at what is asked for: the sum of the levels. */

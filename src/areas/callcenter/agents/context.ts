@@ -7,7 +7,7 @@ import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { contactOfCall, type ContactRow, contactsOfCaller } from '../calls/contacts.ts'
+import { type ContactRow, contactOfCall, contactsOfCaller } from '../calls/contacts.ts'
 import { waitSeconds } from '../metrics/measure.ts'
 import type { AgentRow } from './store.ts'
 

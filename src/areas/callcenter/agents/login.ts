@@ -84,7 +84,10 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
   const started = { session_id: session, logged_in_at: new Date(nowMs) }
   const row = isOnCall(kept.status)
     ? await keepPresence(tx, occasion, kept, started)
-    : await become(app, tx, occasion, { ...kept, calls_taken: 0 }, wanted.status ?? 'available', { ...started, calls_taken: 0 })
+    : await become(app, tx, occasion, { ...kept, calls_taken: 0 }, wanted.status ?? 'available', {
+        ...started,
+        calls_taken: 0,
+      })
   await tellSession(app, tx, occasion, row, 'loggedIn', null)
   if (row.status === 'available') await tickLater(app, tx, tenant, 0)
   const seconds = Math.min(tokenSeconds, secondsOfKey(caller))

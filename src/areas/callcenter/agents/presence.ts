@@ -27,7 +27,12 @@ type Change = Partial<
 >
 
 /** Writes what changed without a new status. */
-export function keepPresence(tx: Tx, { tenant, nowMs }: Occasion, row: AgentRow, change: Change & Pick<Partial<AgentRow>, 'status' | 'since' | 'idle_since'>): Promise<AgentRow> {
+export function keepPresence(
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  row: AgentRow,
+  change: Change & Pick<Partial<AgentRow>, 'status' | 'since' | 'idle_since'>,
+): Promise<AgentRow> {
   const now = { ...row, ...change }
   return one(
     tx.query(saveAgent, {
@@ -65,7 +70,14 @@ export async function become(
   const { tenant, nowMs, receivedMs } = occasion
   const at = new Date(nowMs)
   const idle = status === 'available' ? { idle_since: at } : {}
-  const next = await keepPresence(tx, occasion, row, { reason: null, until: null, ...change, status, since: at, ...idle })
+  const next = await keepPresence(tx, occasion, row, {
+    reason: null,
+    until: null,
+    ...change,
+    status,
+    since: at,
+    ...idle,
+  })
   const agent = { ...tenant, agent: row.agent_id }
   await tx.query(endState, { ...agent, at })
   if (status !== 'offline')

@@ -14,7 +14,17 @@ import { tickLater } from '../calls/tick.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { contextOf } from './context.ts'
 import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from './login.ts'
-import { Agent, AgentChange, AgentContext, LoggedIn, LoggedOut, Login, Logout, StatusChange, StatusChanged } from './schema.ts'
+import {
+  Agent,
+  AgentChange,
+  AgentContext,
+  LoggedIn,
+  LoggedOut,
+  Login,
+  Logout,
+  StatusChange,
+  StatusChanged,
+} from './schema.ts'
 import { type AgentEndpoint, type AgentRow, keepAgent, listAgents } from './store.ts'
 
 const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id of the agent' }) })

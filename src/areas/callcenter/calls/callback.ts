@@ -4,7 +4,7 @@ import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { liveCalls, newCall } from '../../voice/area.ts'
+import { currencyOf, liveCalls, newCall } from '../../voice/area.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { type ContactRow, insertContact } from './contacts.ts'
 import { followerName } from './go.ts'
@@ -14,7 +14,13 @@ import { tickLater } from './tick.ts'
 const promise = 'Thank you. You keep your place in the queue, and we will call you back.'
 
 /** Takes a caller out of the line who pressed the key, or tries once more whom nobody reached. */
-export async function callBack(app: App, tenant: Tenant, { id }: ContactRow, digit: string | null = null): Promise<void> {
+export async function callBack(
+  app: App,
+  tenant: Tenant,
+  { id }: ContactRow,
+  digit: string | null = null,
+): Promise<void> {
+  const currency = await currencyOf(app, tenant.account)
   const old = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const contact = await contactNamed(tx, occasion, id)
     const queue = contact && (await queueOf(tx, occasion, contact.queue_id))
@@ -23,8 +29,11 @@ export async function callBack(app: App, tenant: Tenant, { id }: ContactRow, dig
     const isFirst = contact.state === 'waiting' && digit !== null && digit === wish.key
     const isAgain = digit === null && contact.state === 'ended' && contact.attempts < (wish.max_attempts ?? 3)
     if (!isFirst && !isAgain) return null
-    const [from, to] = contact.direction === 'inbound' ? [contact.to_number, contact.from_number] : [contact.from_number, contact.to_number]
-    const made = await newCall(app, tx, { ...occasion }, { from, to, isPlaced: false })
+    const [from, to] =
+      contact.direction === 'inbound'
+        ? [contact.to_number, contact.from_number]
+        : [contact.from_number, contact.to_number]
+    const made = await newCall(app, tx, { ...occasion, currency }, { from, to, plan: {}, isPlaced: false })
     if (isFirst) await over(app, tx, occasion, contact, 'callback')
     const next = newUuid(occasion.receivedMs)
     await one(

@@ -71,7 +71,10 @@ export async function addParticipant(
   const agent = isNumber ? null : await agentNamed(tx, occasion, endpoint)
   const to = isNumber ? { phone: endpoint } : agent && targetOf(agent)
   if (!to || (agent && agent.status !== 'available'))
-    throw new AppError('AGENT_NOT_AVAILABLE', agent ? `${endpoint} is ${agent.status}, or cannot be reached` : `there is no agent ${endpoint}`)
+    throw new AppError(
+      'AGENT_NOT_AVAILABLE',
+      agent ? `${endpoint} is ${agent.status}, or cannot be reached` : `there is no agent ${endpoint}`,
+    )
   if (agent) await become(app, tx, occasion, agent, 'ringing', { call_id: null, contact_id: null, leg_id: null })
   const row = await one(
     tx.query(insertParticipant, {
@@ -109,9 +112,25 @@ function participants(tx: Tx, { tenant }: Occasion, conference: string): Promise
   return tx.query(listParticipants, { ...tenant, conference })
 }
 
-export function save(tx: Tx, tenant: Tenant, row: ParticipantRow, change: Partial<ParticipantRow>): Promise<ParticipantRow> {
+export function save(
+  tx: Tx,
+  tenant: Tenant,
+  row: ParticipantRow,
+  change: Partial<ParticipantRow>,
+): Promise<ParticipantRow> {
   const { call_id: call, status, muted, joined_at: joinedAt, left_at: leftAt } = { ...row, ...change }
-  return one(tx.query(saveParticipant, { ...tenant, conference: row.conference_id, id: row.id, call, status, muted, joinedAt, leftAt }))
+  return one(
+    tx.query(saveParticipant, {
+      ...tenant,
+      conference: row.conference_id,
+      id: row.id,
+      call,
+      status,
+      muted,
+      joinedAt,
+      leftAt,
+    }),
+  )
 }
 
 function keep(tx: Tx, tenant: Tenant, row: ConferenceRow, change: Partial<ConferenceRow>): Promise<ConferenceRow> {
@@ -141,7 +160,12 @@ function tell(
   })
 }
 
-export async function participantChanged(app: App, change: LegChange, conference: string, participant: string): Promise<void> {
+export async function participantChanged(
+  app: App,
+  change: LegChange,
+  conference: string,
+  participant: string,
+): Promise<void> {
   if (change.kind === 'answered') return joined(app, change, conference, participant)
   if (change.kind === 'ended') return gone(app, change.tenant, conference, participant)
 }
@@ -152,8 +176,12 @@ async function joined(app: App, { tenant, call }: LegChange, id: string, partici
     const conference = await maybe(tx.query(findConference, { ...tenant, id }))
     const all = await participants(tx, occasion, id)
     const row = all.find((each) => each.id === participant)
-    if (!conference || !row || conference.status === 'ended' || row.status !== 'dialing') return [() => live.hangUp(tenant, call)]
-    const waits = conference.options.start_on_moderator && row.role !== 'moderator' && !all.some((each) => each.role === 'moderator' && isHere(each))
+    if (!conference || !row || conference.status === 'ended' || row.status !== 'dialing')
+      return [() => live.hangUp(tenant, call)]
+    const waits =
+      conference.options.start_on_moderator &&
+      row.role !== 'moderator' &&
+      !all.some((each) => each.role === 'moderator' && isHere(each))
     const status = waits ? 'held' : 'joined'
     const now = await save(tx, tenant, row, { status, call_id: call, joined_at: new Date(occasion.nowMs) })
     const agent = row.agent_id === null ? null : await agentNamed(tx, occasion, row.agent_id)

@@ -133,6 +133,11 @@ export const lastContactOf = statement.tenant<Tenant & { phone: string }, { ente
   `select entered_at from callcenter.contacts where ${mine} and from_number = $phone order by entered_at desc limit 1`,
 )
 
+export const addCost = statement.tenant<One & { cost: bigint }, object>(
+  'callcenter.add_cost',
+  `update callcenter.contacts set cost = cost + $cost where ${mine} and id = $id`,
+)
+
 const save = statement.tenant<
   One & {
     call: string
@@ -155,7 +160,6 @@ const save = statement.tenant<
     disposition: string | null
     notes: string | null
     tags: readonly string[]
-    cost: bigint
   },
   ContactRow
 >(
@@ -164,8 +168,7 @@ const save = statement.tenant<
       set call_id = $call, queue_id = $queue, agent_id = $agent, state = $state, outcome = $outcome, answered_at = $answeredAt,
           ended_at = $endedAt, wrapped_at = $wrappedAt, held_since = $heldSince, hold_ms = $holdMs, is_short = $isShort,
           in_threshold = $inThreshold, is_transferred = $isTransferred, refused_by = $refusedBy::text[], leg_id = $leg,
-          attempts = $attempts, announced_at = $announcedAt, disposition = $disposition, notes = $notes, tags = $tags::text[],
-          cost = $cost
+          attempts = $attempts, announced_at = $announcedAt, disposition = $disposition, notes = $notes, tags = $tags::text[]
     where ${mine} and id = $id
    returning ${columns}`,
 )
@@ -196,7 +199,6 @@ export function saveContact(tx: Tx, tenant: Tenant, row: ContactRow, change: Par
       disposition: now.disposition,
       notes: now.notes,
       tags: now.tags,
-      cost: now.cost,
     }),
   )
 }

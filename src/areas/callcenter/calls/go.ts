@@ -16,7 +16,7 @@ import { type Decision, settle } from '../routing/decide.ts'
 import { readScene, readSurroundings, routedCall } from '../routing/surroundings.ts'
 import type { DestinationOf, RequiredSkillOf } from '../schema.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
-import { contactOfCall, type ContactRow, insertContact, type PathStep } from './contacts.ts'
+import { type ContactRow, contactOfCall, insertContact, type PathStep } from './contacts.ts'
 import { tellQueued } from './tell.ts'
 import { tickLater } from './tick.ts'
 
@@ -49,7 +49,11 @@ export interface Luggage {
 const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
 const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
 
-export function luggageOf(call: GoingCall, decision: Pick<Decision, 'priority' | 'skills' | 'variables'>, path: readonly PathStep[] = []): Luggage {
+export function luggageOf(
+  call: GoingCall,
+  decision: Pick<Decision, 'priority' | 'skills' | 'variables'>,
+  path: readonly PathStep[] = [],
+): Luggage {
   const data = { ...call.customData, ...decision.variables }
   return { priority: decision.priority, skills: decision.skills, data, path, isHanded: false }
 }
@@ -137,7 +141,10 @@ async function takePlace(
     }),
   )
   if (queue && live)
-    await tellQueued(app, tx, occasion, contact, { position: live.waiting.length + 1, estimatedWait: live.estimatedWait })
+    await tellQueued(app, tx, occasion, contact, {
+      position: live.waiting.length + 1,
+      estimatedWait: live.estimatedWait,
+    })
   await tickLater(app, tx, tenant, 0)
   return contact
 }
@@ -148,7 +155,7 @@ export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue
   const queueId = queue && idOf('queue', queue.id)
   live
     .mark(tenant, contact.call_id, { phase: 'queued', ...(queueId ? { queue_id: queueId } : {}) })
-    .then(() => live.play(tenant, contact.call_id, { music: queue?.document.music_url ?? 'default' }, { loop: 0 }))
+    .then(() => live.play(tenant, contact.call_id, { url: queue?.document.music_url ?? 'default' }, { loop: 0 }))
     .catch((error) => app.log.warn({ error }, 'a caller waits without music'))
 }
 
@@ -216,6 +223,7 @@ export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, dest
 export async function musicWhenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
   const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (contact?.state !== 'waiting' && contact?.state !== 'offered') return
-  const queue = contact.queue_id === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: contact.queue_id }))
+  const queue =
+    contact.queue_id === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: contact.queue_id }))
   markWaiting(app, tenant, contact, queue)
 }

@@ -2,9 +2,9 @@
 // What becomes of the legs of a call: an agent answers or does not, somebody hangs up. It is heard on the node that has the call,
 // and written down at the switchboard; what follows for the others is said after the commit.
 import type { App } from '../../../platform/app.ts'
+import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { Tx } from '../../../platform/db.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
@@ -43,7 +43,11 @@ export async function legChanged(app: App, change: LegChange): Promise<void> {
   }
 }
 
-async function atOnce(app: App, change: LegChange, work: (tx: Tx, occasion: Occasion) => Promise<After[]>): Promise<void> {
+async function atOnce(
+  app: App,
+  change: LegChange,
+  work: (tx: Tx, occasion: Occasion) => Promise<After[]>,
+): Promise<void> {
   const after = await atSwitchboard(app, change.tenant, work)
   for (const act of after)
     await act().catch((error) => app.log.warn({ error, call: change.call }, 'a call was not told what became of it'))
@@ -52,8 +56,10 @@ async function atOnce(app: App, change: LegChange, work: (tx: Tx, occasion: Occa
 // --- the leg of an agent ---
 
 async function offerChanged(app: App, change: LegChange, contactId: string, agentId: string): Promise<void> {
-  if (change.kind === 'answered') return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId))
-  if (change.kind === 'ended') return atOnce(app, change, (tx, occasion) => agentGone(app, tx, occasion, change, contactId, agentId))
+  if (change.kind === 'answered')
+    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId))
+  if (change.kind === 'ended')
+    return atOnce(app, change, (tx, occasion) => agentGone(app, tx, occasion, change, contactId, agentId))
 }
 
 async function agentAnswered(
@@ -108,8 +114,6 @@ async function agentGone(
   contactId: string,
   agentId: string,
 ): Promise<After[]> {
-  const { tenant } = occasion
-  const live = liveCalls(app)
   const contact = await contactNamed(tx, occasion, contactId)
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent || !contact || agent.contact_id !== contactId) return []
@@ -143,7 +147,12 @@ export async function agentLeft(
   if (transfer) return []
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
   if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
-  return [() => (contact.is_handed ? live.resume(tenant, contact.call_id, followerName, null) : live.hangUp(tenant, contact.call_id, 'agent'))]
+  return [
+    () =>
+      contact.is_handed
+        ? live.resume(tenant, contact.call_id, followerName, null)
+        : live.hangUp(tenant, contact.call_id, 'agent'),
+  ]
 }
 
 /** The agent did not take the call, which is the first in its queue again. */
@@ -158,7 +167,10 @@ async function notAnswered(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent) return []
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
-  await become(app, tx, occasion, agent, 'away', { ...none, reason: cause === 'no_answer' || cause === null ? 'no_answer' : cause })
+  await become(app, tx, occasion, agent, 'away', {
+    ...none,
+    reason: cause === 'no_answer' || cause === null ? 'no_answer' : cause,
+  })
   const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
   if (contact.state !== 'offered' || others > 0) return []
   if (contact.queue_id !== null) {
@@ -249,4 +261,3 @@ export class Order {
     return next
   }
 }
-

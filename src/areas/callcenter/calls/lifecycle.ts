@@ -90,7 +90,8 @@ export async function over(
   for (const agent of await tx.query(agentsOfCall, { ...tenant, call: contact.call_id })) {
     if (agent.contact_id !== contact.id) continue
     if (agent.leg_id !== null) legs.push(agent.leg_id)
-    if (agent.status === 'on_call' && wasAnswered) isWrapping = (await wrapUp(app, tx, occasion, contact, agent)) || isWrapping
+    if (agent.status === 'on_call' && wasAnswered)
+      isWrapping = (await wrapUp(app, tx, occasion, contact, agent)) || isWrapping
     else if (agent.status !== 'wrap_up') await becomeFree(app, tx, occasion, agent)
   }
   await tickLater(app, tx, tenant, 0)
@@ -114,7 +115,13 @@ async function tellLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRo
 }
 
 /** An agent's call is over: time to write down what it was about. False where the queue gives none. */
-export async function wrapUp(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<boolean> {
+export async function wrapUp(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  agent: AgentRow,
+): Promise<boolean> {
   const queue = await queueOf(tx, occasion, contact.queue_id)
   const seconds = queue?.document.wrap_up_seconds ?? usualWrapUpSeconds
   if (seconds === 0 || agent.session_id === null) {

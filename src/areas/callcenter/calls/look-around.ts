@@ -19,8 +19,8 @@ import { readScene } from '../routing/surroundings.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { type ContactRow, contactsBetween, saveContact } from './contacts.ts'
 import { backToQueue, over, wrappedUp } from './lifecycle.ts'
-import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts'
 import { isReachable } from './reach.ts'
+import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts'
 import { tick, tickLater } from './tick.ts'
 
 /** An offer of which nothing was heard for so long after its time is taken for lost, with the node that made it. */
@@ -107,7 +107,11 @@ class Look {
   }
 
   /** The node that rang an agent may have died before it could say what came of it. */
-  private async ringingDue(agent: AgentRow, contacts: readonly ContactRow[], queues: readonly QueueRow[]): Promise<void> {
+  private async ringingDue(
+    agent: AgentRow,
+    contacts: readonly ContactRow[],
+    queues: readonly QueueRow[],
+  ): Promise<void> {
     const contact = contacts.find(({ id }) => id === agent.contact_id)
     const seconds = queues.find(({ id }) => id === contact?.queue_id)?.document.offer_timeout ?? 60
     if (!this.isDue(agent.since.getTime() + seconds * 1_000 + lostOfferMs)) return
@@ -148,10 +152,18 @@ class Look {
   private async give(scene: Scene): Promise<void> {
     let free = scene.agents.filter((agent) => agent.status === 'available' && isReachable(agent))
     const queues = new Map(scene.queues.map((queue) => [queue.id, queue]))
-    const lines = scene.queues.flatMap((queue) => (queue.status === 'paused' ? [] : waitingIn(queue, scene.contacts, this.nowMs)))
+    const lines = scene.queues.flatMap((queue) =>
+      queue.status === 'paused' ? [] : waitingIn(queue, scene.contacts, this.nowMs),
+    )
     const direct = scene.contacts
       .filter(({ queue_id, state, wanted_agent }) => queue_id === null && wanted_agent !== null && state === 'waiting')
-      .map((contact) => ({ contact, id: contact.id, priority: contact.priority, enteredMs: contact.entered_at.getTime(), agingSeconds: 60 }))
+      .map((contact) => ({
+        contact,
+        id: contact.id,
+        priority: contact.priority,
+        enteredMs: contact.entered_at.getTime(),
+        agingSeconds: 60,
+      }))
     for (const waiting of inOrder([...lines, ...direct], this.nowMs)) {
       if (free.length === 0) return
       if (waiting.contact.state !== 'waiting') continue
@@ -163,12 +175,26 @@ class Look {
     }
   }
 
-  private choose(queue: QueueRow | null, { contact, enteredMs }: WaitingContact, free: readonly AgentRow[]): AgentRow[] {
+  private choose(
+    queue: QueueRow | null,
+    { contact, enteredMs }: WaitingContact,
+    free: readonly AgentRow[],
+  ): AgentRow[] {
     const waitedSeconds = (this.nowMs - enteredMs) / 1_000
-    const call = { skills: contact.skills, waitedSeconds, refusedBy: contact.refused_by, wantedAgent: contact.wanted_agent }
+    const call = {
+      skills: contact.skills,
+      waitedSeconds,
+      refusedBy: contact.refused_by,
+      wantedAgent: contact.wanted_agent,
+    }
     const choosing = {
       id: queue?.id ?? '',
-      document: queue?.document ?? { strategy: 'longest_idle' as const, skills_required: [], skill_relax_seconds: null, agents: [] },
+      document: queue?.document ?? {
+        strategy: 'longest_idle' as const,
+        skills_required: [],
+        skill_relax_seconds: null,
+        agents: [],
+      },
       lastAgent: queue?.last_agent ?? null,
     }
     const relax = queue?.document.skill_relax_seconds ?? null

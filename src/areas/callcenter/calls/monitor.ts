@@ -53,7 +53,10 @@ export async function supervisorTarget(
   const agent = supervisor_id === null ? null : await agentNamed(tx, occasion, supervisor_id)
   const to = agent && targetOf(agent)
   if (!agent || !to || agent.status !== 'available')
-    throw new AppError('AGENT_NOT_AVAILABLE', agent ? `${agent.agent_id} is ${agent.status}, or cannot be reached` : 'there is no such agent')
+    throw new AppError(
+      'AGENT_NOT_AVAILABLE',
+      agent ? `${agent.agent_id} is ${agent.status}, or cannot be reached` : 'there is no such agent',
+    )
   await become(app, tx, occasion, agent, 'ringing', { call_id: row.call_id, contact_id: null, leg_id: null })
   return to
 }
@@ -68,7 +71,14 @@ export async function ringSupervisor(
 ): Promise<MonitorRow> {
   const tag = tagOf('monitor', monitor.id)
   const hearers = await heardBy(app, tenant, monitor)
-  const rung = await liveCalls(app).ring(tenant, room, { to, from, timeoutSeconds: ringSeconds, tag, hears: 'all', heardBy: hearers })
+  const rung = await liveCalls(app).ring(tenant, room, {
+    to,
+    from,
+    timeoutSeconds: ringSeconds,
+    tag,
+    hears: 'all',
+    heardBy: hearers,
+  })
   return atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = (await maybe(tx.query(findMonitor, { ...tenant, id: monitor.id }))) ?? monitor
     if ('refused' in rung) return ended(app, tx, occasion, now)
@@ -84,7 +94,8 @@ function save(tx: Tx, tenant: Tenant, row: MonitorRow, change: Partial<MonitorRo
 async function ended(app: App, tx: Tx, occasion: Occasion, row: MonitorRow): Promise<MonitorRow> {
   if (row.status === 'ended') return row
   const saved = await save(tx, occasion.tenant, row, { status: 'ended', ended_at: new Date(occasion.nowMs) })
-  const agent = row.supervisor_id === null || row.endpoint !== null ? null : await agentNamed(tx, occasion, row.supervisor_id)
+  const agent =
+    row.supervisor_id === null || row.endpoint !== null ? null : await agentNamed(tx, occasion, row.supervisor_id)
   if (agent && agent.call_id === row.call_id && agent.contact_id === null) await becomeFree(app, tx, occasion, agent)
   await tell(app, tx, occasion, saved, 'ended')
   return saved
@@ -103,14 +114,21 @@ export async function monitorChanged(app: App, change: LegChange, id: string): P
     const row = await maybe(tx.query(findMonitor, { ...tenant, id }))
     if (!row || row.status === 'ended') return
     if (change.kind === 'ended') return void (await ended(app, tx, occasion, row))
-    const agent = row.supervisor_id === null || row.endpoint !== null ? null : await agentNamed(tx, occasion, row.supervisor_id)
+    const agent =
+      row.supervisor_id === null || row.endpoint !== null ? null : await agentNamed(tx, occasion, row.supervisor_id)
     if (agent?.status === 'ringing' && agent.call_id === row.call_id)
       await become(app, tx, occasion, agent, 'on_call', { leg_id: change.call })
     await tell(app, tx, occasion, await save(tx, tenant, row, { status: 'active', leg_id: change.call }), 'started')
   })
 }
 
-export async function switchMode(app: App, tx: Tx, { tenant }: Occasion, row: MonitorRow, mode: MonitorMode): Promise<{ row: MonitorRow; after: After[] }> {
+export async function switchMode(
+  app: App,
+  tx: Tx,
+  { tenant }: Occasion,
+  row: MonitorRow,
+  mode: MonitorMode,
+): Promise<{ row: MonitorRow; after: After[] }> {
   if (row.status === 'ended') throw new AppError('CALL_NOT_ACTIVE', 'nobody listens to this call any more')
   const saved = await save(tx, tenant, row, { mode })
   const edges = async () => {
@@ -120,7 +138,12 @@ export async function switchMode(app: App, tx: Tx, { tenant }: Occasion, row: Mo
   return { row: saved, after: [edges] }
 }
 
-export async function stopMonitor(app: App, tx: Tx, occasion: Occasion, row: MonitorRow): Promise<{ row: MonitorRow; after: After[] }> {
+export async function stopMonitor(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: MonitorRow,
+): Promise<{ row: MonitorRow; after: After[] }> {
   const leg = row.leg_id
   const saved = await ended(app, tx, occasion, row)
   return { row: saved, after: leg === null ? [] : [() => liveCalls(app).hangUp(occasion.tenant, leg)] }

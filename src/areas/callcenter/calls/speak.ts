@@ -86,7 +86,13 @@ async function carryOut(app: App, act: Act): Promise<void> {
 }
 
 /** Rings an agent for a contact. The room of a call that we make is opened first. */
-async function ringAgent(app: App, tenant: Tenant, contact: ContactRow, agent: AgentRow, seconds: number): Promise<void> {
+async function ringAgent(
+  app: App,
+  tenant: Tenant,
+  contact: ContactRow,
+  agent: AgentRow,
+  seconds: number,
+): Promise<void> {
   const live = liveCalls(app)
   const to = targetOf(agent)
   const isOurs = contact.room_id !== contact.call_id
@@ -100,7 +106,8 @@ async function ringAgent(app: App, tenant: Tenant, contact: ContactRow, agent: A
   if ('refused' in rung) return notRung(app, tenant, contact, agent, rung.refused)
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
-    if (now?.contact_id === contact.id && now.leg_id === null) await keepPresence(tx, occasion, now, { leg_id: rung.call })
+    if (now?.contact_id === contact.id && now.leg_id === null)
+      await keepPresence(tx, occasion, now, { leg_id: rung.call })
   })
 }
 
@@ -114,7 +121,8 @@ async function notRung(app: App, tenant: Tenant, contact: ContactRow, agent: Age
     else await become(app, tx, occasion, now, 'away', { ...none, reason })
     const then = await contactNamed(tx, occasion, contact.id)
     if (then?.state !== 'offered') return
-    if (then.queue_id === null || reason === 'gone') await over(app, tx, occasion, then, reason === 'gone' ? 'abandoned' : 'failed')
+    if (then.queue_id === null || reason === 'gone')
+      await over(app, tx, occasion, then, reason === 'gone' ? 'abandoned' : 'failed')
     else await backToQueue(app, tx, occasion, then)
   })
 }

@@ -78,7 +78,8 @@ export async function beginTransfer(
     }),
   )
   if (target.type === 'queue') return intoQueue(app, tx, occasion, contact, transfer, target.queue)
-  if (agent) await become(app, tx, occasion, agent, 'ringing', { call_id: contact.call_id, contact_id: null, leg_id: null })
+  if (agent)
+    await become(app, tx, occasion, agent, 'ringing', { call_id: contact.call_id, contact_id: null, leg_id: null })
   const to = agent ? targetOf(agent) : target.type === 'line' ? target.to : null
   if (to === null) throw new AppError('AGENT_NOT_AVAILABLE', `${wish.destination} cannot be reached`)
   return { transfer, after: [() => ring(app, tenant, contact, transfer, to, wish)] }
@@ -105,7 +106,14 @@ async function ring(
   const tag = tagOf('transfer', transfer.id)
   const rung = await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag })
   if ('refused' in rung) {
-    const ended = { tenant, call: contact.call_id, room: contact.room_id, tag, kind: 'ended' as const, status: 'failed' }
+    const ended = {
+      tenant,
+      call: contact.call_id,
+      room: contact.room_id,
+      tag,
+      kind: 'ended' as const,
+      status: 'failed',
+    }
     return transferChanged(app, { ...ended, cause: rung.refused, by: 'system', digit: null, atMs: 0 }, transfer.id)
   }
   await atSwitchboard(app, tenant, async (tx) => {
@@ -114,8 +122,23 @@ async function ring(
   })
 }
 
-function save(tx: Tx, tenant: Tenant, transfer: TransferRow, status: TransferRow['status'], leg = transfer.leg_id, endedMs: number | null = null) {
-  return one(tx.query(saveTransfer, { ...tenant, id: transfer.id, status, leg, endedAt: endedMs === null ? null : new Date(endedMs) }))
+function save(
+  tx: Tx,
+  tenant: Tenant,
+  transfer: TransferRow,
+  status: TransferRow['status'],
+  leg = transfer.leg_id,
+  endedMs: number | null = null,
+) {
+  return one(
+    tx.query(saveTransfer, {
+      ...tenant,
+      id: transfer.id,
+      status,
+      leg,
+      endedAt: endedMs === null ? null : new Date(endedMs),
+    }),
+  )
 }
 
 /** Ends a transfer, and tells of it. */
@@ -232,14 +255,23 @@ async function targetAnswered(
   if (transfer.kind === 'warm') {
     if (transfer.status !== 'ringing') return [() => live.hangUp(tenant, change.call)]
     const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
-    if (agent) await become(app, tx, occasion, agent, 'on_call', { call_id: contact.call_id, contact_id: null, leg_id: change.call })
+    if (agent)
+      await become(app, tx, occasion, agent, 'on_call', {
+        call_id: contact.call_id,
+        contact_id: null,
+        leg_id: change.call,
+      })
     await save(tx, tenant, transfer, 'consulting', change.call)
     return whisper(app, tenant, transfer, change.call)
   }
   const late = transfer.status === 'ringing' ? await targetRings(app, tx, occasion, contact, transfer, change) : []
   const now = await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))
   if (now?.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
-  return [...late, ...(await given(app, tx, occasion, now, transfer.to_agent, change.call)), ...whisper(app, tenant, transfer, change.call)]
+  return [
+    ...late,
+    ...(await given(app, tx, occasion, now, transfer.to_agent, change.call)),
+    ...whisper(app, tenant, transfer, change.call),
+  ]
 }
 
 function whisper(app: App, tenant: Tenant, { message }: TransferRow, leg: string): After[] {
@@ -260,7 +292,12 @@ async function given(
   const agent = toAgent === null ? null : await agentNamed(tx, occasion, toAgent)
   if (agent) await connected(app, tx, occasion, contact, agent, leg)
   else
-    await saveContact(tx, tenant, contact, { state: 'connected', outcome: 'answered', answered_at: new Date(nowMs), leg_id: leg })
+    await saveContact(tx, tenant, contact, {
+      state: 'connected',
+      outcome: 'answered',
+      answered_at: new Date(nowMs),
+      leg_id: leg,
+    })
   return [
     () => live.hold(tenant, contact.call_id, null),
     () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: toAgent }),
@@ -279,10 +316,12 @@ async function targetGone(
   const { tenant } = occasion
   const live = liveCalls(app)
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
-  const isTheirs = agent !== null && (agent.leg_id === change.call || agent.leg_id === null) && agent.call_id === contact.call_id
+  const isTheirs =
+    agent !== null && (agent.leg_id === change.call || agent.leg_id === null) && agent.call_id === contact.call_id
   const none = { call_id: null, leg_id: null, contact_id: null }
   if (transfer.status === 'ringing' || transfer.status === 'consulting') {
-    if (agent && isTheirs && agent.status === 'ringing') await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+    if (agent && isTheirs && agent.status === 'ringing')
+      await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
     else if (agent && isTheirs) await becomeFree(app, tx, occasion, agent)
     await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
     return [() => live.hold(tenant, contact.call_id, null)]
@@ -294,7 +333,8 @@ async function targetGone(
   }
   if (contact.state !== 'offered') return []
   // Cold, and nobody answered: the first agent has left, so that the call goes back to its queue.
-  if (agent && isTheirs) await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+  if (agent && isTheirs)
+    await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
   await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
   const { legs } = await over(app, tx, occasion, contact, 'failed')
   const queue = await queueBefore(tx, occasion, contact)
@@ -349,7 +389,12 @@ export async function completeTransfer(
   const live = liveCalls(app)
   const leg = transfer.leg_id ?? ''
   const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  const next = await successor(tx, occasion, contact, { queue: null, agent: null, wanted: transfer.to_agent, state: 'offered' })
+  const next = await successor(tx, occasion, contact, {
+    queue: null,
+    agent: null,
+    wanted: transfer.to_agent,
+    state: 'offered',
+  })
   const acts = await given(app, tx, occasion, next, transfer.to_agent, leg)
   await settle(app, tx, occasion, contact, transfer, 'completed')
   return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
@@ -366,8 +411,15 @@ export async function decideTransfer(
 ): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
-  const isOpen = action === 'cancel' ? transfer.status === 'ringing' || transfer.status === 'consulting' : transfer.status === 'consulting'
-  if (!isOpen) throw new AppError('CONFLICT', `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`)
+  const isOpen =
+    action === 'cancel'
+      ? transfer.status === 'ringing' || transfer.status === 'consulting'
+      : transfer.status === 'consulting'
+  if (!isOpen)
+    throw new AppError(
+      'CONFLICT',
+      `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`,
+    )
   if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
   if (action === 'merge') {

@@ -10,7 +10,10 @@ type Action = Readonly<Record<string, unknown>>
 export function compileMenu(ivr: IvrDocument, state: WalkState, prompt: IvrPrompt | null): Action[] {
   const { prompt: own, input = {}, options = {}, collect } = menuOf(ivr, state)
   const { types = ['dtmf'], max_digits, timeout = 5, bargein = true } = input
-  const phrases = Object.values(options).flatMap(({ phrases: said = [], label }) => [...said, ...(label === undefined ? [] : [label])])
+  const phrases = Object.values(options).flatMap(({ phrases: said = [], label }) => [
+    ...said,
+    ...(label === undefined ? [] : [label]),
+  ])
   const longest = Math.max(1, ...Object.keys(options).map((key) => key.length))
   return [
     ...[prompt, own].flatMap((one) => (one ? [spoken(one, ivr.language, state, bargein)] : [])),
@@ -20,14 +23,21 @@ export function compileMenu(ivr: IvrDocument, state: WalkState, prompt: IvrPromp
       maxDigits: max_digits ?? (collect ? (collect.max ?? 20) : longest),
       timeOut: timeout,
       submitOnHash: collect !== undefined,
-      ...(types.includes('speech') ? { speech: { language: ivr.language, context: phrases.slice(0, 100), startTimeout: timeout } } : {}),
+      ...(types.includes('speech')
+        ? { speech: { language: ivr.language, context: phrases.slice(0, 100), startTimeout: timeout } }
+        : {}),
     },
   ]
 }
 
 function spoken(prompt: IvrPrompt, language: string, { variables }: WalkState, bargeIn: boolean): Action {
   if (prompt.url !== undefined) return { action: 'stream', streamUrl: [prompt.url], bargeIn }
-  return { action: 'talk', text: filledIn(prompt.text ?? ' ', variables), language: prompt.language ?? language, bargeIn }
+  return {
+    action: 'talk',
+    text: filledIn(prompt.text ?? ' ', variables),
+    language: prompt.language ?? language,
+    bargeIn,
+  }
 }
 
 /** What a call brings to a customer's server that is asked for its flow. */

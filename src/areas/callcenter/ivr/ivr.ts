@@ -32,7 +32,10 @@ export interface IvrAction {
   language?: string
 }
 
-const menuKey = Type.String({ pattern: '^[\\w-]{1,64}$', rule: 'must have 1 to 64 letters, digits, dashes and underscores' })
+const menuKey = Type.String({
+  pattern: '^[\\w-]{1,64}$',
+  rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+})
 
 const flat = {
   menu: Type.Optional(menuKey),
@@ -70,7 +73,12 @@ const Menu = Type.Object({
         phrases: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 20 })),
         action: Action,
       }),
-      { additionalProperties: false, maxProperties: 50, rule: 'must name keys 0-9, * and #', nameRule: 'must be keys 0-9, * and #' },
+      {
+        additionalProperties: false,
+        maxProperties: 50,
+        rule: 'must name keys 0-9, * and #',
+        nameRule: 'must be keys 0-9, * and #',
+      },
     ),
   ),
   input: Type.Optional(
@@ -83,10 +91,15 @@ const Menu = Type.Object({
   ),
   collect: Type.Optional(
     Type.Object({
-      variable: Type.String({ pattern: '^[\\w-]{1,64}$', rule: 'must have 1 to 64 letters, digits, dashes and underscores' }),
+      variable: Type.String({
+        pattern: '^[\\w-]{1,64}$',
+        rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+      }),
       min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-      pattern: Type.Optional(Type.String({ maxLength: 100, description: 'Regular expression that the digits must fit' })),
+      pattern: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Regular expression that the digits must fit' }),
+      ),
       mask: Type.Optional(Type.Boolean({ description: 'Keeps what was typed out of logs and traces' })),
       next: Action,
     }),
@@ -153,8 +166,26 @@ export interface IvrDocument {
 }
 
 export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
-  const { name: called, language = 'en-US', entry, menus: all, variables = {}, business_hours_id, closed, status = 'active' } = wanted
-  return { name: called, language, entry, menus: all, variables, business_hours_id: business_hours_id ?? null, closed: closed ?? null, status }
+  const {
+    name: called,
+    language = 'en-US',
+    entry,
+    menus: all,
+    variables = {},
+    business_hours_id,
+    closed,
+    status = 'active',
+  } = wanted
+  return {
+    name: called,
+    language,
+    entry,
+    menus: all,
+    variables,
+    business_hours_id: business_hours_id ?? null,
+    closed: closed ?? null,
+    status,
+  }
 }
 
 /** All actions that a menu may lead to. */
@@ -199,8 +230,10 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
 function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
   const { options, collect, prompt } = menu
   if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
-  if (prompt && (prompt.text === undefined) === (prompt.url === undefined)) return 'must have either text or url in its prompt'
-  if (collect?.pattern !== undefined && !isPattern(collect.pattern)) return 'must have a regular expression as pattern, without repetitions inside repetitions'
+  if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
+    return 'must have either text or url in its prompt'
+  if (collect?.pattern !== undefined && !isPattern(collect.pattern))
+    return 'must have a regular expression as pattern, without repetitions inside repetitions'
   if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'
   for (const action of actionsOf(menu)) {
     const problem = actionProblem(ivr, action)

@@ -112,7 +112,8 @@ const change = write({
   path: '/v1/voice/ivr/:ivr_id',
   operation: 'callcenter.changeIvr',
   summary: 'Change an IVR',
-  description: 'Makes a new version; calls that are in the IVR keep the one that they began with. Menus are replaced whole.',
+  description:
+    'Makes a new version; calls that are in the IVR keep the one that they began with. Menus are replaced whole.',
   scope: 'callcenter:write',
   params: IvrId,
   body: IvrChange,

@@ -29,7 +29,14 @@ export type WalkStep =
 const mostSteps = 100
 
 export function enter(ivr: IvrDocument, variables: WalkState['variables'] = {}): WalkState {
-  return { menu: ivr.entry, before: [], variables: { ...ivr.variables, ...variables }, path: [], timeouts: 0, mistakes: 0 }
+  return {
+    menu: ivr.entry,
+    before: [],
+    variables: { ...ivr.variables, ...variables },
+    path: [],
+    timeouts: 0,
+    mistakes: 0,
+  }
 }
 
 export function menuOf(ivr: IvrDocument, state: WalkState): IvrMenu {
@@ -48,7 +55,8 @@ function chosen(ivr: IvrDocument, state: WalkState, { options = {} }: IvrMenu, h
   const found = Object.entries(options).find(
     ([digit, { label, phrases = [] }]) =>
       digit === heard.digits ||
-      (heard.digits === '' && [...phrases, ...(label === undefined ? [] : [label])].some((one) => spoken.includes(plain(one)))),
+      (heard.digits === '' &&
+        [...phrases, ...(label === undefined ? [] : [label])].some((one) => spoken.includes(plain(one)))),
   )
   if (!found) return again(ivr, state, 'mistakes')
   const [digit, { label = null, action }] = found
@@ -59,7 +67,10 @@ function chosen(ivr: IvrDocument, state: WalkState, { options = {} }: IvrMenu, h
 function collected(ivr: IvrDocument, state: WalkState, { collect }: IvrMenu, digits: string): WalkStep {
   if (!collect) return goodbye(state)
   const { variable, min = 1, max = 20, pattern, mask = false, next } = collect
-  const fits = digits.length >= min && digits.length <= max && (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(digits))
+  const fits =
+    digits.length >= min &&
+    digits.length <= max &&
+    (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(digits))
   if (!fits) return again(ivr, state, 'mistakes')
   const shown = mask ? '*'.repeat(digits.length) : digits
   return follow(
@@ -89,7 +100,11 @@ function follow(ivr: IvrDocument, state: WalkState, action: IvrAction): WalkStep
   const { set, then, menu, repeat, back, webhook } = action
   if (set && then) return follow(ivr, { ...state, variables: { ...state.variables, ...set } }, then)
   if (menu !== undefined)
-    return { kind: 'menu', state: { ...state, menu, before: [...state.before, state.menu].slice(-mostSteps) }, prompt: null }
+    return {
+      kind: 'menu',
+      state: { ...state, menu, before: [...state.before, state.menu].slice(-mostSteps) },
+      prompt: null,
+    }
   if (repeat) return { kind: 'menu', state, prompt: null }
   if (back) {
     const last = state.before.at(-1) ?? ivr.entry

@@ -18,7 +18,6 @@ export type Counted = Pick<
   | 'is_transferred'
   | 'queue_id'
   | 'direction'
-  | 'from_number'
   | 'cost'
 >
 
@@ -41,7 +40,6 @@ export interface Measures {
   asa_seconds: number | null
   aht_seconds: number | null
   abandon_rate_percent: number | null
-  occupancy_percent: number | null
 }
 
 export interface MoreMeasures extends Measures {
@@ -86,10 +84,6 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : rounded(values.reduce((sum, value) => sum + value, 0) / values.length)
-}
-
 /** The smallest value that so many of a hundred do not exceed. */
 export function percentile(values: readonly number[], of: number): number | null {
   const sorted = [...values].sort((a, b) => a - b)
@@ -110,48 +104,86 @@ export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilM
   return percent(busy, busy + free)
 }
 
-export function measure(contacts: readonly Counted[], nowMs: number): Omit<Measures, 'occupancy_percent'> {
-  const answered = contacts.filter(({ outcome }) => outcome === 'answered')
-  const abandoned = contacts.filter(({ outcome }) => outcome === 'abandoned')
-  const short = abandoned.filter(({ is_short }) => is_short).length
-  // The service level is about queues: a call that an agent made waited in none.
-  const served = answered.filter(({ queue_id }) => queue_id !== null)
-  const inTime = served.filter(({ in_threshold }) => in_threshold).length
-  const handled = answered.map((one) => talkSeconds(one, nowMs) + holdSeconds(one) + wrapSeconds(one, nowMs))
-  return {
-    offered: contacts.length,
-    answered: answered.length,
-    abandoned: abandoned.length,
-    short_abandoned: short,
-    overflowed: contacts.filter(({ outcome }) => outcome === 'overflowed').length,
-    transferred: contacts.filter(({ is_transferred }) => is_transferred).length,
-    service_level_percent: percent(inTime, served.length + abandoned.length - short),
-    asa_seconds: mean(served.map((one) => waitSeconds(one, nowMs))),
-    aht_seconds: mean(handled),
-    abandon_rate_percent: percent(abandoned.length, contacts.length),
+/** Adds contacts up, one after the other, and keeps nothing of them but numbers. */
+export class Tally {
+  private offered = 0
+  private answered = 0
+  private served = 0
+  private inTime = 0
+  private abandoned = 0
+  private short = 0
+  private overflowed = 0
+  private transferred = 0
+  private servedWait = 0
+  private talk = 0
+  private hold = 0
+  private wrap = 0
+  private cost = 0n
+  private inbound = 0
+  private again = 0
+  private readonly waits: number[] = []
+
+  add(contact: Counted, nowMs: number): void {
+    const { outcome, queue_id, is_short, in_threshold, is_transferred, direction, cost } = contact
+    this.offered++
+    this.cost += cost
+    if (is_transferred) this.transferred++
+    if (outcome === 'abandoned') this.abandoned++
+    if (outcome === 'abandoned' && is_short) this.short++
+    if (outcome === 'overflowed') this.overflowed++
+    const wait = waitSeconds(contact, nowMs)
+    if (queue_id !== null) this.waits.push(wait)
+    if (outcome !== 'answered') return
+    this.answered++
+    this.talk += talkSeconds(contact, nowMs)
+    this.hold += holdSeconds(contact)
+    this.wrap += wrapSeconds(contact, nowMs)
+    if (direction === 'inbound') this.inbound++
+    // The service level is about queues: a call that an agent made waited in none.
+    if (queue_id === null) return
+    this.served++
+    this.servedWait += wait
+    if (in_threshold) this.inTime++
+  }
+
+  /** A caller who was answered called again within a day: the first call resolved nothing. */
+  calledAgain(): void {
+    this.again++
+  }
+
+  get measures(): Measures {
+    const handled = this.talk + this.hold + this.wrap
+    return {
+      offered: this.offered,
+      answered: this.answered,
+      abandoned: this.abandoned,
+      short_abandoned: this.short,
+      overflowed: this.overflowed,
+      transferred: this.transferred,
+      service_level_percent: percent(this.inTime, this.served + this.abandoned - this.short),
+      asa_seconds: this.served === 0 ? null : rounded(this.servedWait / this.served),
+      aht_seconds: this.answered === 0 ? null : rounded(handled / this.answered),
+      abandon_rate_percent: percent(this.abandoned, this.offered),
+    }
+  }
+
+  get more(): MoreMeasures {
+    return {
+      ...this.measures,
+      talk_seconds: Math.round(this.talk),
+      hold_seconds: Math.round(this.hold),
+      wrap_up_seconds: Math.round(this.wrap),
+      max_wait_seconds: Math.round(this.waits.reduce((most, wait) => Math.max(most, wait), 0)),
+      wait_p50: percentile(this.waits, 50),
+      wait_p90: percentile(this.waits, 90),
+      first_call_resolution_percent: percent(this.inbound - this.again, this.inbound),
+      cost: this.cost,
+    }
   }
 }
 
-/** The same with what reports add. `again` tells whether a caller called again within a day. */
-export function measureMore(
-  contacts: readonly Counted[],
-  nowMs: number,
-  again: (contact: Counted) => boolean,
-): Omit<MoreMeasures, 'occupancy_percent'> {
-  const answered = contacts.filter(({ outcome }) => outcome === 'answered')
-  const queued = contacts.filter(({ queue_id }) => queue_id !== null)
-  const waits = queued.map((one) => waitSeconds(one, nowMs))
-  const sum = (values: readonly number[]) => Math.round(values.reduce((all, value) => all + value, 0))
-  const inbound = answered.filter(({ direction }) => direction === 'inbound')
-  return {
-    ...measure(contacts, nowMs),
-    talk_seconds: sum(answered.map((one) => talkSeconds(one, nowMs))),
-    hold_seconds: sum(answered.map(holdSeconds)),
-    wrap_up_seconds: sum(answered.map((one) => wrapSeconds(one, nowMs))),
-    max_wait_seconds: Math.round(Math.max(0, ...waits)),
-    wait_p50: percentile(waits, 50),
-    wait_p90: percentile(waits, 90),
-    first_call_resolution_percent: percent(inbound.filter((one) => !again(one)).length, inbound.length),
-    cost: contacts.reduce((all, { cost }) => all + cost, 0n),
-  }
+export function measure(contacts: readonly Counted[], nowMs: number): Measures {
+  const tally = new Tally()
+  for (const contact of contacts) tally.add(contact, nowMs)
+  return tally.measures
 }

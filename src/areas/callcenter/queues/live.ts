@@ -17,7 +17,10 @@ export interface WaitingContact extends Waiting {
   readonly contact: ContactRow
 }
 
-export function isMember(queue: Pick<QueueRow, 'id' | 'document'>, agent: Pick<AgentRow, 'agent_id' | 'queues'>): boolean {
+export function isMember(
+  queue: Pick<QueueRow, 'id' | 'document'>,
+  agent: Pick<AgentRow, 'agent_id' | 'queues'>,
+): boolean {
   return queue.document.agents.includes(agent.agent_id) || agent.queues.includes(queue.id)
 }
 

@@ -98,9 +98,9 @@ export interface QueueDocument {
   max_wait_seconds: number
   max_size: number
   music_url: string | null
-  announcements: Static<typeof QueueCreate>['announcements'] | null
-  overflow: Static<typeof QueueCreate>['overflow'] | null
-  callback: Static<typeof QueueCreate>['callback'] | null
+  announcements: NonNullable<Static<typeof QueueCreate>['announcements']> | null
+  overflow: NonNullable<Static<typeof QueueCreate>['overflow']> | null
+  callback: NonNullable<Static<typeof QueueCreate>['callback']> | null
   sla: { target_percent: number; threshold_seconds: number }
   offer_timeout: number
   wrap_up_seconds: number
@@ -148,8 +148,7 @@ export function agedPriority({ priority, enteredMs, agingSeconds }: Waiting, now
 /** The order in which callers are served: the highest priority first, and of the same the one who waits longest. */
 export function inOrder<W extends Waiting>(waiting: readonly W[], nowMs: number): W[] {
   return [...waiting].sort(
-    (a, b) =>
-      agedPriority(b, nowMs) - agedPriority(a, nowMs) || a.enteredMs - b.enteredMs || (a.id < b.id ? -1 : 1),
+    (a, b) => agedPriority(b, nowMs) - agedPriority(a, nowMs) || a.enteredMs - b.enteredMs || (a.id < b.id ? -1 : 1),
   )
 }
 
@@ -219,7 +218,11 @@ function turnOf({ lastAgent }: ChoosingQueue, { agentId }: Candidate): number {
 }
 
 /** Seconds that the caller at a place may expect to wait; null while no agent is there. */
-export function estimatedWait(place: number, agents: { working: number; available: number }, handlingSeconds: number | null): number | null {
+export function estimatedWait(
+  place: number,
+  agents: { working: number; available: number },
+  handlingSeconds: number | null,
+): number | null {
   if (agents.working === 0) return null
   if (place <= agents.available) return 0
   return Math.round(((place - agents.available) * (handlingSeconds ?? 180)) / agents.working)

@@ -46,10 +46,7 @@ export const listQueues = statement.tenant<Tenant, QueueRow>(
   `select ${columns} from callcenter.queues where ${mine} order by id desc limit 2000`,
 )
 
-export const saveQueue = statement.tenant<
-  One & { name: string; status: string; document: string; at: Date },
-  QueueRow
->(
+export const saveQueue = statement.tenant<One & { name: string; status: string; document: string; at: Date }, QueueRow>(
   'callcenter.save_queue',
   `update callcenter.queues set name = $name, status = $status, document = $document::jsonb, updated_at = $at
     where ${mine} and id = $id

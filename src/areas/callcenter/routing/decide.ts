@@ -3,7 +3,13 @@
 // menus. Live calls and simulations are decided here, and nowhere else.
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { enter, type Heard, type WalkState, walk } from '../ivr/walk.ts'
-import { type Candidate, type ChoosingQueue, eligible, type OverflowCause, type QueueDocument } from '../queues/queue.ts'
+import {
+  type Candidate,
+  type ChoosingQueue,
+  eligible,
+  type OverflowCause,
+  type QueueDocument,
+} from '../queues/queue.ts'
 import { agentIdForm, type DestinationOf, type RequiredSkillOf } from '../schema.ts'
 import { type HoursOf, isOpenAt } from './hours.ts'
 import { type CallFacts, inRuleOrder, isMet, type Rule } from './rule.ts'
@@ -125,7 +131,12 @@ class Run {
         this.note('rule', rule.id, 'skipped', 'its conditions are not met')
         continue
       }
-      this.note('rule', rule.id, 'matched', rule.conditions.length === 0 ? 'it has no conditions' : 'its conditions are met')
+      this.note(
+        'rule',
+        rule.id,
+        'matched',
+        rule.conditions.length === 0 ? 'it has no conditions' : 'its conditions are met',
+      )
       chosen = rule
       this.take(rule)
       if (rule.stop) break
@@ -184,7 +195,8 @@ class Run {
     if (!ivr) return this.lost(`there is no IVR ${id}`)
     if (ivr.business_hours_id !== null && !this.isOpen(ivr.business_hours_id)) {
       this.note('ivr', id, 'skipped', 'closed')
-      const closed = ivr.closed ?? this.around.hours.get(ivr.business_hours_id)?.closed_action ?? { type: 'hangup' as const }
+      const closed = ivr.closed ??
+        this.around.hours.get(ivr.business_hours_id)?.closed_action ?? { type: 'hangup' as const }
       return this.settle(closed, hops + 1)
     }
     this.note('ivr', id, 'entered', `menu ${ivr.entry}`)
@@ -225,7 +237,10 @@ class Run {
         this.note('overflow', id, 'matched', cause)
         return this.settle(overflow.action, hops + 1)
       }
-      const closed = cause === 'closed' && business_hours_id !== null ? this.around.hours.get(business_hours_id)?.closed_action : null
+      const closed =
+        cause === 'closed' && business_hours_id !== null
+          ? this.around.hours.get(business_hours_id)?.closed_action
+          : null
       if (closed) return this.settle(closed, hops + 1)
       // A queue without agents keeps its callers, unless it says otherwise.
       if (cause !== 'no_agents') return this.lost(`the queue ${id} takes nobody: ${cause}`)
@@ -247,7 +262,11 @@ class Run {
 
   private considerAgents(queue: ChoosingQueue, wantedAgent: string | null): void {
     const call = { skills: this.decision.skills, waitedSeconds: 0, refusedBy: [], wantedAgent }
-    const able = eligible(queue, call, this.around.agents.filter(({ isFree }) => isFree))
+    const able = eligible(
+      queue,
+      call,
+      this.around.agents.filter(({ isFree }) => isFree),
+    )
     const required = [...queue.document.skills_required, ...this.decision.skills]
     this.decision.eligible = able.map(({ agentId, skills, idleSinceMs }) => ({
       agentId,
@@ -262,7 +281,12 @@ class Run {
     if (!agentIdForm.test(id)) return this.lost(`there is no agent ${id}`)
     const agent = this.around.agents.find(({ agentId }) => agentId === id)
     this.decision.destination = { type: 'agent', id }
-    this.note('agent', id, agent ? 'selected' : 'skipped', agent ? (agent.isFree ? 'is free' : 'is busy') : 'is not logged in')
+    this.note(
+      'agent',
+      id,
+      agent ? 'selected' : 'skipped',
+      agent ? (agent.isFree ? 'is free' : 'is busy') : 'is not logged in',
+    )
     if (!agent) this.decision.warnings.push(`the agent ${id} is not logged in`)
     else if (agent.isFree) this.decision.eligible = [{ agentId: id, score: 0, idleSinceMs: agent.idleSinceMs }]
   }

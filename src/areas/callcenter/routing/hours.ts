@@ -55,7 +55,8 @@ export function intervalProblem({ weekly, holidays = [] }: HoursOf): string | nu
     for (const { open, close } of intervals ?? []) {
       if (minutesOf(open) >= 24 * 60) return `must not open after midnight: ${open}`
       if (minutesOf(close) <= minutesOf(open)) return `must close after it opens: ${open} to ${close}`
-      if (minutesOf(close) > minutesOf(open) + 24 * 60) return `must be open for at most a day at once: ${open} to ${close}`
+      if (minutesOf(close) > minutesOf(open) + 24 * 60)
+        return `must be open for at most a day at once: ${open} to ${close}`
     }
   return null
 }
@@ -138,8 +139,7 @@ function looks(hours: HoursOf, first: number, last: number): number[] {
   const minutes = new Set<number>()
   const all = [...Object.values(hours.weekly), ...(hours.holidays ?? []).map(({ intervals = [] }) => intervals)]
   for (const intervals of all)
-    for (const { open, close } of intervals ?? [])
-      for (const time of [open, close]) minutes.add(minutesOf(time) % 60)
+    for (const { open, close } of intervals ?? []) for (const time of [open, close]) minutes.add(minutesOf(time) % 60)
   const found: number[] = []
   for (let at = first + minuteMs; at <= last; at += minuteMs) {
     const minute = Math.floor(at / minuteMs) % 60
@@ -149,6 +149,7 @@ function looks(hours: HoursOf, first: number, last: number): number[] {
 }
 
 function exactly(hours: HoursOf, wasOpen: boolean, from: number, to: number): Date {
-  for (let at = from + minuteMs; at < to; at += minuteMs) if (isOpenAt(hours, new Date(at)) !== wasOpen) return new Date(at)
+  for (let at = from + minuteMs; at < to; at += minuteMs)
+    if (isOpenAt(hours, new Date(at)) !== wasOpen) return new Date(at)
   return new Date(to)
 }

@@ -66,11 +66,16 @@ function ruleRecord({ id, document, created_at, updated_at }: RuleRow) {
   return { rule_id: idOf('routingRule', id), ...document, created_at, updated_at }
 }
 
-async function checkRule(app: App, tenant: Tenant, { conditions = [], action }: Static<typeof RuleChange>): Promise<void> {
+async function checkRule(
+  app: App,
+  tenant: Tenant,
+  { conditions = [], action }: Static<typeof RuleChange>,
+): Promise<void> {
   for (const [i, condition] of conditions.entries()) {
     const problem = conditionProblem(condition)
     if (problem) throw invalid(`conditions[${i}]`, `is wrong: ${problem}`)
-    if (condition.field === 'business_hours') await requireHours(app, tenant, `conditions[${i}].value`, String(condition.value))
+    if (condition.field === 'business_hours')
+      await requireHours(app, tenant, `conditions[${i}].value`, String(condition.value))
   }
   if (action) await requireDestination(app, tenant, 'action', action)
 }

@@ -60,10 +60,17 @@ const Condition = Type.Object({
 
 export type ConditionOf = Static<typeof Condition>
 
-const variables = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
+const variables = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
+)
 
 const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
-const priority = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, rule: 'must be a whole number; lower ones come first' })
+const priority = Type.Integer({
+  minimum: -1_000_000,
+  maximum: 1_000_000,
+  rule: 'must be a whole number; lower ones come first',
+})
 const match = OneOf(['all', 'any'])
 const conditions = Type.Array(Condition, { maxItems: 20, rule: 'must be at most 20 conditions' })
 const action = Type.Object(
@@ -137,7 +144,8 @@ export function conditionProblem({ field, op, value }: ConditionOf): string | nu
   if (op === 'open' || op === 'closed') return `${op} is for business_hours only`
   if (op === 'exists') return null
   if (value === undefined) return `${op} needs a value`
-  if ((op === 'in' || op === 'not_in') !== Array.isArray(value)) return `${op} ${Array.isArray(value) ? 'takes no' : 'needs a'} list`
+  if ((op === 'in' || op === 'not_in') !== Array.isArray(value))
+    return `${op} ${Array.isArray(value) ? 'takes no' : 'needs a'} list`
   return null
 }
 
@@ -148,10 +156,15 @@ function valueOf(field: string, facts: CallFacts): unknown {
     const queue = facts.queues.get(second)
     const what = rest[0]
     if (!queue) return null
-    return what === 'waiting' ? queue.waiting : what === 'available_agents' ? queue.available_agents : queue.estimated_wait
+    return what === 'waiting'
+      ? queue.waiting
+      : what === 'available_agents'
+        ? queue.available_agents
+        : queue.estimated_wait
   }
   if (head === 'variable') return facts.variables[second] ?? null
-  if (head === 'customer') return second === 'tag' ? facts.customer.tags : (facts.customer.attributes[rest.join('.')] ?? null)
+  if (head === 'customer')
+    return second === 'tag' ? facts.customer.tags : (facts.customer.attributes[rest.join('.')] ?? null)
   switch (field) {
     case 'to':
       return facts.to

@@ -47,7 +47,11 @@ export async function readSurroundings(
     ),
     hours: new Map(hours.map(({ id, document }) => [idOf('businessHours', id), document])),
     queues: new Map(queues),
-    ivrs: new Map(ivrs.filter(({ document }) => document.status === 'active').map(({ id, document }) => [idOf('ivr', id), document])),
+    ivrs: new Map(
+      ivrs
+        .filter(({ document }) => document.status === 'active')
+        .map(({ id, document }) => [idOf('ivr', id), document]),
+    ),
     agents: scene.agents.map((agent) => ({ ...candidateOf(agent), isFree: agent.status === 'available' })),
   }
 }

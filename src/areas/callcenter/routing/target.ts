@@ -3,7 +3,9 @@
 import type { DestinationOf } from '../schema.ts'
 
 /** The destination that a number's target names; null for the rules, and for what is no target of the call centre. */
-export function assignmentOf(target: { readonly type: string; readonly [field: string]: unknown } | null): DestinationOf | null {
+export function assignmentOf(
+  target: { readonly type: string; readonly [field: string]: unknown } | null,
+): DestinationOf | null {
   if (target === null) return null
   const id = typeof target.id === 'string' ? target.id : ''
   switch (target.type) {

@@ -104,15 +104,20 @@ export interface NewCall {
 
 export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
-  return newCall(app, tx, { ...caller, currency: caller.principal.facts.currency }, {
-    from: wanted.from,
-    to: wanted.to,
-    plan,
-    customData: wanted.custom_data ?? {},
-    eventUrl: wanted.event_url ?? null,
-    record: wanted.record ?? false,
-    delayMs: Math.max(0, (at?.getTime() ?? caller.nowMs) - caller.nowMs),
-  })
+  return newCall(
+    app,
+    tx,
+    { ...caller, currency: caller.principal.facts.currency },
+    {
+      from: wanted.from,
+      to: wanted.to,
+      plan,
+      customData: wanted.custom_data ?? {},
+      eventUrl: wanted.event_url ?? null,
+      record: wanted.record ?? false,
+      delayMs: Math.max(0, (at?.getTime() ?? caller.nowMs) - caller.nowMs),
+    },
+  )
 }
 
 /** On whose behalf a call is made, and in which currency it is paid. */
@@ -150,26 +155,20 @@ export async function newCall(app: App, tx: Tx, occasion: CallOccasion, wanted: 
       node: null,
     }),
   )
-  await app.outbox.emit(
-    tx,
-    callEvents.initiated,
-    { tenant, receivedMs, nowMs, requestId },
-    idOf('call', id),
-    {
-      account_id: idOf('account', tenant.account),
-      call_id: idOf('call', id),
-      conversation_uuid: conversationOf(row),
-      direction: 'outbound',
-      from: row.from_number,
-      to: row.to_number,
-      agent_id: null,
-      queue_id: null,
-      custom_data: customData,
-      sequence: 0,
-      status: 'initiated',
-      started_at: row.started_at,
-    },
-  )
+  await app.outbox.emit(tx, callEvents.initiated, { tenant, receivedMs, nowMs, requestId }, idOf('call', id), {
+    account_id: idOf('account', tenant.account),
+    call_id: idOf('call', id),
+    conversation_uuid: conversationOf(row),
+    direction: 'outbound',
+    from: row.from_number,
+    to: row.to_number,
+    agent_id: null,
+    queue_id: null,
+    custom_data: customData,
+    sequence: 0,
+    status: 'initiated',
+    started_at: row.started_at,
+  })
   if (isPlaced) {
     const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
     await app.work.add(tx, place)

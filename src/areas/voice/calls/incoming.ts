@@ -77,7 +77,13 @@ async function begin(
 }
 
 /** Whether anything answers calls to a number: what it is assigned to, or else an area that takes calls to any. */
-async function isAnswered(app: App, tenant: Tenant, from: string, to: string, number: NumberRow | null): Promise<boolean> {
+async function isAnswered(
+  app: App,
+  tenant: Tenant,
+  from: string,
+  to: string,
+  number: NumberRow | null,
+): Promise<boolean> {
   if (number?.answer_url) return true
   if (number?.target && number.target.type !== 'routing') return true
   for (const follower of followersOf(app)) if (await follower.answers?.(app, tenant, { from, to })) return true

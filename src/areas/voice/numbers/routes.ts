@@ -81,7 +81,10 @@ const assign = writeAcross({
     if (!isE164(params.number))
       throw new AppError('NOT_FOUND', 'there is no such number: numbers are E.164, such as +254711000001')
     if (Object.keys(body).length !== 1)
-      throw invalid('application', 'or another target is missing: give exactly one of application, queue_id, ivr_id, agent_id and routing')
+      throw invalid(
+        'application',
+        'or another target is missing: give exactly one of application, queue_id, ivr_id, agent_id and routing',
+      )
     await requireOwn(app, tenant, params.number)
     const target = targetOf(body)
     if (target) await requireTarget(app, tenant, target)
@@ -144,7 +147,13 @@ const listOwn = list({
 
 function numberRecord(row: NumberRow) {
   const { number, assigned_at } = row
-  return { number, country: placeOf(number).country, capabilities: ['voice', 'sms'], assigned_to: assignedTo(row), assigned_at }
+  return {
+    number,
+    country: placeOf(number).country,
+    capabilities: ['voice', 'sms'],
+    assigned_to: assignedTo(row),
+    assigned_at,
+  }
 }
 
 const targetTypes = ['queue', 'ivr', 'agent', 'routing'] as const
@@ -152,7 +161,9 @@ const targetTypes = ['queue', 'ivr', 'agent', 'routing'] as const
 function assignedTo({ answer_url, event_url, fallback_url, answer_method, target }: NumberRow) {
   const type = targetTypes.find((one) => one === target?.type)
   if (type) return { type, ...(typeof target?.id === 'string' ? { id: target.id } : {}) }
-  return answer_url === null ? null : { type: 'application' as const, answer_url, event_url, fallback_url, answer_method }
+  return answer_url === null
+    ? null
+    : { type: 'application' as const, answer_url, event_url, fallback_url, answer_method }
 }
 
 export const numberRoutes: readonly Route[] = [listOwn, assign]

@@ -69,6 +69,11 @@ export async function numberTarget(app: App, tenant: Tenant, number: string): Pr
   return row.target ?? (row.answer_url === null ? null : { type: 'application', answer_url: row.answer_url })
 }
 
+/** A number of an account, for calls that name none. */
+export async function firstNumber(app: App, tenant: Tenant): Promise<string | null> {
+  return (await maybe(app.db.query(listNumbers, { ...tenant, after: '', limit: 1 })))?.number ?? null
+}
+
 export async function ownerOfNumber(
   queryable: Queryable,
   environment: Environment,
