@@ -53,6 +53,7 @@ const flat = {
 }
 const Then = Type.Object(flat)
 const Action = Type.Object(
+  // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
   { ...flat, then: Type.Optional(Then) },
   { description: 'One of menu, a destination, webhook, set with then, repeat and back' },
 )

@@ -150,7 +150,7 @@ export function conditionProblem({ field, op, value }: ConditionOf): string | nu
 }
 
 /** Value that a call has for a field: a text, a number, several of them, or nothing. */
-function valueOf(field: string, facts: CallFacts): unknown {
+function fieldOf(field: string, facts: CallFacts): unknown {
   const [head = '', second = '', ...rest] = field.split('.')
   if (head === 'queue') {
     const queue = facts.queues.get(second)
@@ -198,7 +198,7 @@ export function meets(condition: ConditionOf, facts: CallFacts): boolean {
     const hours = facts.hours.get(String(value))
     return hours !== undefined && isOpenAt(hours, facts.at) === (op === 'open')
   }
-  const has = valueOf(field, facts)
+  const has = fieldOf(field, facts)
   // The caller called within so many hours: eq and lte read the same.
   if (field === 'returning_within_hours' && (op === 'eq' || op === 'lte'))
     return typeof has === 'number' && has <= Number(value)
