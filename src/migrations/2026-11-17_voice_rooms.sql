@@ -15,4 +15,4 @@ alter table voice.recordings
   add constraint recordings_status_check check (status in ('recording', 'processing', 'ready', 'failed', 'deleted'));
 create index recordings_by_id on voice.recordings (bucket, id);
 create index recordings_past on voice.recordings (bucket, expires_at) where status = 'ready';
-create index recordings_under_way on voice.recordings (bucket, started_at) where status in ('recording', 'processing');
+create index recordings_under_way on voice.recordings (bucket, account_id, environment, id) where status in ('recording', 'processing');

@@ -27,7 +27,7 @@ export const Url = (description: string) => Type.String({ minLength: 1, maxLengt
 
 export const Language = Type.Unsafe<string>({
   type: 'string',
-  enum: [...spokenLanguages],
+  enum: Object.keys(spokenLanguages),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
   errorCode: 'UNSUPPORTED_LANGUAGE',
 })

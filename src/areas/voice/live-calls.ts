@@ -3,16 +3,16 @@
 // call that it belongs to, or by the UUID that it was opened with. Whoever is not there any more is told by null or false.
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { maybe, statement } from '../../platform/db.ts'
+import { maybe } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { sessionsOf } from '../../platform/sessions.ts'
-import { mine, type One, type Tenant } from '../../platform/tenant.ts'
+import type { One, Tenant } from '../../platform/tenant.ts'
 import { isOver } from './calls/call.ts'
+import { clockOffsetOf } from './calls/clock-offset.ts'
 import { ConferenceSession } from './calls/conference.ts'
 import type { LegTarget, RingRefusal } from './calls/legs.ts'
 import type { Circle, Edges, PlainAudio } from './calls/room.ts'
 import type { SessionCommand } from './calls/session-command.ts'
-import { clockOffsetOf } from './calls/session-kind.ts'
 import { type CallRow, findCall } from './calls/store.ts'
 import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import type { Flow } from './followers.ts'
@@ -46,17 +46,11 @@ export interface LegToRing {
 
 export type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
 
-/** What is played: a text or a file, to one leg or to its whole room. */
-export type Sound = { readonly text: string; readonly language: string } | { readonly url: string }
-
-const roomOf = statement.tenant<One, { parent: string | null; conversation: string; is_conference: boolean }>(
-  'voice.room_of_call',
-  `select c.parent, c.conversation,
-          exists (select 1 from platform.sessions s
-                   where s.bucket = c.bucket and s.account_id = c.account_id and s.environment = c.environment
-                     and s.id = c.conversation and s.kind = 'conference') as is_conference
-     from voice.calls c where ${mine.replaceAll(/(bucket|account_id|environment) =/g, 'c.$1 =')} and c.id = $id`,
-)
+/** What is played: a text, a file, or music as `hold` has it. */
+export type Sound =
+  | { readonly text: string; readonly language: string }
+  | { readonly url: string }
+  | { readonly music: string }
 
 class LiveCalls {
   readonly #app: App
@@ -67,10 +61,9 @@ class LiveCalls {
 
   /** A call that is not over. */
   async find(tenant: Tenant, call: string): Promise<LiveCall | null> {
-    const row = await maybe(this.#app.db.query(findCall, { ...oneOf(tenant, call) }))
+    const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
     if (!row || isOver(row.status)) return null
-    const where = await maybe(this.#app.db.query(roomOf, oneOf(tenant, call)))
-    const room = row.parent ?? (where?.is_conference ? where.conversation : row.id)
+    const room = row.parent ?? row.conversation
     const { node, status, phase, direction, from_number: from, to_number: to, parent, answered_at: answeredAt } = row
     return { call, room, node, status, phase, direction, from, to, parent, answeredAt }
   }

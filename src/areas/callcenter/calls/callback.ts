@@ -4,7 +4,7 @@ import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { currencyOf, liveCalls, newCall } from '../../voice/area.ts'
+import { liveCalls, newCall } from '../../voice/area.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { type ContactRow, insertContact } from './contacts.ts'
 import { followerName } from './go.ts'
@@ -20,7 +20,6 @@ export async function callBack(
   { id }: ContactRow,
   digit: string | null = null,
 ): Promise<void> {
-  const currency = await currencyOf(app, tenant.account)
   const old = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const contact = await contactNamed(tx, occasion, id)
     const queue = contact && (await queueOf(tx, occasion, contact.queue_id))
@@ -33,7 +32,7 @@ export async function callBack(
       contact.direction === 'inbound'
         ? [contact.to_number, contact.from_number]
         : [contact.from_number, contact.to_number]
-    const made = await newCall(app, tx, { ...occasion, currency }, { from, to, plan: {}, isPlaced: false })
+    const made = await newCall(app, tx, occasion, { from, to, plan: {}, isPlaced: false })
     if (isFirst) await over(app, tx, occasion, contact, 'callback')
     const next = newUuid(occasion.receivedMs)
     await one(

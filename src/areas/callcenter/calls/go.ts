@@ -155,7 +155,7 @@ export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue
   const queueId = queue && idOf('queue', queue.id)
   live
     .mark(tenant, contact.call_id, { phase: 'queued', ...(queueId ? { queue_id: queueId } : {}) })
-    .then(() => live.play(tenant, contact.call_id, { url: queue?.document.music_url ?? 'default' }, { loop: 0 }))
+    .then(() => live.play(tenant, contact.call_id, { music: queue?.document.music_url ?? 'default' }, { loop: 0 }))
     .catch((error) => app.log.warn({ error }, 'a caller waits without music'))
 }
 

@@ -139,7 +139,7 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
   const made = await newCall(
     app,
     tx,
-    { ...caller, currency: caller.principal.facts.currency },
+    { ...caller },
     {
       from: body.from,
       to: body.to,

@@ -2,16 +2,14 @@
 // A room that belongs to no call: everybody in it was rung into it or joined from a call of their own. It lasts until it is closed
 // or its node stops.
 import type { App } from '../../../platform/app.ts'
-import { type SessionKind, sessionsOf } from '../../../platform/sessions.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { currencyOf } from './currency.ts'
 import { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
 import { readCommand } from './session-command.ts'
+import { conferenceSessions } from './session-kind.ts'
 import type { TelephoneNetwork } from './telephone-network.ts'
-
-/** A conference whose node died is over; its legs are calls, and end as such. */
-export const conferenceSessions: SessionKind = { name: 'conference', orphaned: async () => undefined }
 
 const renewEveryMs = 2_000
 

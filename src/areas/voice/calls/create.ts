@@ -15,6 +15,7 @@ import { ownerOfNumber } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { conversationOf } from './call.ts'
+import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
@@ -46,8 +47,8 @@ export async function checkNumbers(
   if (blocked.some((prefix) => to.startsWith(prefix.trim())))
     throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
-  if (telephoneNetworkOf(app).waysTo(tenant.environment, to).length === 0)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk leads to this number', { retryAfterSeconds: 60 })
+  if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
 }
 
 /** A test key may show every number that nobody else has registered; a live one only its own. */
@@ -100,39 +101,33 @@ export interface NewCall {
   readonly delayMs?: number
   /** False: it waits until somebody rings it into a room. */
   readonly isPlaced?: boolean
+  /** The currency of the account, where it is known. */
+  readonly currency?: string
 }
 
 export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
-  return newCall(
-    app,
-    tx,
-    { ...caller, currency: caller.principal.facts.currency },
-    {
-      from: wanted.from,
-      to: wanted.to,
-      plan,
-      customData: wanted.custom_data ?? {},
-      eventUrl: wanted.event_url ?? null,
-      record: wanted.record ?? false,
-      delayMs: Math.max(0, (at?.getTime() ?? caller.nowMs) - caller.nowMs),
-    },
-  )
-}
-
-/** On whose behalf a call is made, and in which currency it is paid. */
-export interface CallOccasion extends Occasion {
-  readonly currency: string
+  return newCall(app, tx, caller, {
+    currency: caller.principal.facts.currency,
+    from: wanted.from,
+    to: wanted.to,
+    plan,
+    customData: wanted.custom_data ?? {},
+    eventUrl: wanted.event_url ?? null,
+    record: wanted.record ?? false,
+    delayMs: Math.max(0, (at?.getTime() ?? caller.nowMs) - caller.nowMs),
+  })
 }
 
 /** Sets the money of the first minute aside, stores the call, tells of it, and has it placed. */
-export async function newCall(app: App, tx: Tx, occasion: CallOccasion, wanted: NewCall): Promise<CallRow> {
+export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
-  const { tenant, receivedMs, nowMs, currency, requestId } = occasion
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
   if ((await callsUnderWay(tx, tenant)) >= most)
     throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
   const id = newUuid(receivedMs)
+  const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
   const minute = minutePriceOf(app, tenant, currency, wanted.to)
   if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n)))
     throw new AppError('INSUFFICIENT_BALANCE', `the ${currency} wallet does not cover the first minute of the call`)

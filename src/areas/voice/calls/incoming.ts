@@ -5,16 +5,16 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
-import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
 import { followersOf } from '../followers.ts'
 import { findNumber, type NumberRow } from '../numbers/store.ts'
+import { clockOffsetOf } from './clock-offset.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { clockOffsetOf } from './session-kind.ts'
 import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
 import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
@@ -28,34 +28,52 @@ interface Expected {
 export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
-  const to = numberIn(call.requestUri)
+  // A network that was registered with calls the name it was given; the number is in the header then.
+  const to = numberIn(call.requestUri) ?? numberIn(parseAddress(call.to).uri.text)
   const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
   if (to === null) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
   // Handlers are needed now, and the session is made when the database has answered.
-  const held: { session: CallSession | null; isGone: boolean } = { session: null, isGone: false }
-  const handlers: CallHandlers = {
-    ended: () => {
-      held.isGone = true
+  const handlers: CallHandlers = {}
+  let isGone = false
+  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch(
+    (error) => {
+      app.log.error({ error }, 'a call that came in could not be taken')
+      call.reject(500)
+      expected?.came(null)
+    },
+  )
+  // The call copies what it is given here, so that these ask for those of the session when something happens.
+  return {
+    answered: (description) => handlers.answered?.(description),
+    refused: (status, reason) => handlers.refused?.(status, reason),
+    offered: (description) => handlers.offered?.(description) ?? null,
+    digit: (digit, durationMs) => handlers.digit?.(digit, durationMs),
+    referred: (target) => handlers.referred?.(target) ?? false,
+    ended: (by, reason) => {
+      isGone = true
+      handlers.ended?.(by, reason)
     },
   }
-  begin(app, call, { from, to, expected }, handlers, () => held.isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
-    call.reject(500)
-    expected?.came(null)
-  })
-  return handlers
+}
+
+/** Who calls whom, and for whom. */
+interface Arrival {
+  from: string
+  to: string
+  expected: Expected | null
+  environment: Environment
 }
 
 async function begin(
   app: App,
   call: SipCall,
-  { from, to, expected }: { from: string; to: string; expected: Expected | null },
+  { from, to, expected, environment }: Arrival,
   handlers: CallHandlers,
   isGone: () => boolean,
 ): Promise<void> {
-  const number = await findNumber(app.db, expected?.tenant.environment ?? 'test', to)
+  const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
   const tenant = expected?.tenant ?? (number && tenantOf(number))
   const own = number && tenant && number.account_id === tenant.account ? number : null
   if (!tenant || !(await isAnswered(app, tenant, from, to, own))) {

@@ -19,6 +19,9 @@ export interface InviteHandlers extends CallHandlers {
   passedOver?(way: Way, status: number): void
 }
 
+/** A trunk that has not even said that it tries is passed over after so long, where there is another. */
+const firstSignMs = 4_000
+
 /** One call to somebody, over however many ways. */
 export class Invite {
   private sip: SipCall | null = null
@@ -38,6 +41,20 @@ export class Invite {
     if (!way) return void queueMicrotask(() => this.handlers.refused(503, 'No way leads there'))
     const { network, options, handlers } = this
     let hasRung = false
+    let isPassedOver = false
+    const passOver = (status: number) => {
+      isPassedOver = true
+      clearTimeout(patience)
+      network.trunks.failed(way, status)
+      handlers.passedOver?.(way, status)
+      this.try(rest)
+    }
+    const patience = setTimeout(() => {
+      if (rest.length === 0 || this.isCancelled || this.sip?.hasHeard) return
+      this.sip?.hangup()
+      passOver(408)
+    }, firstSignMs)
+    patience.unref()
     this.sip = network.invite(
       way,
       {
@@ -55,15 +72,17 @@ export class Invite {
           handlers.progress?.(status, description)
         },
         answered: (description) => {
-          network.worked(way)
+          clearTimeout(patience)
+          network.trunks.worked(way)
           handlers.answered?.(description)
         },
         refused: (status, reason) => {
+          clearTimeout(patience)
+          if (isPassedOver) return
           const isDown = !hasRung && (status === 503 || status === 408)
-          if (isDown) network.failed(way, status)
-          if (!isDown || rest.length === 0 || this.isCancelled) return handlers.refused(status, reason)
-          handlers.passedOver?.(way, status)
-          this.try(rest)
+          if (isDown && rest.length > 0 && !this.isCancelled) return passOver(status)
+          if (isDown) network.trunks.failed(way, status)
+          handlers.refused(status, reason)
         },
       },
     )

@@ -132,8 +132,10 @@ export class RungLeg {
   }
 
   private async finish(ending: EndOfCall): Promise<void> {
+    const atMs = this.record.nowMs
     const closed = await this.room.leave(this.id)
-    this.record.end({ ...ending, quality: qualityOf(closed?.quality ?? null) })
+    await this.record.cover(atMs)
+    this.record.end({ ...ending, quality: qualityOf(closed?.quality ?? null), atMs })
     await this.record.settled()
   }
 }

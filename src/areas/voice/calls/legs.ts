@@ -10,7 +10,7 @@ import { minutePriceOf, sipMinutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import type { CallRoom, Edges } from './room.ts'
 import { callSessions } from './session-kind.ts'
-import { type CallRow, holdFor, insertCall, takeCall } from './store.ts'
+import { type CallRow, holdFor, insertCall, takeCallInto } from './store.ts'
 import type { TelephoneNetwork, Way } from './telephone-network.ts'
 
 /** Who is rung: a telephone, a SIP address, somebody who brings the audio, or a call that was created to be placed here. */
@@ -114,7 +114,13 @@ export class Legs {
     const { app } = this.network
     const { tenant, conversation, parent, currency, clockOffsetMs } = this.source
     if ('call' in to) {
-      const [taken] = await app.db.query(takeCall, { ...tenant, id: to.call, node: app.nodeId })
+      const [taken] = await app.db.query(takeCallInto, {
+        ...tenant,
+        id: to.call,
+        node: app.nodeId,
+        parent,
+        conversation,
+      })
       return taken ?? 'gone'
     }
     const id = newUuid(app.clock.nowMs())

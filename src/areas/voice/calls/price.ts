@@ -6,6 +6,7 @@ import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { telephoneNetworkOf } from './telephone-network.ts'
 
 const area = 'voice'
 
@@ -27,9 +28,11 @@ const placeholderMicros: Readonly<Record<string, bigint>> = {
 }
 const dollarMicros = 50_000n
 
-/** Micros of a minute to a number. */
+/** Micros of a minute to a number: by its prefix, by country and network, or the placeholder. */
 export function minutePriceOf(app: App, { account }: Tenant, currency: string, to: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  const rate = telephoneNetworkOf(app).trunks.rateOf(to, currency)
+  if (rate !== null) return rate
   const { country, network } = placeOf(to)
   const price = app.prices.quote({
     area,

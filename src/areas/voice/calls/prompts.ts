@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sounds that somebody asked to be played in a room, beside its flow: one at a time for each who hears them, others after it.
 import type { One } from '../../../platform/tenant.ts'
-import { ringback, tune } from '../../../protocols/audio/tones.ts'
+import { ringback, silence, tune } from '../../../protocols/audio/tones.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { CallRoom, Circle } from './room.ts'
@@ -13,6 +13,8 @@ export interface Prompt {
   language?: string
   voice?: string
   url?: string
+  /** `default`, `ringback`, `silence` or an address. */
+  music?: string
   loop: number
   interrupt: boolean
   to: Circle
@@ -58,8 +60,9 @@ export class Prompts {
     return true
   }
 
-  private soundOf({ text, language = 'en-US', voice, url = '' }: Prompt): Promise<Int16Array | string> {
-    if (text === undefined && url === 'default') return Promise.resolve(tune())
+  private async soundOf(prompt: Prompt): Promise<Int16Array | string> {
+    const { text, language = 'en-US', voice, url = '', music } = prompt
+    if (music !== undefined) return (await this.holdSound(music)) ?? silence(1_000)
     if (text === undefined) return fetchSound(this.network.app, this.owner.one, url)
     return this.network.speaker
       .speak({ text, language, ...(voice === undefined ? {} : { voice }) })
@@ -93,7 +96,7 @@ export class Prompts {
     return line
   }
 
-  /** What somebody on hold hears; nothing for `silence` and for an address that gives no sound. */
+  /** What somebody who waits hears; nothing for `silence` and for an address that gives no sound. */
   async holdSound(music: string): Promise<Int16Array | null> {
     if (music === 'silence') return null
     if (music === 'ringback') return ringback()

@@ -15,6 +15,7 @@ import {
   type CallRow,
   type CallStatus,
   extendHold,
+  heldFor,
   insertEvent,
   saveCall,
   settleHold,
@@ -39,6 +40,8 @@ export interface EndOfCall {
   by: 'caller' | 'callee' | 'agent' | 'api' | 'system' | null
   sipCode?: number | null
   quality?: CallQuality | null
+  /** When it ended, by the account's clock; now unless told. */
+  atMs?: number
 }
 
 export class CallRecord {
@@ -49,6 +52,7 @@ export class CallRecord {
   private traced: Traced[] = []
   private line: Promise<void> = Promise.resolve()
   private heldSeconds: number
+  private extending: Promise<boolean> = Promise.resolve(true)
   /** Called when the wallet does not cover more of the call; with the seconds that are paid for. */
   onUnpaid: (secondsLeft: number) => void = () => undefined
 
@@ -129,10 +133,10 @@ export class CallRecord {
   }
 
   /** The end, once: what was spoken is paid, what is left is given back. */
-  end({ status, cause, by, sipCode, quality }: EndOfCall): boolean {
+  end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
-    const ended = new Date(this.nowMs)
+    const ended = new Date(atMs)
     const seconds = secondsBetween(row.answered_at, ended)
     const paidFor = Math.min(seconds, this.heldSeconds)
     this.row = {
@@ -269,14 +273,40 @@ export class CallRecord {
 
   /** Sets more money aside when what is paid for runs low. Called every second or so while the call is answered. */
   async renew(): Promise<void> {
-    const { row } = this
-    if (row.answered_at === null || row.minute_micros === 0n || this.isOver) return
-    const spoken = (this.nowMs - row.answered_at.getTime()) / 1_000
+    const { answered_at } = this.row
+    if (answered_at === null || this.isOver) return
+    const spoken = (this.nowMs - answered_at.getTime()) / 1_000
     if (this.heldSeconds - spoken > renewSeconds) return
     // After a jump of the account's clock, enough for all of it.
-    const more = Math.max(holdSeconds, Math.ceil(spoken + holdSeconds - this.heldSeconds))
-    if (await extendHold(this.app.db, this.one, costOf(row.minute_micros, more))) this.heldSeconds += more
-    else this.onUnpaid(this.heldSeconds - spoken)
+    const isPaid = await this.extendTo(Math.max(this.heldSeconds, Math.ceil(spoken)) + holdSeconds)
+    if (!isPaid) this.onUnpaid(this.heldSeconds - spoken)
+  }
+
+  /** Sets aside what is missing for everything that was spoken until then, so that the end charges all of it. */
+  async cover(endMs: number): Promise<void> {
+    const { answered_at } = this.row
+    if (answered_at === null || this.isOver) return
+    await this.extendTo(secondsBetween(answered_at, new Date(endMs)))
+  }
+
+  /** One extension after the other; each sees what the last one set aside. False: the wallet does not cover it. */
+  private extendTo(seconds: number): Promise<boolean> {
+    const extended = this.extending.then(async () => {
+      const more = seconds - this.heldSeconds
+      if (more <= 0) return true
+      if (!(await extendHold(this.app.db, this.one, costOf(this.row.minute_micros, more)))) return false
+      this.heldSeconds += more
+      return true
+    })
+    this.extending = extended.catch(() => false)
+    return extended
+  }
+
+  /** Learns what is set aside for a call that another node had. */
+  async recall(): Promise<void> {
+    const { minute_micros } = this.row
+    if (minute_micros === 0n) return
+    this.heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
 }
 

@@ -23,6 +23,7 @@ const Commands = {
       language: Type.Optional(Type.String()),
       voice: Type.Optional(Type.String()),
       url: Type.Optional(Type.String()),
+      music: Type.Optional(Type.String()),
       loop: Type.Integer(),
       interrupt: Type.Boolean(),
       target: Type.Enum(['all', 'caller', 'agent']),

@@ -397,8 +397,10 @@ export class CallSession {
     this.timers.clearAll()
     room?.endHold(this.id)
     this.toJoined({ do: 'close_link', call: this.id })
+    const atMs = record.nowMs
     const closed = await room?.audio.leave(this.id)
-    record.end({ ...ending, quality: qualityOf(closed?.quality ?? null) })
+    await record.cover(atMs)
+    record.end({ ...ending, quality: qualityOf(closed?.quality ?? null), atMs })
     await room?.close('normal')
     await record.settled()
     this.network.sessions.delete(this.id)

@@ -122,6 +122,16 @@ export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
 )
 
+/** The same for a call that is rung into a room. */
+export const takeCallInto = statement.tenant<
+  One & { node: string; parent: string | null; conversation: string },
+  CallRow
+>(
+  'voice.take_call_into',
+  `update voice.calls set node = $node, parent = $parent, conversation = $conversation
+    where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+)
+
 export const saveCall = statement.tenant<
   One & {
     status: string
@@ -239,6 +249,18 @@ export async function holdFor(tx: Tx, call: One, currency: string, amount: bigin
 export async function extendHold(queryable: Queryable, call: One, amount: bigint): Promise<boolean> {
   const [row] = await queryable.query(extend, { ...call, amount })
   return row?.verdict === 'extended'
+}
+
+const held = statement.tenant<One, { micros: bigint | null }>(
+  'voice.held_for',
+  `select h.amount - h.captured - h.released as micros
+     from ledger.lock_hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') h`,
+)
+
+/** What is set aside for a call. */
+export async function heldFor(queryable: Queryable, call: One): Promise<bigint> {
+  const [row] = await queryable.query(held, call)
+  return row?.micros ?? 0n
 }
 
 /** Pays what a call cost and gives back the rest. */

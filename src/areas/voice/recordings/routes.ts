@@ -7,20 +7,16 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { ByteRange, Download } from '../../../platform/download.ts'
 import { hook } from '../../../platform/hook.ts'
-import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
-import { clockOffsetOf } from '../calls/session-kind.ts'
 import { recordingEvents } from './events.ts'
 import {
   eraseRecording,
   fileAddressOf,
   findAnyRecording,
-  findPast,
   findRecording,
-  finishRecording,
   isSigned,
   type RecordingRow,
   recordOf,
@@ -141,51 +137,4 @@ async function downloadOf(app: App, row: RecordingRow, file: string): Promise<Do
     name: `${idOf('recording', row.id)}.wav`,
     open: (range) => part(range ?? { first: 0, last: size - 1 }),
   }
-}
-
-const sweptAtOnce = 200
-
-/** Erases recordings whose time is over, and gives up those whose node died while it made them. */
-export const recordingChore: Chore = {
-  name: 'past recordings',
-  everyMs: 60_000,
-  async run(app) {
-    for (const row of await app.db.query(findPast, { buckets, limit: sweptAtOnce }))
-      await (row.is_lost ? giveUp(app, row) : expire(app, row))
-  },
-}
-
-async function expire(app: App, row: RecordingRow): Promise<void> {
-  const tenant = tenantOf(row)
-  await tellOfEnd(app, row, recordingEvents.deleted, async (tx) => {
-    const erased = await maybe(tx.query(eraseRecording, { ...tenant, id: row.id, reason: 'retention' }))
-    if (erased && row.file_id !== null) await app.storage.drop(tx, tenant, [row.file_id])
-    return erased
-  })
-}
-
-async function giveUp(app: App, row: RecordingRow): Promise<void> {
-  const lost = { duration: row.duration_ms, file: null, size: null, sha256: null, expires: null }
-  const at = new Date(app.clock.nowMs())
-  const reason = 'its node stopped'
-  await tellOfEnd(app, row, recordingEvents.failed, (tx) =>
-    maybe(tx.query(finishRecording, { ...tenantOf(row), id: row.id, status: 'failed', ...lost, reason, at })),
-  )
-}
-
-async function tellOfEnd(
-  app: App,
-  row: RecordingRow,
-  event: (typeof recordingEvents)['deleted'],
-  change: (tx: Parameters<Parameters<App['db']['tx']>[1]>[0]) => Promise<RecordingRow | null>,
-): Promise<void> {
-  const tenant = tenantOf(row)
-  const receivedMs = app.clock.nowMs()
-  const nowMs = receivedMs + (await clockOffsetOf(app, tenant.account, tenant.environment))
-  await app.db.tx(tenant, async (tx) => {
-    const changed = await change(tx)
-    if (!changed) return
-    const told = { account_id: idOf('account', tenant.account), ...recordOf(changed, null) }
-    await app.outbox.emit(tx, event, { tenant, receivedMs, nowMs, requestId: null }, idOf('recording', row.id), told)
-  })
 }

@@ -78,20 +78,20 @@ export const eraseRecording = statement.tenant<One & { reason: string }, Recordi
    returning ${columns}`,
 )
 
-/** Recordings whose time is over, or whose node died while it made them. */
-export const findPast = statement.everywhere<
-  { buckets: readonly number[]; limit: number },
-  RecordingRow & { is_lost: boolean }
->(
-  'voice.find_past_recordings',
-  `select ${columns}, status in ('recording', 'processing') as is_lost from voice.recordings r
-    where bucket = any($buckets::smallint[])
-      and (status = 'ready' and expires_at < now() + accounts.clock_offset_ms(account_id, environment) * interval '1 millisecond'
-           or status in ('recording', 'processing') and started_at < now() - interval '1 minute'
-              and not exists (select 1 from platform.sessions s
-                               where s.bucket = r.bucket and s.account_id = r.account_id and s.environment = r.environment
-                                 and s.id in (r.call_id, r.conference_id)))
+/** Recordings whose time is over. */
+export const findExpired = statement.everywhere<{ buckets: readonly number[]; limit: number }, RecordingRow>(
+  'voice.find_expired_recordings',
+  `select ${columns} from voice.recordings
+    where bucket = any($buckets::smallint[]) and status = 'ready'
+      and expires_at < now() + accounts.clock_offset_ms(account_id, environment) * interval '1 millisecond'
     limit $limit`,
+)
+
+/** Recordings of a call or a conference that are still being made. */
+export const findUnderWay = statement.tenant<One, RecordingRow>(
+  'voice.find_recordings_under_way',
+  `select ${columns} from voice.recordings
+    where ${mine} and (call_id = $id or conference_id = $id) and status in ('recording', 'processing')`,
 )
 
 const fileSeconds = 3_600

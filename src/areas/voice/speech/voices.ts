@@ -53,6 +53,3 @@ export function engineVoiceOf(language: string, style: number, name?: string): s
   const voice = voices.find((each) => each.name === name) ?? voices[style] ?? voices[0]
   return `${found?.engineVoice ?? 'en-us'}${voice?.gender === 'female' ? '+f2' : voice?.gender === 'male' ? '+m3' : ''}`
 }
-
-/** Languages that can be spoken. */
-export const spokenLanguages: readonly string[] = Object.keys(locales)
