@@ -3,8 +3,14 @@
 import assert from 'node:assert/strict'
 import { type Account, eventually } from './world.ts'
 
-export const number = '+254700111222'
-const assignPath = `/v1/voice/numbers/${encodeURIComponent(number)}/assign`
+const numbers = new Map<string, string>()
+
+/** The number of an account: each has one of its own. */
+export function numberOf({ id }: Account): string {
+  const known = numbers.get(id) ?? `+254700${String(111_000 + numbers.size)}`
+  numbers.set(id, known)
+  return known
+}
 
 /** A post that must work. */
 export async function done(ada: Account, path: string, body: object, status = 200) {
@@ -19,7 +25,7 @@ export async function queueOf(ada: Account, wanted: object = {}): Promise<string
 }
 
 export async function assign(ada: Account, target: object): Promise<void> {
-  await done(ada, assignPath, target)
+  await done(ada, `/v1/voice/numbers/${encodeURIComponent(numberOf(ada))}/assign`, target)
 }
 
 /** Phones whose number ends so answer at once and stay. */
@@ -36,7 +42,7 @@ export function login(ada: Account, agent: string, i: number, more: object = {})
 }
 
 export async function callerOf(ada: Account, from = '+254711000021'): Promise<string> {
-  const { call_id } = await done(ada, '/v1/sandbox/voice/inbound', { from, to: number }, 201)
+  const { call_id } = await done(ada, '/v1/sandbox/voice/inbound', { from, to: numberOf(ada) }, 201)
   return call_id
 }
 
