@@ -219,11 +219,14 @@ export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, dest
   await liveCalls(app).resume(tenant, call, followerName, flow)
 }
 
-/** Plays music to a call that was answered after it took its place. */
-export async function musicWhenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
+/** Shows where a call is that was answered after it went there, and plays music to one who waits. */
+export async function whenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
   const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
-  if (contact?.state !== 'waiting' && contact?.state !== 'offered') return
-  const queue =
-    contact.queue_id === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: contact.queue_id }))
-  markWaiting(app, tenant, contact, queue)
+  if (contact?.state === 'waiting' || contact?.state === 'offered') {
+    const id = contact.queue_id
+    const queue = id === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id }))
+    return markWaiting(app, tenant, contact, queue)
+  }
+  const run = contact ? null : await maybe(app.db.query(findRun, { ...tenant, call }))
+  if (run) await liveCalls(app).mark(tenant, call, { phase: 'ivr', ivr_id: idOf('ivr', run.ivr_id) })
 }

@@ -12,7 +12,7 @@ import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
 import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
-import { followerName, musicWhenAnswered } from './go.ts'
+import { followerName, whenAnswered } from './go.ts'
 import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
 import { readTag, tagOf } from './tag.ts'
@@ -228,7 +228,7 @@ async function agentOfContact(tx: Tx, { tenant }: Occasion, contact: string) {
 
 async function callChanged(app: App, change: LegChange): Promise<void> {
   const { tenant, call } = change
-  if (change.kind === 'answered') return musicWhenAnswered(app, tenant, call)
+  if (change.kind === 'answered') return whenAnswered(app, tenant, call)
   if (change.kind === 'digit') return digitPressed(app, change)
   if (change.kind !== 'ended') return
   await atOnce(app, change, async (tx, occasion) => {
