@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The call centre's requests: what each takes, what it refuses and with which code, and who may ask.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { agentNow, assign, done, later, login, numberOf, queueOf } from '../callcentre.ts'
-import { type Account, startWorld, type World } from '../world.ts'
+import { agentIs, assign, done, later, login, numberOf, queueOf } from '../callcentre.ts'
+import { openStream } from '../stream.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -88,8 +90,7 @@ test('agents log in and out, say what they do, and their token speaks for nobody
   const until = new Date(world.app.clock.nowMs() + 120_000).toISOString()
   await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'meeting', until })
   await later(ada, 121)
-  await new Promise((resume) => setTimeout(resume, 600))
-  assert.equal((await agentNow(ada, 'amina')).status, 'available', 'back when it said')
+  await agentIs(ada, 'amina', 'available')
   const changed = await ada.client.patch('/v1/voice/agent/amina', { skills: [], name: 'Amina' })
   assert.deepEqual([changed.body.skills, changed.body.name, changed.body.queues], [[], 'Amina', [queue]])
   const out = await done(ada, '/v1/voice/agent/logout', { agent_id: 'amina' })
@@ -249,11 +250,15 @@ test('metrics are told every second; reports come as JSON and CSV, and refuse wr
     [now.window, now.totals.offered, now.totals.service_level_percent, now.totals.agents_available, now.queues.length],
     ['15m', 0, null, 1, 1],
   )
-  const stream = await ada.client.stream('/v1/call-center/metrics/realtime?stream=1')
-  const first = JSON.parse((await stream.next()).data)
-  const second = JSON.parse((await stream.next()).data)
+  const stream = await openStream(`${world.node.url}/v1/call-center/metrics/realtime?stream=1`, {
+    key: ada.key,
+    ca: world.node.caFile ? readFileSync(world.node.caFile, 'utf8') : null,
+    headers: { accept: 'text/event-stream' },
+  })
+  await eventually(async () => stream.messages.length >= 2, 'two messages')
+  const [first, second] = stream.messages.map(({ data }) => JSON.parse(data))
   assert.ok(first.generated_at < second.generated_at && first.agents[0].agent_id === 'amina')
-  await stream.close()
+  stream.close()
   const { body: report } = await ada.client.get('/v1/call-center/reports?from=2026-03-01&to=2026-03-02&interval=hour&group_by=queue')
   assert.deepEqual([report.rows, report.totals.offered, report.group_by, report.interval], [[], 0, ['queue'], 'hour'])
   assert.deepEqual([report.from, report.to], ['2026-03-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z'], 'the last day is included')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type IvrDocument, ivrDocument, ivrProblem } from '../ivr/ivr.ts'
+import { type IvrDocument, type IvrMenu, ivrDocument, ivrProblem } from '../ivr/ivr.ts'
 import { type Heard, walk } from '../ivr/walk.ts'
 import { queueDefaults } from '../queues/queue.ts'
 import type { DestinationOf } from '../schema.ts'
@@ -249,11 +249,11 @@ const wrong: readonly [string, object][] = [
   ['menus.m10', { ...good, entry: 'm0', menus: chain(12) }],
 ]
 
-function chain(length: number): object {
+function chain(length: number): Record<string, IvrMenu> {
   return Object.fromEntries(
     Array.from({ length }, (_, i) => [
       `m${i}`,
-      { options: { '1': { action: i + 1 < length ? { menu: `m${i + 1}` } : { type: 'hangup' } } } },
+      { options: { '1': { action: i + 1 < length ? { menu: `m${i + 1}` } : { type: 'hangup' as const } } } },
     ]),
   )
 }
