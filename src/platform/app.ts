@@ -9,6 +9,7 @@ import type { Columns, Committer, Operation, PlainColumns, RowOf } from './commi
 import type { Database } from './db.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { Courier, Outbox } from './events.ts'
+import type { Finder } from './finding.ts'
 import type { Idempotency } from './http/idempotency.ts'
 import type { RequestLog } from './http/request-log.ts'
 import type { Limits } from './limits.ts'
@@ -21,6 +22,7 @@ import type { Secrets } from './secrets.ts'
 import type { Simulators } from './simulators.ts'
 import type { SpendByCountry } from './spending.ts'
 import type { Storage } from './storage.ts'
+import type { Timeline } from './timeline.ts'
 import type { Tracer } from './tracing.ts'
 import type { Work } from './work.ts'
 
@@ -43,6 +45,8 @@ export interface App {
   readonly catalogue: Catalogue
   /** The areas that know where what they did went, by name. */
   readonly spendByCountry: ReadonlyMap<string, SpendByCountry>
+  /** Where things are found of which nobody knows whose they are. */
+  readonly finders: readonly Finder[]
   readonly outbox: Outbox
   readonly courier: Courier
   /** The one door to URLs that customers gave. */
@@ -57,6 +61,8 @@ export interface App {
   readonly limits: Limits
   readonly idempotency: Idempotency
   readonly requestLog: RequestLog
+  /** What went over the wire, frame by frame. */
+  readonly timeline: Timeline
   readonly authenticator: Authenticator
   readonly prices: PriceSource
   /** What can have a price: area -> units. */

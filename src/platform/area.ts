@@ -5,6 +5,7 @@ import type { settings } from '../config.ts'
 import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
+import type { Finder } from './finding.ts'
 import type { Hook } from './hook.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
 import type { AreaListener } from './listeners.ts'
@@ -80,6 +81,8 @@ export interface Area {
   readonly charges?: Charges
   /** What accounts paid for what it did, by the country it went to; for usage. The ledger has it under `revenue:` and its name. */
   readonly spendByCountry?: SpendByCountry
+  /** What operators find by an id, a number or a reference, whoever's it is. */
+  readonly finders?: readonly Finder[]
   /** Addresses outside /v1, for carriers, providers and people, who have no key. */
   readonly hooks?: readonly Hook[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */

@@ -255,6 +255,7 @@ function withStore(clock = systemClock): {
   const answers: Promise<KeyFacts | null>[] = []
   const store: CredentialStore = {
     findSession: async () => null,
+    factsOfAccount: async () => null,
     findByHash: (wanted) => {
       asked.count++
       return answers.shift() ?? Promise.resolve(wanted.equals(hash) ? facts : null)

@@ -22,6 +22,8 @@ const maxRefused = 5_000
 const maxSessions = 5_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
+/** Requests a second of all keys of an account together, in one environment; a key that the operator raised counts alone. */
+const accountLimitPerSecond = 500
 
 /** The shapes a reply may have: its fields inside `data`, beside it, or both. */
 export const envelopes = ['both', 'flat', 'data'] as const
@@ -67,6 +69,8 @@ export interface SessionFacts {
 export interface CredentialStore {
   findByHash(hash: Buffer): Promise<KeyFacts | null>
   findById(keyUuid: string): Promise<KeyFacts | null>
+  /** What a key of the account would be told of it; it has no scopes. */
+  factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null>
   /** Finds a session that has not ended, and notes that it is used. */
   findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
   /** Notes that keys were used, and from where. */
@@ -84,7 +88,8 @@ export interface Principal {
   scopes: ReadonlySet<string>
   /** Who did it, for the audit log: the key, or the token's subject. */
   actor: string
-  keyPolicy: Policy
+  /** The key's own limit, and that of all keys of its account. */
+  keyPolicies: readonly Policy[]
   planPolicies: Readonly<Record<string, Policy>>
   allowedIps: BlockList | null
   expiresAtMs: number
@@ -170,6 +175,11 @@ export class Authenticator {
     for (const among of [this.#known, this.#sessions])
       for (const [credential, { principal }] of among)
         if (principal?.tenant.account === account) among.delete(credential)
+  }
+
+  /** An account as its own keys know it, for operators who look at what it sees. */
+  factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null> {
+    return this.#store.factsOfAccount(account, environment)
   }
 
   /** Notes that a key was sent over plain HTTP, if it is one of ours. */
@@ -349,19 +359,21 @@ function principalOf(
     keyId,
     scopes: new Set(scopes),
     actor: subject ? `token:${subject}` : `key:${keyId}`,
-    keyPolicy: {
-      name: 'key',
-      key: `key:${facts.keyUuid}`,
-      limit: facts.rateLimitPerSecond ?? keyLimitPerSecond,
-      windowMs: 1_000,
-      shared: true,
-    },
+    keyPolicies: keyPoliciesOf(facts),
     planPolicies,
     allowedIps: addressList(facts.allowedIps),
     isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
     signedInAtMs: null,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
+}
+
+function keyPoliciesOf({ keyUuid, account, environment, rateLimitPerSecond }: KeyFacts): readonly Policy[] {
+  const limit = rateLimitPerSecond ?? keyLimitPerSecond
+  const window = { windowMs: 1_000, shared: true }
+  const own: Policy = { name: 'key', key: `key:${keyUuid}`, limit, ...window }
+  const all = { name: 'account', key: `account:${account}:${environment}`, limit: accountLimitPerSecond, ...window }
+  return limit > keyLimitPerSecond ? [own] : [own, all]
 }
 
 function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs }: SessionFacts): Principal {

@@ -75,6 +75,8 @@ test('a call is answered, its events come in order, and it is charged by the sec
       ['completed', 4],
     ],
   )
+  const [{ payload }] = (await ada.client.get('/v1/events?event=call.answered')).body.data
+  assert.deepEqual([payload.status, payload.duration, payload.from, payload.to], ['answered', 0, from, answered.to])
   assert.deepEqual([told[3].call_id, told[3].uuid, told[3].reason, told[3].from], [id, id, 'normal', from])
   assert.equal((await ada.client.post(`/v1/voice/${id}/hangup`, {})).body.ended_at, body.ended_at)
 })

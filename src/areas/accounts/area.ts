@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the accounts area: tenants, their keys and members, what they see of themselves, and what operators do to them.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { requestFinder } from '../../platform/http/logged-requests.ts'
 import { keyEvents } from './events.ts'
 import { firstMember } from './members/first-member.ts'
 import { memberHooks } from './members/hooks.ts'
 import { sessionChore } from './members/session.ts'
+import { teamRoutes } from './members/team.ts'
 import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { reminderChore } from './reminders.ts'
 import { routes } from './routes.ts'
+import { searchRoutes } from './search.ts'
 
 export const accounts: Area = {
   name: 'accounts',
@@ -17,13 +22,27 @@ export const accounts: Area = {
     auth: { title: 'Credentials', about: 'Who a credential is, and access tokens that live for an hour at most.' },
     account: { title: 'Account', about: 'Your name, time zone and settings.' },
     apiKeys: { title: 'API keys', about: 'Keys that may do only what they need to, and how to replace them.' },
+    team: { title: 'Team', about: 'Who may sign in to the console, and as what.' },
     usage: { title: 'Usage', about: 'What you used and what it cost, day by day.' },
     limits: { title: 'Limits', about: 'Every rate limit that holds for you, and what is left of it.' },
     logs: { title: 'Request log', about: 'Your requests and their answers, for when something went wrong.' },
     auditLog: { title: 'Audit log', about: 'Who changed what, and when.' },
   },
   scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
-  routes: [...routes, ...operatorRoutes, ...operatorKeyRoutes],
+  routes: [
+    ...routes,
+    ...teamRoutes,
+    ...operatorRoutes,
+    ...operatorKeyRoutes,
+    ...searchRoutes,
+    ...ofAnyAccount(routes, {
+      'logs.list': ['operator.listRequests', 'List the requests of any account'],
+      'logs.get': ['operator.getRequest', 'Read one request of any account'],
+      'usage.get': ['operator.getUsage', 'Read what any account used and what it cost'],
+      'auditLog.list': ['operator.listAuditLog', 'List who changed what in any account'],
+    }),
+  ],
+  finders: [requestFinder],
   events: Object.values(keyEvents),
   chores: [reminderChore, sessionChore],
   hooks: memberHooks,

@@ -11,7 +11,7 @@ import type { Signals } from '../../platform/nodes/signals.ts'
 import { keyEvents } from './events.ts'
 import { endings, sessionFacts } from './members/session.ts'
 import { useSession } from './members/store.ts'
-import { exposeKey, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
+import { accountFacts, exposeKey, factsByAccount, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
 
 export function credentialStore(
   db: Database,
@@ -28,6 +28,10 @@ export function credentialStore(
     async findById(id) {
       const row = await maybe(db.query(factsById, { id }))
       return row && factsOf(row)
+    },
+    async factsOfAccount(account, environment) {
+      const row = await maybe(db.query(factsByAccount, { account, environment }))
+      return row && accountFacts(row, environment)
     },
     async findSession(hash, environment) {
       const nowMs = clock.nowMs()

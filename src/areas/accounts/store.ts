@@ -33,6 +33,12 @@ export interface KeyRow {
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
   last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
 
+export const countKeys = statement.home<{ account: string; at: Date }, { count: number }>(
+  'accounts.count_keys',
+  `select count(*)::int as count from accounts.api_keys
+    where account_id = $account and revoked_at is null and (expires_at is null or expires_at > $at)`,
+)
+
 export const insertKey = statement.home<
   {
     hash: Buffer
@@ -164,7 +170,8 @@ export const takeDueForRotation = statement.home<
    returning k.id, a.bucket, k.account_id, k.environment, k.name, k.prefix, k.last4, k.created_at`,
 )
 
-interface FactsRow extends KeyRow {
+interface AccountFactsRow {
+  account_id: string
   bucket: number
   plan: string
   plan_limits: Partial<Record<string, number | null>>
@@ -176,6 +183,26 @@ interface FactsRow extends KeyRow {
   account_status: string
   clock_offset_ms: bigint
 }
+
+type FactsRow = KeyRow & AccountFactsRow
+
+/** An account and its plan as the facts of a key have them. */
+export const factsByAccount = statement.home<{ account: string; environment: Environment }, AccountFactsRow>(
+  'accounts.facts_by_account',
+  `select a.id as account_id, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency,
+          a.country, a.operator, a.status as account_status,
+          case when $environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
+     from accounts.accounts a
+     join accounts.plans p on p.name = a.plan
+     left join accounts.sandbox_clocks c on c.account_id = a.id
+    where a.id = $account`,
+)
+
+/** Every account there is, for searches that ask each of them. */
+export const everyAccount = statement.home<Record<never, never>, { id: string; bucket: number; name: string }>(
+  'accounts.every_account',
+  'select id, bucket, name from accounts.accounts',
+)
 
 const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
     k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
@@ -388,6 +415,30 @@ export function factsOf(row: FactsRow): KeyFacts {
     rateLimitPerSecond: row.rate_limit_per_second,
     strict: row.strict,
     envelope: row.envelope,
+    ...planFacts(row),
+  }
+}
+
+/** The facts of an account that no key asked for. */
+export function accountFacts(row: AccountFactsRow, environment: Environment): KeyFacts {
+  return {
+    keyUuid: row.account_id,
+    account: row.account_id,
+    bucket: row.bucket,
+    environment,
+    scopes: [],
+    expiresAt: null,
+    revokedAt: null,
+    allowedIps: [],
+    rateLimitPerSecond: null,
+    strict: false,
+    envelope: 'both',
+    ...planFacts(row),
+  }
+}
+
+function planFacts(row: AccountFactsRow) {
+  return {
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
     allowances: row.allowances,

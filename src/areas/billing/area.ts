@@ -2,12 +2,17 @@
 // The door of the billing area. Its transactions lock rows in one order, so that no two of them wait for each other: the
 // payment, the wallet, the invoice (of several the oldest first), the subscription, what the customer has in hand, the number
 // of the next invoice.
+
+import { idOf } from '../../kernel/ids.ts'
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { finder } from '../../platform/finding.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'
 import { invoiceHooks } from './invoices/hosted.ts'
+import { mailInvoiceJob } from './invoices/mail.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
@@ -23,9 +28,30 @@ export const billing: Area = {
   },
   uses: ['email', 'payments', 'sms'],
   scopes: [scopeArea('billing', { limit: 'payments' })],
-  routes: [...invoiceRoutes, ...customerRoutes, ...planRoutes, ...subscriptionRoutes],
-  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
+  routes: [
+    ...invoiceRoutes,
+    ...customerRoutes,
+    ...planRoutes,
+    ...subscriptionRoutes,
+    ...ofAnyAccount([...invoiceRoutes, ...subscriptionRoutes], {
+      'billing.listInvoices': ['operator.listInvoices', 'List the invoices of any account'],
+      'billing.getInvoice': ['operator.getInvoice', 'Read an invoice of any account'],
+      'billing.listSubscriptions': ['operator.listSubscriptions', 'List the subscriptions of any account'],
+      'billing.getSubscription': ['operator.getSubscription', 'Read a subscription of any account'],
+    }),
+  ],
+  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob, mailInvoiceJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   hooks: invoiceHooks,
+  finders: [
+    finder({
+      kind: 'invoice',
+      prefix: 'invoice',
+      table: 'billing.invoices',
+      status: 't.status',
+      words: ['number', 'reference'],
+      path: (id) => `/billing/invoices/${idOf('invoice', id)}`,
+    }),
+  ],
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the email area.
-import { buckets } from '../../kernel/ids.ts'
+import { buckets, idOf } from '../../kernel/ids.ts'
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { finder } from '../../platform/finding.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './bulk/batches.ts'
@@ -15,12 +17,14 @@ import { answerZone } from './dns/zone.ts'
 import { checkJob } from './domains/check.ts'
 import { domainRoutes, republish } from './domains/routes.ts'
 import { emailEvents } from './events.ts'
+import { providerHook } from './inbound/provider-hook.ts'
 import { returnsListener } from './inbound/returns.ts'
 import { emailCharges } from './prices.ts'
 import { messageRoutes } from './routes.ts'
 import { mailWorld } from './sandbox/mail-world.ts'
 import { sandboxMailRoutes } from './sandbox/routes.ts'
 import { changeRoutes } from './sending/change.ts'
+import { ownerNoticeJob } from './sending/tell-owners.ts'
 import { emailSettings } from './settings.ts'
 import { credentialRoutes } from './smtp/credentials.ts'
 import { submissionListener } from './smtp/submission.ts'
@@ -62,11 +66,24 @@ export const email: Area = {
     ...trackingWebhookRoutes,
     ...credentialRoutes,
     ...sandboxMailRoutes,
+    ...ofAnyAccount(messageRoutes, {
+      'email.list': ['operator.listEmails', 'List the mail of any account'],
+      'email.get': ['operator.getEmail', 'Read what became of a mail of any account'],
+    }),
   ],
-  hooks: trackingHooks,
+  finders: [
+    finder({
+      kind: 'email',
+      prefix: 'email',
+      table: 'email.messages',
+      status: 't.status',
+      path: (id) => `/email/${idOf('email', id)}`,
+    }),
+  ],
+  hooks: [...trackingHooks, providerHook],
   listeners: [submissionListener, returnsListener, dnsListener],
   demo: demoMail,
-  jobs: [sendJob, bulkJob, batchJob, checkJob],
+  jobs: [sendJob, bulkJob, batchJob, checkJob, ownerNoticeJob],
   events: Object.values(emailEvents),
   async start(app) {
     mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))

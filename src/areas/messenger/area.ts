@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the messenger area.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { messengerEvents } from './events.ts'
 import { fallbackJob } from './fallback.ts'
+import { fromSmsJob } from './from-sms.ts'
 import { ingressHook } from './ingress.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { channelRoutes } from './operator/channels.ts'
 import { peopleRoutes } from './people.ts'
 import { messengerCharges } from './pricing.ts'
 import { messageRoutes } from './routes.ts'
+import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { simulatedMessenger } from './sandbox/provider.ts'
 import { submitJob } from './submit.ts'
@@ -28,9 +32,21 @@ export const messenger: Area = {
   },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],
-  routes: [...mediaRoutes, ...templateRoutes, ...peopleRoutes, ...messageRoutes, ...channelRoutes, ...sandboxRoutes],
+  routes: [
+    ...mediaRoutes,
+    ...templateRoutes,
+    ...peopleRoutes,
+    ...messageRoutes,
+    ...channelRoutes,
+    ...sandboxRoutes,
+    ...handsetRoutes,
+    ...ofAnyAccount(messageRoutes, {
+      'messenger.list': ['operator.listChatMessages', 'List the chat messages of any account'],
+      'messenger.get': ['operator.getChatMessage', 'Read a chat message of any account'],
+    }),
+  ],
   hooks: [ingressHook],
-  jobs: [submitJob, fallbackJob],
+  jobs: [submitJob, fallbackJob, fromSmsJob],
   events: Object.values(messengerEvents),
   chores: [templateChore],
   simulators: [simulatedMessenger],

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the SMS area.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
@@ -24,6 +26,7 @@ import { accountRoutes } from './operator/accounts.ts'
 import { bindRoutes } from './operator/binds.ts'
 import { carrierRoutes } from './operator/carrier-routes.ts'
 import { countryRoutes } from './operator/countries.ts'
+import { messageFinders } from './operator/find.ts'
 import { assignedNumberRoutes } from './operator/numbers.ts'
 import { reviewRoutes } from './operator/senders.ts'
 import { portedNumberRoutes } from './ported/routes.ts'
@@ -36,6 +39,7 @@ import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
+import { timelineRoutes } from './timeline.ts'
 
 export const sms: Area = {
   name: 'sms',
@@ -52,6 +56,7 @@ export const sms: Area = {
   simulators: [messageCentre],
   routes: [
     ...messageRoutes,
+    ...timelineRoutes,
     ...analyticsRoutes,
     ...optOutRoutes,
     ...senderRoutes,
@@ -66,6 +71,11 @@ export const sms: Area = {
     ...sandboxRoutes,
     ...handsetRoutes,
     ...behaviourRoutes,
+    ...ofAnyAccount([...messageRoutes, ...timelineRoutes], {
+      'sms.list': ['operator.listMessages', 'List the texts of any account'],
+      'sms.get': ['operator.getMessage', 'Read a text of any account'],
+      'sms.timeline': ['operator.getMessageTimeline', 'Follow a text of any account'],
+    }),
   ],
   jobs: [...submitJobs, joinJob, batchJob],
   events: Object.values(smsEvents),
@@ -73,6 +83,7 @@ export const sms: Area = {
   chores: [...receiptChores, strayChore, textChore, shortLinkChore],
   charges: smsCharges,
   spendByCountry,
+  finders: messageFinders,
   hooks: [optOutHook, shortLinkHook, ...noticeHooks(intakeOf)],
   health: (app) => networkOf(app).health(),
   start: (app) => {
@@ -90,6 +101,8 @@ function intakeOf(app: App): Intake {
   }
 }
 
+/** How another channel takes over a text that failed. */
+export { fallbackOf, finishFallback, smsFallback } from './fallback/fallback.ts'
 export type { Sending } from './sending/accept.ts'
 /** How another area sends one text for an account. */
 export { sendForAccount } from './sending/send-for-account.ts'

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the USSD area.
+
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { analyticsRoutes } from './analytics.ts'
@@ -34,6 +36,10 @@ export const ussd: Area = {
     ...menuRoutes,
     ...ussdSandboxRoutes,
     ...ussdOperatorRoutes,
+    ...ofAnyAccount(sessionRoutes, {
+      'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
+      'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
+    }),
   ],
   hooks: ussdHooks,
   chores: [sessionChore],

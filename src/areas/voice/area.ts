@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the voice area: programmable calls.
+
+import { idOf } from '../../kernel/ids.ts'
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { finder } from '../../platform/finding.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { orphanChore } from '../../platform/sessions.ts'
 import { clockOffsetOf } from './calls/clock-offset.ts'
@@ -66,6 +70,16 @@ export const voice: Area = {
     ...recordingRoutes,
     ...callRoutes,
     ...sandboxRoutes,
+    ...ofAnyAccount(callRoutes, { 'voice.getCall': ['operator.getCall', 'Read a call of any account'] }),
+  ],
+  finders: [
+    finder({
+      kind: 'call',
+      prefix: 'call',
+      table: 'voice.calls',
+      status: 't.status',
+      path: (id) => `/voice/${idOf('call', id)}`,
+    }),
   ],
   jobs: [placeJob, tellJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],

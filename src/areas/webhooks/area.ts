@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the webhooks area: endpoints, their deliveries, and the pages and streams beside them.
+
+import { idOf } from '../../kernel/ids.ts'
+import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { finder } from '../../platform/finding.ts'
 import { deliver } from './deliveries/due.ts'
 import { webhookChores } from './deliveries/history.ts'
 import { replay, replayWindow } from './deliveries/replays.ts'
@@ -23,11 +27,32 @@ export const webhooks: Area = {
   scopes: [scopeArea('webhooks', { words: { read: ['write', 'manage'], write: ['manage'], manage: ['write'] } })],
   topics: ['webhooks'],
   partitions: [{ table: 'webhooks.deliveries', period: 'day', ahead: 3, keepDays: 'PAMOJA_EVENT_DAYS', fill: 20 }],
-  routes: [...endpointRoutes, ...deliveryRoutes, replayWindow, listenWebhooks, openPortal],
+  routes: [
+    ...endpointRoutes,
+    ...deliveryRoutes,
+    replayWindow,
+    listenWebhooks,
+    openPortal,
+    ...ofAnyAccount([...endpointRoutes, ...deliveryRoutes], {
+      'webhooks.list': ['operator.listWebhooks', 'List the webhooks of any account'],
+      'webhooks.deliveries': ['operator.listDeliveries', 'List what was delivered to a webhook of any account'],
+      'webhooks.delivery': ['operator.getDelivery', 'Read one delivery of any account with all its attempts'],
+    }),
+  ],
   jobs: [deliver, replay],
   chores: webhookChores,
   events: Object.values(webhookEvents),
   hooks: portalHooks,
+  finders: [
+    finder({
+      kind: 'delivery',
+      prefix: 'delivery',
+      table: 'webhooks.deliveries',
+      status: 't.status',
+      parent: 't.endpoint_id',
+      path: (id, endpoint) => `/webhooks/${idOf('webhook', endpoint ?? id)}/deliveries/${idOf('delivery', id)}`,
+    }),
+  ],
 }
 
 export { type Answer, ask } from './ask.ts'

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that were logged, and what they add up to, as customers look them up.
+import { idOf } from '../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../db.ts'
+import { finder } from '../finding.ts'
 import type { Window } from '../page.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
@@ -85,3 +87,11 @@ export async function usageOf(
 ): Promise<{ day: string | null; area: string | null; operation: string | null; requests: number; errors: number }[]> {
   return queryable.query(sumUsage, { ...tenant, ...range, byDay: by.day, byArea: by.area, byOperation: by.operation })
 }
+
+export const requestFinder = finder({
+  kind: 'request',
+  prefix: 'request',
+  table: 'platform.requests',
+  status: 't.status',
+  path: (id) => `/logs/${idOf('request', id)}`,
+})

@@ -9,12 +9,14 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Receipt } from '../carrier.ts'
+import { goOn } from '../fallback/fallback.ts'
 import { networkOf } from '../network/network.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
 import { recallTaken } from './remembered.ts'
 import { reroute } from './reroute.ts'
 import { changeOf, commitSurely, storeReceipt, tell, transferId } from './status.ts'
+import { noteReceipt } from './trace.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4
@@ -163,6 +165,7 @@ async function forget({ db }: App, carriers: readonly string[], id: string): Pro
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
   const { message, part, parts, holder } = named
   const { carrier } = receipt
+  noteReceipt(app, message, receipt)
   if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named, carrier)
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
     app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')
@@ -204,6 +207,7 @@ async function store(
     transfer: status === 'failed' && isPaidBack(app, message) ? transferId(app) : null,
   })
   tell(app, change, verdict)
+  if (verdict.changed && status === 'failed') await goOn(app, tenantOf(message), message.id)
 }
 
 /** Whether the route of a message says that it costs nothing where the network could not deliver it. */

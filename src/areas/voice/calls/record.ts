@@ -243,6 +243,7 @@ export class CallRecord {
         outbox.prepare(callEvents.answered, occasion, this.id, {
           ...about,
           status,
+          duration: row.duration,
           answered_at: row.answered_at ?? new Date(nowMs),
           wait_seconds: waited,
           answered_by: row.direction === 'inbound' ? 'flow' : 'callee',

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How operators find a payment or a payout of which they know only the id, the reference, or what the provider calls it.
+import { idOf } from '../../kernel/ids.ts'
+import { elsewhere, finder } from '../../platform/finding.ts'
+import { kinds } from './carriers/kinds.ts'
+
+const providers = kinds.map(({ provider }) => `'${provider}'`).join(', ')
+
+/** By the provider's own name for it, such as the code of an M-Pesa receipt. Index: <table>_provider_reference. */
+const atProvider = (table: string) =>
+  elsewhere(
+    `${table}_found_by_provider_reference`,
+    `select p.account_id, p.environment, p.id, p.status, null::uuid as parent from ${table} p
+      where p.environment in ('test', 'live') and p.provider in (${providers}) and p.provider_reference = $text
+        and p.bucket = any($buckets::smallint[]) and p.account_id = any($accounts::uuid[])
+      limit $most::int`,
+  )
+
+export const paymentFinders = [
+  finder({
+    kind: 'payment',
+    prefix: 'payment',
+    table: 'payments.payments',
+    status: 't.status',
+    words: ['reference'],
+    others: [atProvider('payments.payments')],
+    path: (id) => `/payments/${idOf('payment', id)}`,
+  }),
+  finder({
+    kind: 'payout',
+    prefix: 'payout',
+    table: 'payments.payouts',
+    status: 't.status',
+    words: ['reference'],
+    others: [atProvider('payments.payouts')],
+    path: (id) => `/payouts/${idOf('payout', id)}`,
+  }),
+]
