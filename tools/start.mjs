@@ -3,7 +3,7 @@
 // --initial-old-space-size: V8 takes a small heap for a small program, and under load collects it every other second, each
 // time with a thread on another core for 60 ms. With 256 MB to fill first it is once in half a minute.
 
-import { prepare } from './bootstrap.mjs'
+import { addLaterBeside, prepare } from './bootstrap.mjs'
 
 process.setSourceMapsEnabled(true)
 
@@ -17,5 +17,6 @@ const isReady = await prepare(process.argv[2]).then(
 )
 if (isReady) {
   const { run } = await import('../dist/program/main.js')
+  if ((process.argv[2] ?? 'serve') === 'serve') addLaterBeside()
   await run(process.argv.slice(2))
 }
