@@ -65,12 +65,31 @@ const GatewayRecord = Type.Object(
 
 const maxGateways = 100
 
-const put = statement.home<Omit<GatewayRow, 'is_up' | 'last_error' | 'profile'> & { profile: string }, GatewayRow>(
+interface Put {
+  name: string
+  host: string
+  port: number
+  tls: boolean
+  systemId: string
+  systemType: string
+  sealed: Buffer
+  bindMode: string
+  windowSize: number
+  responseTimeoutSeconds: number
+  enquireLinkSeconds: number
+  prefixes: readonly string[]
+  profile: string
+  enabled: boolean
+  createdAt: Date
+  updatedAt: Date
+}
+
+const put = statement.home<{ [K in keyof Put]: Put[K] }, GatewayRow>(
   'ussd.put_smpp_gateway',
   `insert into ussd.smpp_gateways as g (name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size,
      response_timeout_seconds, enquire_link_seconds, prefixes, profile, enabled, created_at, updated_at)
-   values ($name, $host, $port, $tls, $system_id, $system_type, $sealed, $bind_mode, $window_size, $response_timeout_seconds,
-     $enquire_link_seconds, $prefixes::text[], $profile::jsonb, $enabled, $created_at, $updated_at)
+   values ($name, $host, $port, $tls, $systemId, $systemType, $sealed, $bindMode, $windowSize, $responseTimeoutSeconds,
+     $enquireLinkSeconds, $prefixes::text[], $profile::jsonb, $enabled, $createdAt, $updatedAt)
    on conflict (name) do update
      set host = excluded.host, port = excluded.port, tls = excluded.tls, system_id = excluded.system_id,
          system_type = excluded.system_type, sealed = excluded.sealed, bind_mode = excluded.bind_mode,
@@ -113,35 +132,35 @@ function checkProfile(given: unknown): void {
   if (opTag === sessionTag) throw invalid('profile.session_tag', 'must differ from op_tag')
 }
 
-function rowOf(app: App, name: string, before: GatewayRow | null, change: Change, now: Date) {
+function rowOf(app: App, name: string, before: GatewayRow | null, change: Change, now: Date): Put {
   const { password, profile } = change
   const sealed = password === undefined ? before?.sealed : app.secrets.sealForInstallation(sealPlace(name), password)
-  const [host, port, system_id] = [
+  const [host, port, systemId] = [
     change.host ?? before?.host,
     change.port ?? before?.port,
     change.system_id ?? before?.system_id,
   ]
-  if (host === undefined || port === undefined || system_id === undefined || !sealed)
+  if (host === undefined || port === undefined || systemId === undefined || !sealed)
     throw new Error('a gateway was made without its place')
   return {
-    ...{ name, host, port, system_id, sealed },
+    ...{ name, host, port, systemId, sealed },
     tls: change.tls ?? before?.tls ?? false,
-    system_type: change.system_type ?? before?.system_type ?? '',
-    bind_mode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
-    window_size: change.window ?? before?.window_size ?? 100,
-    response_timeout_seconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
-    enquire_link_seconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
+    systemType: change.system_type ?? before?.system_type ?? '',
+    bindMode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
+    windowSize: change.window ?? before?.window_size ?? 100,
+    responseTimeoutSeconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
+    enquireLinkSeconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
     prefixes: change.prefixes ?? before?.prefixes ?? [],
     profile: JSON.stringify(profile ?? before?.profile ?? {}),
     enabled: change.enabled ?? before?.enabled ?? true,
-    created_at: before?.created_at ?? now,
-    updated_at: now,
+    createdAt: before?.created_at ?? now,
+    updatedAt: now,
   }
 }
 
 async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
   checkProfile(change.profile ?? before?.profile)
-  const row = await one(tx.query(put, rowOf(app, name, before, change, now)))
+  const row = await one(tx.query(put, { ...rowOf(app, name, before, change, now) }))
   await app.signals.send(tx, gatewayTopic, name)
   return row
 }
