@@ -2,6 +2,7 @@
 // One-time codes as a customer meets them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -120,6 +121,27 @@ test('a code goes by mail, and by the messenger in a template of the account', a
   assert.equal(messaged.body.channel, 'messenger')
   const message = await cyd.client.get(`/v1/messenger/${messaged.body.message_id}`)
   assert.deepEqual([message.status, message.body.type], [200, 'template'], message.text)
+})
+
+test('a code is spoken by a call, which knows no more than its id', async () => {
+  const dan = await world.account({ balance: 100 })
+  const called = await dan.client.post('/v1/identity/phone/send-otp', {
+    ...{ phone: '+254711000121', channel: 'voice', language: 'sw', code_length: 8 },
+  })
+  assert.deepEqual([called.status, called.body.channel], [200, 'voice'], called.text)
+  assert.match(called.body.message_id, /^call_/)
+  const call = await eventually(async () => {
+    const { body } = await dan.client.get(`/v1/voice/${called.body.message_id}`)
+    return body.ended_at && body
+  }, 'the call to end')
+  assert.deepEqual([call.to, call.status], ['+254711000121', 'completed'], JSON.stringify(call))
+  assert.ok(call.duration > 0, 'it was spoken')
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  const { rows } = await db.query('select c::text as text from voice.calls c')
+  await db.end()
+  assert.equal(rows.length, 1)
+  assert.equal(/12345678|1, 2, 3/.test(rows[0].text), false)
 })
 
 test('bad requests are refused by name and leave nothing', async () => {

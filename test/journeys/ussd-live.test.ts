@@ -3,8 +3,8 @@
 // tags of a vendor, which says everything twice.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
 import type { Client } from '../client.ts'
 import { startReceiver } from '../receiver.ts'
 import { application, newCode, newPhone } from '../ussd.ts'

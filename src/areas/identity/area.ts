@@ -3,12 +3,14 @@
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { followCalls } from '../voice/area.ts'
 import { blocklistRoutes } from './blocklist.ts'
 import { identityCharges } from './charging.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { computeOf } from './engines/engines.ts'
 import { identityEvents } from './events.ts'
 import { faceRoutes } from './faces/routes.ts'
+import { codeSpeaker } from './otp/by-voice.ts'
 import { otpRoutes } from './otp/routes.ts'
 import { registryClientOf } from './registry/adapter.ts'
 import { registryRoutes } from './registry/routes.ts'
@@ -22,7 +24,7 @@ import { waitingFor } from './verify/waiting.ts'
 
 export const identity: Area = {
   name: 'identity',
-  uses: ['sms', 'messenger', 'email'],
+  uses: ['sms', 'messenger', 'email', 'voice'],
   chapters: {
     identity: {
       title: 'Identity',
@@ -47,8 +49,11 @@ export const identity: Area = {
   events: Object.values(identityEvents),
   charges: identityCharges,
   drain: (app) => waitingFor(app).stop(),
-  start: async (app) => async () => {
-    await computeOf(app).stop()
-    await registryClientOf(app).close()
+  start: async (app) => {
+    followCalls(app, codeSpeaker)
+    return async () => {
+      await computeOf(app).stop()
+      await registryClientOf(app).close()
+    }
   },
 }

@@ -8,6 +8,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { mailForAccount } from '../../email/area.ts'
 import { codeForAccount } from '../../messenger/area.ts'
 import { sendForAccount } from '../../sms/area.ts'
+import { callWithCode } from './by-voice.ts'
 import { codeOf, messageWith, subjectIn } from './code.ts'
 import type { OtpSend } from './send.ts'
 import type { OtpRow } from './store.ts'
@@ -36,12 +37,16 @@ type Carry = (app: App, caller: Caller, errand: Errand) => Promise<string | null
 const undeliverableNumber = '+254700000001'
 const usualSender = 'Verify'
 
-const carriers: Readonly<Partial<Record<Channel, Carry>>> = {
+const carriers: Readonly<Record<Channel, Carry>> = {
   sms: (app, caller, { input, text, key }) =>
     sendForAccount(app, caller, { to: input.phone, from: input.from ?? usualSender, message: text, key }),
   messenger: (app, caller, { input, text, code, key }) =>
     codeForAccount(app, caller, { to: input.phone, code, text, language: input.language ?? 'en', key }),
   email: (app, caller, { input, text, key }) => byMail(app, caller, input, text, key),
+  voice: (app, caller, { input, otp }) =>
+    callWithCode(app, caller, {
+      ...{ otp: otp.id, to: input.phone, from: input.from, message: input.message, language: input.language },
+    }),
 }
 
 function byMail(app: App, caller: Caller, input: Static<typeof OtpSend>, text: string, key: string) {
@@ -67,12 +72,11 @@ export async function carry(app: App, caller: Caller, input: Static<typeof OtpSe
   const wanted = [input.channel ?? 'sms'].flat()
   let refusal: AppError | null = null
   for (const channel of wanted) {
-    const send = carriers[channel]
-    if (!send || isUnreachable(caller, input.phone, channel)) continue
+    if (isUnreachable(caller, input.phone, channel)) continue
     const text = messageWith(code, channel === 'sms' ? input : { ...input, app_hash: undefined, web_origin: undefined })
     const errand = { input, otp, code, text, key: `otp ${otp.id} ${otp.sends} ${channel}` }
     try {
-      return { channel, messageId: await send(app, caller, errand) }
+      return { channel, messageId: await carriers[channel](app, caller, errand) }
     } catch (problem) {
       if (!(problem instanceof AppError)) throw problem
       if (!isMissing(problem)) refusal = problem
