@@ -193,8 +193,8 @@ export class UssdNetworkSimulator {
         .replace(/[^\d*]/g, '')
         .replace(/^\*|\*$/g, '')
         .split('*')[0] ?? ''
-    // Whoever is bound now, where the session that the dialog began over is gone.
-    const via = this.#smsc?.sessions.has(session) ? session : this.#receiver()
+    // Whoever is bound now, where the session that the dialog began over is gone, or only sends.
+    const via = session.receives && this.#smsc?.sessions.has(session) ? session : this.#receiver()
     if (!via) return Promise.reject(new Error('no session that receives USSD is bound'))
     return via.deliver(ussdPdu({ op, dialog, sequence, phone, code: digits, text }, 'source', this.#profile))
   }

@@ -115,7 +115,7 @@ test('a menu texts the subscriber and asks their phone to pay, once', async () =
     const { body } = await client.get('/v1/payments/transactions')
     return body.data[0]
   }, 'the payment')
-  assert.deepEqual([payment.amount, payment.currency, payment.phone], [50, 'KES', phone])
+  assert.deepEqual([payment.amount, payment.currency, payment.phone.slice(-4)], [50, 'KES', phone.slice(-4)])
   assert.deepEqual(payment.metadata, { ussd_session: begun.session_id })
   const sent = (await client.get('/v1/sms')).body.data
   assert.deepEqual([sent.length, sent[0].to, sent[0].from], [1, phone, 'ACME'])
