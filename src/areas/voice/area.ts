@@ -35,7 +35,6 @@ export { callEvents } from './events.ts'
 export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
 export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
-export { firstNumberOf } from './numbers/first-number.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {
