@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why the program could not start, in one sentence an operator can act on.
 import { join } from 'node:path'
-import { type Config, StartError } from './config.ts'
+import type { Config } from './config.ts'
+import { StartError } from './kernel/start-error.ts'
 import { isUnavailable } from './platform/db.ts'
 import { UnknownRootKeyError } from './platform/secrets.ts'
 

@@ -8,6 +8,7 @@ import { emailSettings } from './areas/email/settings.ts'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
 import { voiceSettings } from './areas/voice/settings.ts'
+import { StartError } from './kernel/start-error.ts'
 import {
   addresses,
   boolean,
@@ -169,12 +170,6 @@ export interface LoadedConfig {
   origins: Readonly<Record<string, string>>
 }
 
-/** Why the program cannot do what it was asked to, in one sentence that the operator can act on. */
-export class StartError extends Error {}
-
-/** The platform that a command speaks to does not answer. */
-export class UnreachableError extends StartError {}
-
 /** What is wrong with the settings: one sentence, or a list when there is more than one thing. */
 export class ConfigError extends StartError {}
 
@@ -244,8 +239,8 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
 /** What .env.example holds: every setting with its sentence, commented out, at its default. */
 export function describeEnvExample(): string {
   const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
-  return `# Every setting, at its default. Copy this file to .env, change what you need, and start with
-#   node --env-file=.env --initial-old-space-size=256 tools/start.mjs
+  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. What is in the
+# environment already, wins.
 # A setting may also come from a file: PAMOJA_SECRET_KEY_FILE=/run/secrets/key instead of PAMOJA_SECRET_KEY=...
 
 ${lines.join('\n')}`

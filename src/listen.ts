@@ -7,8 +7,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Config, ConfigError, StartError, UnreachableError } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { backoffMs } from './kernel/backoff.ts'
+import { StartError, UnreachableError } from './kernel/start-error.ts'
 import type { Credentials } from './welcome.ts'
 
 const retrySeconds = [0.5, 1, 2, 5, 10]

@@ -31,7 +31,7 @@ export class Client {
 
   constructor(origin: string, ca: string | null, key: string | null, agent?: Agent, options: AgentOptions = {}) {
     this.#origin = origin
-    this.#agent = agent ?? new Agent({ keepAlive: true, maxSockets: 64, ...(ca ? { ca } : {}), ...options })
+    this.#agent = agent ?? new Agent({ keepAlive: true, maxSockets: 128, ...(ca ? { ca } : {}), ...options })
     this.#authorization = key === null ? null : `Bearer ${key}`
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers do with mail in tests: send it, wait for it, and read what arrived in the sandbox.
 import assert from 'node:assert/strict'
-import { type Account, eventually } from './world.ts'
+import pg from 'pg'
+import { type Account, eventually, type World } from './world.ts'
 
 export async function sendMail(account: Account, fields: Record<string, unknown>): Promise<string> {
   const message = {
@@ -38,4 +39,41 @@ export async function settled({ client }: Account, messageId: string, ...statuse
 export async function toldOf({ client }: Account, messageId: string): Promise<string[]> {
   const { body } = await client.get(`/v1/events?resource_id=${messageId}&order=asc`)
   return body.data.map(({ event }: { event: string }) => event)
+}
+
+/**
+ * A live account with money that may send from a domain. The world's DNS cannot be told of it, so that the database is: which
+ * records a domain needs is tested in the sandbox.
+ */
+export async function liveSender(
+  { account: opened, operator, stranger, databaseUrl }: World,
+  domain: string,
+): Promise<{ account: Account; records: readonly { name: string; value: string }[] }> {
+  const { id, client } = await opened()
+  await operator.post(`/v1/operator/accounts/${id}/credit`, {
+    amount: 10_000,
+    currency: 'KES',
+    environment: 'live',
+    reference: `live ${domain}`,
+  })
+  const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const account = { id, key: live.key, client: stranger.as(live.key) }
+  const { status, body } = await account.client.post('/v1/email/domains', { domain, dkim_record: 'txt' })
+  assert.equal(status, 201, JSON.stringify(body))
+  await sayVerified(databaseUrl, domain)
+  return { account, records: body.records }
+}
+
+export async function sayVerified(databaseUrl: string, domain: string): Promise<void> {
+  const sql = new pg.Client({ connectionString: databaseUrl })
+  await sql.connect()
+  try {
+    const records = { verification: 'valid', dkim: 'valid', dkim_ed25519: 'valid' }
+    await sql.query(
+      `update email.domains set status = 'verified', verified_at = now(), records = $1 where domain = $2`,
+      [JSON.stringify(records), domain],
+    )
+  } finally {
+    await sql.end()
+  }
 }

@@ -20,10 +20,19 @@ const core = [/^test\/laws\//, /^src\/ledger\//, /^src\/platform\/(work|commit|i
 const journeys = { accounts: 'account', billing: 'invoices' }
 
 /**
- * What starts, kills and watches processes has one of its own. So has what makes ids at another time than now: within a
- * process ids never go back, and those of the next file would not be of its time.
+ * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
+ * another time than now (within a process ids never go back, and those of the next file would not be of its time), some
+ * have hooks around each test, which would also run around those of the shared process, and one changes its environment.
  */
-const ownProcess = ['src/kernel/ids.test.ts', 'src/platform/nodes/maintenance.test.ts', 'src/platform/postgres.test.ts']
+const ownProcess = [
+  'src/areas/webhooks/deliveries/waiting.test.ts',
+  'src/kernel/ids.test.ts',
+  'src/platform/db/migrate.test.ts',
+  'src/platform/nodes/maintenance.test.ts',
+  'src/platform/postgres.test.ts',
+  'src/platform/storage.test.ts',
+  'test/journeys/identity-faces.test.ts',
+]
 const isAlone = (source) => /^test\/(faults\/|interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /** Test files as their sources, so that output of a deleted test is never run. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports beside that of the API: the admin listener, and those that areas declare. Each takes its own port, or a free one when
 // that is taken or when the API is not at its usual port either; the real addresses are in credentials.json.
-import { type Config, type Role, type SettingName, StartError, settings } from '../config.ts'
+import { type Config, type Role, type SettingName, settings } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
+import { StartError } from '../kernel/start-error.ts'
 import type { App } from './app.ts'
 
 type PortSetting = { [K in SettingName]: Config[K] extends number ? K : never }[SettingName]

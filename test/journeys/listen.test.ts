@@ -39,9 +39,8 @@ test('events reach a server on this machine with headers that verify, and are pr
 test('only the events that were asked for are handed on', async (t) => {
   const local = await localServer(t)
   const payments = listening(['--forward-to', local.url, '--events', 'payment.*'])
-  const keys = listening(['--forward-to', local.url, '--events', 'sms.*,apikey.*'], {
-    PAMOJA_API_KEY: world.credentials.operator_key,
-  })
+  const { body: second } = await world.demo.post('/v1/api-keys', { name: 'Key for listening' })
+  const keys = listening(['--forward-to', local.url, '--events', 'sms.*,apikey.*'], { PAMOJA_API_KEY: second.key })
   await payments.prints('Listening to')
   await keys.prints('Listening to')
   const id = await happen()

@@ -338,6 +338,66 @@ test('a message that fails goes on by SMS when its sender asks for it, and the t
   assert.equal((body.data ?? body).to, '+254711000002')
 })
 
+/** Numbers of the sandbox to which a text expires, and one of which nothing is heard; both are users of the messenger. */
+const failingPhone = '+254711000006'
+const silentPhone = '+254711000005'
+
+test('a text that fails goes on over the messenger when its sender asks for it, and only that is paid', async () => {
+  const ada = await world.account({ balance: 100 })
+  const phone = '+254711000001'
+  const fallback = { channel: 'messenger', text: { body: 'By messenger, then' } }
+  const sms = { to: failingPhone, from: 'PAMOJA', message: 'Habari' }
+  await writes(ada, failingPhone)
+  const { status, body } = await ada.client.post('/v1/sms/send', { ...sms, fallback })
+  assert.equal(status, 200, JSON.stringify(body))
+  const record = await eventually(async () => {
+    const { body: now } = await ada.client.get(`/v1/sms/${body.message_id}`)
+    return now.fallback_message_id ? now : null
+  }, 'the message')
+  assert.equal(record.status, 'failed')
+  const went = await recordOf(ada, record.fallback_message_id)
+  assert.deepEqual([went.to, went.text.body], [failingPhone, 'By messenger, then'])
+  for (const bad of [
+    { ...fallback, text: undefined },
+    { ...fallback, template: { name: 'x', language: 'en' } },
+    { ...fallback, channel: 'pigeon' },
+    { ...fallback, after: 1 },
+  ])
+    assert.deepEqual(await refusal(ada.client.post('/v1/sms/send', { ...sms, fallback: bad })), [
+      422,
+      'VALIDATION_ERROR',
+    ])
+  assert.deepEqual(await refusal(ada.client.post('/v1/sms/send', { ...sms, to: [phone, failingPhone], fallback })), [
+    422,
+    'VALIDATION_ERROR',
+  ])
+})
+
+test('a text that is delivered does not go on, and one that is not delivered in time does', async () => {
+  const ada = await world.account({ balance: 100 })
+  const fallback = { channel: 'messenger', text: { body: 'Then so' }, after: 3600 }
+  const send = async (to: string) => {
+    await writes(ada, to)
+    const { body } = await ada.client.post('/v1/sms/send', { to, from: 'PAMOJA', message: 'Habari', fallback })
+    return body.message_id
+  }
+  const [arrives, waits] = [await send('+254711000001'), await send(silentPhone)]
+  await eventually(
+    async () => (await ada.client.get(`/v1/sms/${arrives}`)).body.status === 'delivered',
+    'the text to be delivered',
+  )
+  await eventually(
+    async () => (await ada.client.get(`/v1/sms/${waits}`)).body.status === 'sent',
+    'the other to be sent',
+  )
+  await advance(ada, 3700)
+  await eventually(
+    async () => (await ada.client.get(`/v1/sms/${waits}`)).body.fallback_message_id,
+    'the message over the messenger',
+  )
+  assert.equal((await ada.client.get(`/v1/sms/${arrives}`)).body.fallback_message_id, null)
+})
+
 test('a message that was delivered in time does not go on by SMS', async () => {
   const ada = await world.account({ balance: 100 })
   await writes(ada, '+254711000001')

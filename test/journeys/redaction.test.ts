@@ -149,8 +149,9 @@ test('keys, tokens and texts are nowhere they do not belong', async () => {
       [],
       `${secret === mark ? 'what was marked' : secret.slice(0, 9)} was found`,
     )
-  // The event of a note tells its text, and the job that publishes it carries it there; messages are kept as they are.
-  const places = ['events.events', 'notes.notes', 'sms.messages', 'work.jobs']
+  // The event of a note tells its text, and the job that publishes it carries it there; messages, mails and what
+  // somebody typed in a USSD session are kept as they are.
+  const places = ['email.contents', 'events.events', 'notes.notes', 'sms.messages', 'ussd.sessions', 'work.jobs']
   assert.deepEqual(placesOf(noteText, everywhere).sort(), places)
 })
 
@@ -159,7 +160,7 @@ function waysToSpill(route: Route): RequestOptions[] {
   const example = route.examples?.[0]?.body
   const body = typeof example === 'object' && example !== null ? example : {}
   const sensitive = sensitiveFields(route)
-  const secret = /^\/v1\/(notes|sms|sandbox\/sms)\b/.test(route.path) ? noteText : mark
+  const secret = /^\/v1\/(notes|sms|ussd|email|sandbox\/(sms|ussd))\b/.test(route.path) ? noteText : mark
   const secrets = { password: mark, secret: mark, api_key: mark, token: mark, pin: mark }
   const bodies: unknown[] = [
     { ...body, ...secrets },

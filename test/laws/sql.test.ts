@@ -217,10 +217,12 @@ test('every operation takes and gives what its SQL function does', async () => {
 
 test('every row that a column may hold is that of its type', async () => {
   const broken: string[] = []
-  for (const { name, columns } of rowTypes.values())
+  // Types of the schema `trial` are made by tests of the platform, which may run in this process.
+  const ours = [...rowTypes.values()].filter(({ name }) => !name.startsWith('trial.'))
+  for (const { name, columns } of ours)
     if (described(columns).join() !== (await columnsOf(name)).join()) broken.push(name)
   assert.deepEqual(broken, [])
-  assert.ok(rowTypes.size >= 5)
+  assert.ok(ours.length >= 5)
 })
 
 async function columnsOf(type: string): Promise<string[]> {

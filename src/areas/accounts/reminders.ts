@@ -6,6 +6,7 @@ import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
+import { tellOwners } from '../../platform/owner-notices.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
 import { rotationDueAt, rotationDueMs } from './key.ts'
@@ -35,6 +36,14 @@ async function remind(app: App, tx: Tx): Promise<number> {
     const key_id = idOf('apiKey', id)
     const told = { key_id, name, prefix, last4, rotation_due_at: rotationDueAt(created_at) }
     await app.outbox.emit(tx, keyEvents.rotationDue, occasion, key_id, told)
+    await tellOwners(app, tx, occasion.tenant, {
+      subject: 'An API key should be replaced',
+      text: [
+        `The key “${name}” (${prefix}…${last4}) was made on ${created_at.toISOString().slice(0, 10)}.`,
+        'Rotate it under /v1/account/api-keys or in the console; the old one goes on working for a while.',
+      ],
+      key: `rotate ${key_id}`,
+    })
   }
   return rows.length
 }

@@ -12,6 +12,7 @@ import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'
 import { invoiceHooks } from './invoices/hosted.ts'
+import { mailInvoiceJob } from './invoices/mail.ts'
 import { overdueChore } from './invoices/overdue.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { planRoutes } from './plans/routes.ts'
@@ -39,7 +40,7 @@ export const billing: Area = {
       'billing.getSubscription': ['operator.getSubscription', 'Read a subscription of any account'],
     }),
   ],
-  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob],
+  jobs: [giveBackJob, renewJob, renewAloneJob, remindJob, mailInvoiceJob],
   events: [...Object.values(invoiceEvents), ...Object.values(subscriptionEvents)],
   chores: [overdueChore],
   hooks: invoiceHooks,

@@ -17,12 +17,14 @@ import { answerZone } from './dns/zone.ts'
 import { checkJob } from './domains/check.ts'
 import { domainRoutes, republish } from './domains/routes.ts'
 import { emailEvents } from './events.ts'
+import { providerHook } from './inbound/provider-hook.ts'
 import { returnsListener } from './inbound/returns.ts'
 import { emailCharges } from './prices.ts'
 import { messageRoutes } from './routes.ts'
 import { mailWorld } from './sandbox/mail-world.ts'
 import { sandboxMailRoutes } from './sandbox/routes.ts'
 import { changeRoutes } from './sending/change.ts'
+import { ownerNoticeJob } from './sending/tell-owners.ts'
 import { emailSettings } from './settings.ts'
 import { credentialRoutes } from './smtp/credentials.ts'
 import { submissionListener } from './smtp/submission.ts'
@@ -78,10 +80,10 @@ export const email: Area = {
       path: (id) => `/email/${idOf('email', id)}`,
     }),
   ],
-  hooks: trackingHooks,
+  hooks: [...trackingHooks, providerHook],
   listeners: [submissionListener, returnsListener, dnsListener],
   demo: demoMail,
-  jobs: [sendJob, bulkJob, batchJob, checkJob],
+  jobs: [sendJob, bulkJob, batchJob, checkJob, ownerNoticeJob],
   events: Object.values(emailEvents),
   async start(app) {
     mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))

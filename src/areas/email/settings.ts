@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators decide about mail: the name it is sent under, its ports, and whether it leaves through somebody else's server.
-import { addresses, host, integer, secretUrl, text } from '../../setting.ts'
+import { addresses, formed, host, integer, secret, secretUrl, text } from '../../setting.ts'
 
 export const emailSettings = {
   PAMOJA_MAIL_HOST: text(
@@ -14,6 +14,13 @@ export const emailSettings = {
   PAMOJA_MAIL_RELAY: secretUrl(
     ['smtp:', 'smtps:'],
     'Mail server that takes all live mail, such as smtp://user:password@relay:587.',
+  ),
+  PAMOJA_MAIL_HOOK_TOKEN: secret(
+    formed(
+      'Secret in the address under which the relay or a feedback loop tells what became of mail: /hooks/inbound/email/<token>.',
+      (given) => /^[\w-]{24,128}$/.test(given),
+      'must have 24 to 128 letters, digits, - and _',
+    ),
   ),
   PAMOJA_SMTP_HOST: host('127.0.0.1', 'Address on which SMTP submission and bounces are taken, and the DNS answers.'),
   PAMOJA_SMTP_PORT: integer(587, 0, 65535, 'Port of SMTP submission; a free one when it is taken.'),

@@ -7,6 +7,7 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { messengerEvents } from './events.ts'
 import { fallbackJob } from './fallback.ts'
+import { fromSmsJob } from './from-sms.ts'
 import { ingressHook } from './ingress.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { channelRoutes } from './operator/channels.ts'
@@ -43,7 +44,7 @@ export const messenger: Area = {
     }),
   ],
   hooks: [ingressHook],
-  jobs: [submitJob, fallbackJob],
+  jobs: [submitJob, fallbackJob, fromSmsJob],
   events: Object.values(messengerEvents),
   chores: [templateChore],
   simulators: [simulatedMessenger],

@@ -6,7 +6,7 @@ import { placeOf } from '../../kernel/phone.ts'
 import { aboutDollars } from '../../kernel/rough-rates.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
-import type { Caller } from '../../platform/auth.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 
 export type Unit = 'service' | 'utility' | 'marketing' | 'authentication'
 
@@ -25,8 +25,12 @@ export interface Price {
   readonly country: string | null
 }
 
-export function priceOf(app: App, { principal, tenant, receivedMs }: Caller, unit: Unit, to: string): Price {
-  const { currency } = principal.facts
+export function priceOf(
+  app: App,
+  { currency, tenant, receivedMs }: { currency: string; tenant: Tenant; receivedMs: number },
+  unit: Unit,
+  to: string,
+): Price {
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   const { country } = placeOf(to)
   const wanted = { area: 'messenger', unit, currency, account: tenant.account, atMs: receivedMs }

@@ -11,7 +11,7 @@ import { providerOf } from './carriers/cloud-api.ts'
 import { channelOf } from './channels.ts'
 import { readMessage, readPage, readRecord, recordOf } from './record.ts'
 import { MessageList, MessageRecord, MessageSend, Phone, SendReply, TemplateUse } from './schema.ts'
-import { send } from './send.ts'
+import { send, sendingOf } from './send.ts'
 import { createTemplate, prepareTemplate } from './templates/routes.ts'
 import { TemplateCreate, TemplateRecord } from './templates/template.ts'
 
@@ -41,7 +41,7 @@ const sendRoute = commit({
   body: MessageSend,
   reply: { status: 200, schema: SendReply },
   errors: sendErrors,
-  handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
+  handle: (app, { body }, caller, keyed) => send(app, body, sendingOf(caller), keyed),
 })
 
 /** A template, sent or created: which of the two, `to` says. */
@@ -94,7 +94,7 @@ function sendTemplate(app: App, body: Static<typeof TemplateBody>, caller: Calle
   const { name, language, components, category: _, template, ...rest } = body
   const used = template ?? { name, language, ...(components === undefined ? {} : { components }) }
   const { value } = checkSend({ ...rest, type: 'template', template: used })
-  return send(app, value, caller, keyed)
+  return send(app, value, sendingOf(caller), keyed)
 }
 
 /** Creating writes in a plain transaction, which then keeps the answer under the request's key too. */

@@ -9,6 +9,7 @@ import type { App } from '../../platform/app.ts'
 import { audited, auditRow } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
+import type { Occasion } from '../../platform/events.ts'
 import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
 import { jobRow } from '../../platform/work.ts'
 import { type Channel, channelOf } from './channels.ts'
@@ -74,13 +75,29 @@ interface Draft {
   readonly channel: Channel
 }
 
+/** For whom and when a message is sent, and who wanted that. */
+export interface Sending extends Occasion {
+  readonly requestId: string
+  readonly actor: string
+  readonly ip: string
+  /** Of the account. */
+  readonly currency: string
+  /** The UUID that the message gets, where it must be the same each time. */
+  readonly id?: string
+}
+
+export function sendingOf(caller: Caller): Sending {
+  return { ...caller, currency: caller.principal.facts.currency }
+}
+
 export async function send(
   app: App,
   input: SendInput,
-  caller: Caller,
+  caller: Sending,
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   refuseByNumber(input.to, caller)
+  if (input.require_opt_in === true) await requireOptIn(app, input.to, caller)
   const draft = await draftOf(app, await withinWindow(app, input, caller), caller)
   const reply = replyOf(draft, input, caller)
   await accept(app, draft, input, caller, keyed, reply)
@@ -88,14 +105,20 @@ export async function send(
 }
 
 /** Numbers of the sandbox that are refused before anything is stored. */
-function refuseByNumber(to: string, { tenant }: Caller): void {
+function refuseByNumber(to: string, { tenant }: Sending): void {
   if (tenant.environment !== 'test') return
   if (to.endsWith('000003')) throw new AppError('130472', `${to} is not a messenger user; nothing was sent or charged`)
   if (to.endsWith('000004')) throw notOptedIn(to)
 }
 
+/** Who opted out is refused by the commit; here also those of whom nothing is known. */
+async function requireOptIn(app: App, to: string, { tenant }: Sending): Promise<void> {
+  const contact = await findContact(app.db, tenant, to)
+  if (contact?.opted_in_at == null) throw notOptedIn(to)
+}
+
 /** The request, or its fallback_template in place of what may not be sent while the window is closed. */
-async function withinWindow(app: App, input: SendInput, { tenant, nowMs }: Caller): Promise<SendInput> {
+async function withinWindow(app: App, input: SendInput, { tenant, nowMs }: Sending): Promise<SendInput> {
   const { fallback_template: template, type, to } = input
   if (template === undefined || type === 'template') return input
   const contact = await findContact(app.db, tenant, to)
@@ -107,7 +130,7 @@ export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
   return expiresAt !== null && Math.floor(nowMs / 1000) <= Math.floor(expiresAt.getTime() / 1000)
 }
 
-async function draftOf(app: App, input: SendInput, caller: Caller): Promise<Draft> {
+async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Draft> {
   const content = contentOf(input)
   if (input.callback_url !== undefined)
     await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
@@ -115,7 +138,7 @@ async function draftOf(app: App, input: SendInput, caller: Caller): Promise<Draf
   const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
   const unit = used?.unit ?? 'service'
   return {
-    id: newUuid(caller.receivedMs),
+    id: caller.id ?? newUuid(caller.receivedMs),
     content,
     template: used && { name: used.name, language: used.language },
     unit,
@@ -124,7 +147,7 @@ async function draftOf(app: App, input: SendInput, caller: Caller): Promise<Draf
   }
 }
 
-async function templateFor(app: App, { tenant }: Caller, template: TemplateInput) {
+async function templateFor(app: App, { tenant }: Sending, template: TemplateInput) {
   const { name } = template
   const language = languageOf(template)
   const found = await findTemplateByName(app.db, tenant, name, language)
@@ -140,7 +163,7 @@ function unitOf(category: string): Unit {
   return category === 'AUTHENTICATION' ? 'authentication' : 'utility'
 }
 
-function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Caller): Static<typeof SendReply> {
+function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
   return {
     messaging_product: 'messenger',
     message_id: idOf('messengerMessage', id),
@@ -158,7 +181,7 @@ async function accept(
   app: App,
   draft: Draft,
   input: SendInput,
-  caller: Caller,
+  caller: Sending,
   keyed: Keyed,
   reply: Static<typeof SendReply>,
 ): Promise<void> {

@@ -76,6 +76,7 @@ export const accepting = {
     'CARD_EXPIRED',
     'INCORRECT_CVV',
     'AUTHENTICATION_FAILED',
+    'DEBIT_REFUSED',
     'PROVIDER_UNAVAILABLE',
   ],
 } as const

@@ -98,6 +98,8 @@ function intakeOf(app: App): Intake {
   }
 }
 
+/** How another channel takes over a text that failed. */
+export { fallbackOf, finishFallback, smsFallback } from './fallback/fallback.ts'
 export type { Sending } from './sending/accept.ts'
 /** How another area sends one text for an account. */
 export { sendForAccount } from './sending/send-for-account.ts'

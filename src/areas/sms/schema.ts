@@ -16,6 +16,7 @@ import {
   Nullable,
   OneOf,
 } from '../../platform/schema.ts'
+import { Fallback } from './fallback/fallback.ts'
 import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.ts'
 
 export const maxRecipients = 1_000
@@ -97,6 +98,7 @@ export const MessageSend = Type.Object({
         'True: https:// links become short ones, and the record of the message counts how often they are opened',
     }),
   ),
+  fallback: Type.Optional(Fallback),
 })
 
 const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'])
@@ -180,6 +182,9 @@ export const MessageRecord = Type.Object(
     failed_at: Nullable(At()),
     error_code: ErrorCode,
     error: Nullable(Type.String()),
+    fallback_message_id: Type.Optional(
+      Nullable(Type.String(), { description: 'What it became over another channel; only where it was to go on' }),
+    ),
     metadata: Metadata,
     reference: Nullable(Type.String()),
     country: Nullable(Type.String()),

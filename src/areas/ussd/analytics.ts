@@ -33,12 +33,14 @@ const Figures = Type.Object(
     sessions: Type.Optional(Type.Integer()),
     completion_rate: rate('Percent of the sessions that are over'),
     avg_duration: rate('Seconds'),
-    popular_paths: Type.Optional(Type.Array(Type.Object({ path: Type.String(), count: Type.Integer() }))),
+    popular_paths: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String({ sensitive: true }), count: Type.Integer() })),
+    ),
     drop_off: Type.Optional(
       Type.Array(
         Type.Object({
           step: Type.Integer(),
-          screen: Type.String({ description: 'First line of the screen that the subscriber left' }),
+          screen: Type.String({ sensitive: true, description: 'First line of the screen that the subscriber left' }),
           sessions: Type.Integer(),
           rate: Type.Number({ description: 'Percent of all sessions' }),
         }),

@@ -7,6 +7,7 @@ import { type Wallet, walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe, one } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
+import { tellOwners } from '../../platform/owner-notices.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { walletEvents } from './events.ts'
 import { clockOffset, nextThresholds, noteLow, noteRisen, type Threshold, toldLow } from './store.ts'
@@ -58,5 +59,13 @@ async function tellFall(app: App, tenant: Tenant, currency: Currency): Promise<v
     const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(offset_ms), requestId: null }
     const payload = toldOf(tenant, current, noted.sequence)
     await app.outbox.emit(tx, walletEvents.lowBalance, occasion, walletId(tenant, currency), payload)
+    await tellOwners(app, tx, tenant, {
+      subject: `Your ${currency} wallet is low`,
+      text: [
+        `The ${currency} wallet of your account (${environment}) has ${payload.available} left, which is below ${payload.threshold}.`,
+        'Top it up before what you send is refused.',
+      ],
+      key: `low ${currency} ${noted.sequence}`,
+    })
   })
 }

@@ -4,7 +4,7 @@
 // begin with the types that only it takes: they are code as the function is.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { StartError } from '../../config.ts'
+import { StartError } from '../../kernel/start-error.ts'
 
 export class MigrationError extends StartError {}
 

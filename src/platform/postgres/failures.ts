@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why the embedded server does not start, in one sentence with a remedy: what PostgreSQL, initdb and the system may say, and
 // what that means.
-import { StartError } from '../../config.ts'
+import { StartError } from '../../kernel/start-error.ts'
 
 /** Why the server cannot start: one sentence for the operator, with the tail of what PostgreSQL said as details. */
 export class PostgresStartError extends StartError {

@@ -74,6 +74,8 @@ const recipientParams = new Set(['NOTIFY', 'ORCPT'])
 export class ServerSession {
   readonly #host: ServerHost
   #socket: Socket
+  /** The connection under TLS, which alone can be cut without a word. */
+  readonly #wire: Socket
   readonly #address: string
   #isSecure: boolean
   #input: Buffer = Buffer.alloc(0)
@@ -92,6 +94,7 @@ export class ServerSession {
   constructor(socket: Socket, host: ServerHost) {
     this.#host = host
     this.#socket = socket
+    this.#wire = socket
     this.#address = socket.remoteAddress ?? ''
     this.#isSecure = socket instanceof TLSSocket
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()))
@@ -186,7 +189,8 @@ export class ServerSession {
   /** Cuts the connection as a crash would. */
   destroyWithReset(): void {
     this.#isOver = true
-    this.#socket.resetAndDestroy()
+    if (this.#wire instanceof TLSSocket) this.#wire.destroy()
+    else this.#wire.resetAndDestroy()
   }
 
   async #obey(command: Command): Promise<void> {

@@ -10,7 +10,7 @@ const money = ['payments', 'payouts', 'wallet', 'billing']
 /** A developer changes keys of the test environment only. */
 export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'owner' || role === 'admin') return ['*']
-  if (role === 'finance') return [...writing(money), ...reading(['account', 'logs', 'events'])]
+  if (role === 'finance') return [...writing(money), 'payouts:approve', ...reading(['account', 'logs', 'events'])]
   const own = [...writing([...channels, 'webhooks']), ...reading([...money, 'account', 'logs', 'events'])]
   return environment === 'test' ? [...own, ...writing(['keys', 'sandbox', 'payments'])] : [...own, 'keys:read']
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
 // The one place that knows the ways there are: a text with the link, and mail with the link and the PDF.
-import { invalid } from '../../../kernel/errors.ts'
 import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
@@ -12,6 +11,9 @@ import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
 import { renderInvoice } from './render.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
+
+/** Name that texts bear for accounts that have none of their own. */
+const platformSender = 'PAMOJA'
 
 /** Where an invoice goes. Without any of it the account itself brings the link to its customer. */
 export interface Destination {
@@ -40,6 +42,16 @@ export function isDelivered({ phone, email }: Destination): boolean {
   return phone !== undefined || email !== undefined
 }
 
+/** Mails that all of an invoice is paid, with the PDF that says so, where the invoice went. */
+export async function deliverReceipt(app: App, sending: Sending, invoice: InvoiceRow, key: string): Promise<void> {
+  if (invoice.mailed_to === null) return
+  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const total = formatMoney({ micros: invoice.total, currency: currencyOf(invoice.currency) })
+  const subject = `${name}: receipt for invoice ${invoice.number}, ${total}`
+  const message = `Thank you: invoice ${invoice.number} is paid, ${total}.`
+  await mail(app, sending, invoice, { to: invoice.mailed_to, name, subject, words: message, key })
+}
+
 async function mailInvoice(
   app: App,
   sending: Sending,
@@ -49,14 +61,31 @@ async function mailInvoice(
   key: string | undefined,
 ): Promise<void> {
   const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
-  const head = await headOf(app, invoice)
-  const words = message ?? `${head}, due ${invoice.due_date}.`
+  const subject = await headOf(app, invoice)
+  const words = message ?? `${subject}, due ${invoice.due_date}.`
+  await mail(app, sending, invoice, { to, name, subject, words, key })
+}
+
+interface InvoiceMail {
+  readonly to: string
+  readonly name: string
+  readonly subject: string
+  readonly words: string
+  readonly key: string | undefined
+}
+
+async function mail(
+  app: App,
+  sending: Sending,
+  invoice: InvoiceRow,
+  { to, name, subject, words, key }: InvoiceMail,
+): Promise<void> {
   const pdf = await renderInvoice(app, invoice, name)
   await mailForAccount(app, sending, {
     to,
     fromName: name,
     fromLocal: 'invoices',
-    subject: head,
+    subject,
     html: html`<p>${words}</p><p><a href="${payUrl(app, invoice)}">${payUrl(app, invoice)}</a></p>`.html,
     attachments: [{ filename: `${invoice.number ?? 'invoice'}.pdf`, content: pdf, contentType: 'application/pdf' }],
     ...(key === undefined ? {} : { key: `${key} mail` }),
@@ -89,8 +118,5 @@ export async function senderFor(
   { tenant }: Pick<Sending, 'tenant'>,
   { from }: Destination,
 ): Promise<string> {
-  const sender = from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender
-  if (sender === undefined)
-    throw invalid('from', 'must name the sender of the text, unless your account has a default_sender')
-  return sender
+  return from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender ?? platformSender
 }

@@ -7,6 +7,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow } from '../../payments/area.ts'
 import { invoiceEvents } from '../events.ts'
 import { tellInvoice, tellPaid } from './invoice.ts'
+import { mailReceipt } from './mail.ts'
 import { closePaid, type InvoiceRow } from './store.ts'
 
 interface InvoiceHooks {
@@ -40,6 +41,7 @@ export async function settled(
   const paid = await maybe(tx.query(closePaid, { ...tenant, id: invoice.id, at: new Date(nowMs) }))
   if (!paid) return invoice
   await tellPaid(app, tx, occasion, paid, payment)
+  await mailReceipt(app, tx, occasion.tenant, paid)
   for (const { invoicePaid } of hooks) await invoicePaid?.(app, tx, occasion, paid, payment)
   return paid
 }

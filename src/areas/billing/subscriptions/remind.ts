@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling the payer that a charge failed: a text with the link of the invoice at each step, saying what comes next. The step
-// that decides on it writes the job, so that there is one for each; where no text can be sent, nothing else is held up.
+// Telling the payer that a charge failed: a text with the link of the invoice at each step, or mail where no number is known,
+// saying what comes next. The step that decides on it writes the job, so that there is one for each; where nothing can be sent,
+// nothing else is held up.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
+import { Nullable } from '../../../platform/schema.ts'
 import type { Job } from '../../../platform/work.ts'
 import { findCustomer } from '../customers/store.ts'
-import { deliverInvoice, headOf } from '../invoices/deliver.ts'
+import { type Destination, deliverInvoice, headOf } from '../invoices/deliver.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { askableAt } from './bill.ts'
 import { wallDay } from './calendar.ts'
@@ -18,7 +20,8 @@ const reminding = {
   lane: 'billing.remind',
   payload: Type.Object({
     invoice: Type.String(),
-    phone: Type.String(),
+    phone: Nullable(Type.String()),
+    email: Type.Optional(Nullable(Type.String())),
     /** Which failure it is: there is one text for each. */
     failure: Type.Integer(),
     /** The day of the next try, which may be the last; null when there will be none. */
@@ -50,13 +53,14 @@ export async function remind(
 ): Promise<void> {
   const customer = await maybe(tx.query(findCustomer, { ...tenant, id: row.customer_id }))
   const phone = customer?.phone ?? row.phone
-  if (phone === null) return
-  const delayMs = askableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
+  const email = phone === null ? (customer?.email ?? null) : null
+  if (phone === null && email === null) return
+  const delayMs = phone === null ? 0 : askableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
   const nextTry = tryAt && wallDay(tryAt, row.time_zone)
   const job = app.work.prepare(
     reminding,
     tenant,
-    { invoice, phone, failure, nextTry, isLast, isOver },
+    { invoice, phone, email, failure, nextTry, isLast, isOver },
     { delayMs: Math.max(0, delayMs) },
   )
   await app.work.add(tx, job)
@@ -68,6 +72,7 @@ export const remindJob: Job<App, typeof reminding.payload> = {
   role: 'timers',
   concurrency: 8,
   retrySeconds: [30, 300, 1_800],
+  calendar: {},
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')
     const { account, environment } = tenant
@@ -78,7 +83,7 @@ export const remindJob: Job<App, typeof reminding.payload> = {
     const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
     try {
       const message = await wordsOf(app, invoice, payload)
-      await deliverInvoice(app, sending, invoice, { phone: payload.phone, message }, keyOf(payload))
+      await deliverInvoice(app, sending, invoice, { ...placeOf(payload), message }, keyOf(payload))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < remindJob.retrySeconds.length
@@ -87,6 +92,11 @@ export const remindJob: Job<App, typeof reminding.payload> = {
     }
     return { kind: 'done' }
   },
+}
+
+function placeOf({ phone, email }: Reminder): Destination {
+  if (phone !== null) return { phone }
+  return email == null ? {} : { email }
 }
 
 /** The space keeps it apart from the keys of requests. */

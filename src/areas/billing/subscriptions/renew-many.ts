@@ -15,6 +15,7 @@ import { addJobs, type Settlement, settleJobs } from '../../../platform/work/man
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
 import { type CustomerRow, creditsOf, findCustomers } from '../customers/store.ts'
 import { createInvoices } from '../invoices/create-many.ts'
+import { mailToCustomer } from '../invoices/mail.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { findPlans, type PlanRow } from '../plans/store.ts'
 import { askableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
@@ -49,6 +50,7 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   role: 'timers',
   concurrency: claimedAtOnce,
   retrySeconds,
+  calendar: {},
   async handle(app, run) {
     const { tenant } = run
     if (!tenant) throw new Error('a subscription belongs to an account')
@@ -193,9 +195,10 @@ async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[
       taxInclusive: plan.tax_inclusive,
       subscriptionId: row.id,
       callbackUrl: row.callback_url,
-      isSent: row.method === 'invoice',
+      isTold: row.method === 'invoice',
     })),
   )
+  for (const invoice of invoices) if (invoice.sequence > 0) await mailToCustomer(app, tx, tenant, invoice)
   const now = new Date(nowMs)
   const begun = plain.map(({ row, period }, i) => begunBy(row, period, invoices[i], now))
   const periods = JSON.stringify(begun)

@@ -59,8 +59,19 @@ export class Destination {
     }
   }
 
+  /** A server may have left a connection that was idle: what it did not get is sent to it on a new one. */
   async #exchange(servers: readonly ClientOptions[], transaction: Transaction) {
-    const { client, used, at } = (await this.#reuse(servers)) ?? (await this.#connect(servers))
+    const idle = this.#reuse(servers)
+    if (idle)
+      try {
+        return await this.#over(idle, servers, transaction)
+      } catch (error) {
+        if (!(error instanceof SmtpError) || error.kind !== 'closed' || error.sent) throw error
+      }
+    return this.#over(await this.#connect(servers), servers, transaction)
+  }
+
+  async #over({ client, used, at }: Omit<Idle, 'timer'>, servers: readonly ClientOptions[], transaction: Transaction) {
     const server = servers.find((one) => keyOf(one) === at) ?? servers[0]
     try {
       if (!server) throw new SmtpError('connect', 'there is no server')
@@ -95,7 +106,7 @@ export class Destination {
     })
   }
 
-  async #reuse(servers: readonly ClientOptions[]): Promise<Omit<Idle, 'timer'> | null> {
+  #reuse(servers: readonly ClientOptions[]): Omit<Idle, 'timer'> | null {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
       clearTimeout(idle.timer)
       const { at } = idle

@@ -12,10 +12,11 @@ import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { namesFor } from '../dns/names.ts'
 import { emailEvents } from '../events.ts'
-import { type DomainRow, recordOf, type WantedRecord, wantedRecords } from './domain.ts'
+import { type DomainRow, keyLabel, recordOf, type WantedRecord, wantedRecords } from './domain.ts'
+import { edwardsSelector } from './keys.ts'
 import { announceDomains } from './senders.ts'
 
-export const domainColumns = `id, domain, status, token, selector, private_keys, public_keys, dkim_record, tracking_subdomain, return_path_subdomain,
+export const domainColumns = `id, domain, status, token, selector, private_keys, public_keys, previous, dkim_record, tracking_subdomain, return_path_subdomain,
   records, last_error, missing_since, created_at, verified_at, last_checked_at`
 
 const missingForMs = 3 * dayMs
@@ -37,14 +38,17 @@ const update = statement.tenant<
     verifiedAt: Date | null
     at: Date
     token: string
+    selector: string
+    keepsPrevious: boolean
   },
   DomainRow
 >(
   'email.update_domain',
   `update email.domains
       set status = $status, records = $records::jsonb, last_error = $error, missing_since = $missingSince, verified_at = $verifiedAt,
-          last_checked_at = $at
-    where ${mine} and id = $id and token = $token
+          last_checked_at = $at, previous = case when not $keepsPrevious::boolean then null else previous end,
+          previous_keys = case when not $keepsPrevious then null else previous_keys end
+    where ${mine} and id = $id and token = $token and selector = $selector
    returning ${domainColumns}`,
 )
 
@@ -62,6 +66,16 @@ export const disown = statement.home<{ environment: string; domain: string; acco
   'email.disown_domain',
   'delete from email.domain_owners where environment = $environment and domain = $domain and account_id = $account',
 )
+
+export const unpublish = statement.home<{ labels: readonly string[] }, object>(
+  'email.unpublish_keys',
+  'delete from email.published_keys where label = any($labels::text[])',
+)
+
+/** Labels of both keys of a selector. */
+export function labelsOf(id: string, selector: string): string[] {
+  return [keyLabel(id, selector), keyLabel(id, edwardsSelector(selector))]
+}
 
 /** Records of a domain as they are in the DNS now; null when the DNS does not say. */
 async function lookUp(
@@ -119,7 +133,7 @@ async function storeChecked(
   occasion: ReturnType<typeof occasionNow>,
 ): Promise<DomainRow | null> {
   const at = new Date(occasion.nowMs)
-  const { token } = row
+  const { token, selector } = row
   if ('error' in found && typeof found.error === 'string') {
     const same = {
       status: row.status,
@@ -127,10 +141,24 @@ async function storeChecked(
       missingSince: row.missing_since,
       verifiedAt: row.verified_at,
     }
-    return maybe(tx.query(update, { ...tenant, id: row.id, ...same, error: found.error, at, token }))
+    return maybe(
+      tx.query(update, {
+        ...tenant,
+        id: row.id,
+        ...same,
+        error: found.error,
+        at,
+        token,
+        selector,
+        keepsPrevious: true,
+      }),
+    )
   }
   const records: Record<string, string> = found
-  const isRight = records.verification === 'valid' && records.dkim === 'valid'
+  // Mail is signed with the keys from before as long as the new ones are not found.
+  const isRight = records.verification === 'valid' && (records.dkim === 'valid' || records.dkim_previous === 'valid')
+  const isRotated =
+    row.previous !== null && records.dkim === 'valid' && Date.parse(row.previous.until) <= occasion.nowMs
   const owner = isRight
     ? await maybe(
         tx.query(claim, {
@@ -157,9 +185,12 @@ async function storeChecked(
       verifiedAt,
       at,
       token,
+      selector,
+      keepsPrevious: !isRotated,
     }),
   )
   if (!changed) return null
+  if (isRotated && row.previous) await tx.query(unpublish, { labels: labelsOf(row.id, row.previous.selector) })
   if (changed.status === 'failed')
     await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
   await announceDomains(app, tx, tenant)
@@ -200,7 +231,9 @@ export const checkJob: Job<App, typeof Payload> = {
     if (!row) return { kind: 'done' }
     return {
       kind: 'again',
-      afterMs: firstChecksMs[attempt] ?? (row.status === 'pending' || row.missing_since !== null ? hourMs : dayMs),
+      afterMs:
+        firstChecksMs[attempt] ??
+        (row.status === 'pending' || row.missing_since !== null || row.previous !== null ? hourMs : dayMs),
     }
   },
 }

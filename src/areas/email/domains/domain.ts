@@ -6,6 +6,14 @@ import { idOf } from '../../../kernel/ids.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import { edwardsSelector, type PublicKeys } from './keys.ts'
 
+/** Keys that a domain had before they were rotated. */
+interface PreviousKeys {
+  readonly selector: string
+  readonly public_keys: PublicKeys
+  /** As ISO 8601: published at least until then. */
+  readonly until: string
+}
+
 export interface DomainRow {
   id: string
   domain: string
@@ -14,6 +22,7 @@ export interface DomainRow {
   selector: string
   private_keys: Buffer
   public_keys: PublicKeys
+  previous: PreviousKeys | null
   dkim_record: 'cname' | 'txt'
   tracking_subdomain: string
   return_path_subdomain: string
@@ -78,18 +87,14 @@ export function wantedRecords(
     | 'token'
     | 'selector'
     | 'public_keys'
+    | 'previous'
     | 'dkim_record'
     | 'tracking_subdomain'
     | 'return_path_subdomain'
   >,
   mailHost: string,
 ): WantedRecord[] {
-  const { id, domain, token, selector, public_keys, dkim_record } = row
-  const key = (name: string, value: string) =>
-    dkim_record === 'txt'
-      ? { type: 'TXT' as const, value }
-      : { type: 'CNAME' as const, value: `${keyLabel(id, name)}.dkim.${mailHost}` }
-  const edwards = edwardsSelector(selector)
+  const { domain, token, selector, public_keys, previous } = row
   return [
     {
       type: 'TXT',
@@ -99,20 +104,10 @@ export function wantedRecords(
       required: true,
       key: 'verification',
     },
-    {
-      ...key(selector, public_keys.rsa),
-      name: `${selector}._domainkey.${domain}`,
-      purpose: 'dkim',
-      required: true,
-      key: 'dkim',
-    },
-    {
-      ...key(edwards, public_keys.ed25519),
-      name: `${edwards}._domainkey.${domain}`,
-      purpose: 'dkim',
-      required: false,
-      key: 'dkim_ed25519',
-    },
+    ...keyRecords(row, mailHost, { selector, public_keys }, { rsa: 'dkim', ed25519: 'dkim_ed25519' }, true),
+    ...(previous
+      ? keyRecords(row, mailHost, previous, { rsa: 'dkim_previous', ed25519: 'dkim_previous_ed25519' }, false)
+      : []),
     {
       type: 'CNAME',
       name: `${row.return_path_subdomain}.${domain}`,
@@ -137,6 +132,28 @@ export function wantedRecords(
       required: false,
       key: 'dmarc',
     },
+  ]
+}
+
+function keyRecords(
+  { id, domain, dkim_record }: Pick<DomainRow, 'id' | 'domain' | 'dkim_record'>,
+  mailHost: string,
+  { selector, public_keys }: { selector: string; public_keys: PublicKeys },
+  keys: { rsa: string; ed25519: string },
+  required: boolean,
+): WantedRecord[] {
+  const one = (name: string, value: string, key: string, isRequired: boolean): WantedRecord => ({
+    ...(dkim_record === 'txt'
+      ? { type: 'TXT', value }
+      : { type: 'CNAME', value: `${keyLabel(id, name)}.dkim.${mailHost}` }),
+    name: `${name}._domainkey.${domain}`,
+    purpose: 'dkim',
+    required: isRequired,
+    key,
+  })
+  return [
+    one(selector, public_keys.rsa, keys.rsa, required),
+    one(edwardsSelector(selector), public_keys.ed25519, keys.ed25519, false),
   ]
 }
 

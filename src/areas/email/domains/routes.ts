@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Domains over HTTP: register, read, verify, remove.
+// Domains over HTTP: register, read, verify, rotate their keys, remove.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { minuteMs } from '../../../kernel/time.ts'
+import { dayMs, minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -15,12 +15,14 @@ import { list, read, writeAcross } from '../../../platform/route.ts'
 import { Deleted, listQuery, OneOf } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
-import { checkDomain, checkJob, disown, domainColumns, firstCheckMs } from './check.ts'
-import { DomainRecord, type DomainRow, keyLabel, recordOf, wantedRecords } from './domain.ts'
-import { edwardsSelector, newKeys, publicKeysOf, sealKeys } from './keys.ts'
+import { checkDomain, checkJob, disown, domainColumns, firstCheckMs, labelsOf, unpublish } from './check.ts'
+import { DomainRecord, type DomainRow, recordOf, wantedRecords } from './domain.ts'
+import { newKeys, publicKeysOf, sealKeys } from './keys.ts'
 import { announceDomains } from './senders.ts'
 
 const checksPerMinute = 6
+/** How long keys that were rotated stay published: mail on its way was signed with them. */
+const publishedMs = 7 * dayMs
 /** Names under which anybody may register: none of them is one company's. */
 const publicSuffixes = new Set(
   'co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(
@@ -146,8 +148,7 @@ const createDomain = writeAcross({
 
 /** Makes the keys known to the DNS; in the sandbox, all records that a customer would add. */
 async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow): Promise<void> {
-  const edwards = edwardsSelector(row.selector)
-  const labels = [keyLabel(row.id, row.selector), keyLabel(row.id, edwards)]
+  const labels = labelsOf(row.id, row.selector)
   await tx.query(publishKeys, { labels, values: [row.public_keys.rsa, row.public_keys.ed25519] })
   const world = environment === 'test' ? mailWorld.of(app) : null
   if (world) tx.afterCommit(() => publishInSandbox(app, row))
@@ -221,13 +222,68 @@ const verifyDomain = read({
   },
 })
 
+const rotate = statement.tenant<
+  One & { from: string; selector: string; privateKeys: Buffer; publicKeys: string; until: string },
+  DomainRow
+>(
+  'email.rotate_domain',
+  `update email.domains
+      set previous = jsonb_build_object('selector', selector, 'public_keys', public_keys, 'until', $until::text),
+          previous_keys = private_keys, selector = $selector, private_keys = $privateKeys, public_keys = $publicKeys::jsonb,
+          records = jsonb_strip_nulls(records - 'dkim' - 'dkim_ed25519' || jsonb_build_object(
+            'dkim_previous', records -> 'dkim', 'dkim_previous_ed25519', records -> 'dkim_ed25519'))
+    where ${mine} and id = $id and selector = $from and previous is null
+   returning ${domainColumns}`,
+)
+
+const rotateDkim = writeAcross({
+  method: 'POST',
+  path: '/v1/email/domains/:id/rotate-dkim',
+  operation: 'email.rotateDkim',
+  summary: 'Give a domain new keys under a new selector',
+  description:
+    'Mail is signed with the old keys until the records of the new selector are found, and the old ones stay published for at least 7 days.',
+  scope: 'email:manage',
+  limit: 'email',
+  params: DomainParam,
+  reply: { status: 200, schema: DomainRecord },
+  errors: ['DOMAIN_NOT_FOUND', 'CONFLICT'],
+  prepare: async (app, { params }, caller) => {
+    const { id } = await requireDomain(app.db, params.id, caller)
+    const pairs = await newKeys()
+    return { publicKeys: publicKeysOf(pairs), sealed: await sealKeys(app, caller.tenant, id, pairs) }
+  },
+  handle: async (app, tx, { params }, caller, { publicKeys, sealed }) => {
+    const { tenant } = caller
+    const known = await requireDomain(tx, params.id, caller)
+    const selector = `pj${Number(known.selector.slice('pj'.length)) + 1}`
+    const row = await maybe(
+      tx.query(rotate, {
+        ...tenant,
+        id: known.id,
+        from: known.selector,
+        selector,
+        privateKeys: sealed,
+        publicKeys: JSON.stringify(publicKeys),
+        until: new Date(caller.nowMs + publishedMs).toISOString(),
+      }),
+    )
+    if (!row)
+      throw new AppError('CONFLICT', 'the keys were rotated within the last 7 days, or the new ones are not in use yet')
+    await publish(app, tx, tenant, row)
+    await announceDomains(app, tx, tenant)
+    const id = idOf('emailDomain', row.id)
+    await record(tx, caller, 'email_domain.rotate_dkim', id, {
+      before: { selector: known.selector },
+      after: { selector },
+    })
+    return recordOf(row, app.config.PAMOJA_MAIL_HOST)
+  },
+})
+
 const remove = statement.tenant<One, object>(
   'email.delete_domain',
   `delete from email.domains where ${mine} and id = $id`,
-)
-const unpublish = statement.home<{ prefix: string }, object>(
-  'email.unpublish_keys',
-  'delete from email.published_keys where starts_with(label, $prefix)',
 )
 
 const deleteDomain = writeAcross({
@@ -245,7 +301,8 @@ const deleteDomain = writeAcross({
     const row = await requireDomain(tx, params.id, caller)
     await tx.query(remove, { ...tenant, id: row.id })
     await tx.query(disown, { environment: tenant.environment, domain: row.domain, account: tenant.account })
-    await tx.query(unpublish, { prefix: keyLabel(row.id, '') })
+    const selectors = [row.selector, ...(row.previous ? [row.previous.selector] : [])]
+    await tx.query(unpublish, { labels: selectors.flatMap((selector) => labelsOf(row.id, selector)) })
     if (tenant.environment === 'test')
       tx.afterCommit(() =>
         wantedRecords(row, app.config.PAMOJA_MAIL_HOST).forEach(
@@ -268,4 +325,4 @@ export async function republish(app: App, buckets: readonly number[]): Promise<v
   for (const row of await app.db.query(everyTestDomain, { buckets })) publishInSandbox(app, row)
 }
 
-export const domainRoutes = [createDomain, listDomains, getDomain, verifyDomain, deleteDomain]
+export const domainRoutes = [createDomain, listDomains, getDomain, verifyDomain, rotateDkim, deleteDomain]

@@ -26,6 +26,8 @@ interface Row {
   domain: string
   selector: string
   private_keys: Buffer
+  previous: { selector: string } | null
+  previous_keys: Buffer | null
   tracking_subdomain: string
   return_path_subdomain: string
   records: Record<string, string>
@@ -33,7 +35,7 @@ interface Row {
 
 const verified = statement.tenant<Tenant, Row>(
   'email.verified_domains',
-  `select id, domain, selector, private_keys, tracking_subdomain, return_path_subdomain, records from email.domains
+  `select id, domain, selector, private_keys, previous, previous_keys, tracking_subdomain, return_path_subdomain, records from email.domains
     where ${mine} and status = 'verified'`,
 )
 
@@ -97,11 +99,15 @@ class Senders {
 
   async #sender(tenant: Tenant, row: Row): Promise<Sender> {
     const { PAMOJA_MAIL_HOST: mailHost } = this.#app.config
-    const pairs = await openKeys(this.#app, tenant, row.id, row.private_keys)
     const isValid = (purpose: string) => row.records[purpose] === 'valid'
+    // New keys sign once their records are found; until then those from before do.
+    const isOld = !isValid('dkim') && row.previous !== null && row.previous_keys !== null
+    const sealed = isOld && row.previous_keys ? row.previous_keys : row.private_keys
+    const selector = isOld && row.previous ? row.previous.selector : row.selector
+    const pairs = await openKeys(this.#app, tenant, row.id, sealed)
     return {
       domain: row.domain,
-      keys: signingKeys(pairs, row.domain, row.selector, isValid('dkim_ed25519')),
+      keys: signingKeys(pairs, row.domain, selector, isValid(isOld ? 'dkim_previous_ed25519' : 'dkim_ed25519')),
       returnPath: isValid('return_path') ? `${row.return_path_subdomain}.${row.domain}` : `rp.${mailHost}`,
       trackingUrl: trackingUrl(
         this.#app,

@@ -62,13 +62,13 @@ export const returnsListener: AreaListener = {
   },
 }
 
-type Returned = Recipient & { use: 'b' | 'u' }
+export type Returned = Recipient & { use: 'b' | 'u' }
 
-function recipientOf(app: App, address: string): Returned | null {
+export function recipientOf(app: App, address: string): Returned | null {
   return readEnvelopeLocal(app, address.slice(0, address.lastIndexOf('@')))
 }
 
-async function takeReturn(app: App, recipient: Returned, content: Buffer): Promise<void> {
+export async function takeReturn(app: App, recipient: Returned, content: Buffer): Promise<void> {
   if (recipient.use === 'u') {
     await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'mailto', userAgent: null, ip: null })
     return
@@ -108,7 +108,7 @@ const load = statement.tenant<Tenant & { message: string; number: number }, Row>
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $message`,
 )
 
-async function takeReport(
+export async function takeReport(
   app: App,
   { tenant, message, number }: Recipient,
   report: DeliveryReport['recipients'][number],

@@ -47,7 +47,12 @@ export function mediaIdOf(uuid: string): string {
 }
 
 /** Throws 131053 unless it is media of the account that a message of this type can show. */
-export async function usableMedia(app: App, caller: Caller, id: string, type: string): Promise<void> {
+export async function usableMedia(
+  app: App,
+  caller: Pick<Caller, 'tenant' | 'nowMs'>,
+  id: string,
+  type: string,
+): Promise<void> {
   const uuid = uuidOf('media', id)
   const file = uuid && (await app.storage.find(caller.tenant, uuid))
   if (!isMedia(file) || isExpired(file, caller.nowMs))

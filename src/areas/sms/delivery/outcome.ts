@@ -3,6 +3,7 @@
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
 import type { Route, SubmitOutcome } from '../carrier.ts'
+import { goOn } from '../fallback/fallback.ts'
 import type { Errand } from './errand.ts'
 import type { StoredMessage } from './load.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
@@ -97,5 +98,6 @@ export async function fail(
     ...change.columns,
   })
   tell(app, change, verdict)
+  if (verdict.changed) await goOn(app, tenantOf(message), message.id)
   return { kind: 'settled' }
 }

@@ -9,6 +9,7 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Receipt } from '../carrier.ts'
+import { goOn } from '../fallback/fallback.ts'
 import { networkOf } from '../network/network.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
@@ -204,6 +205,7 @@ async function store(
     transfer: status === 'failed' && isPaidBack(app, message) ? transferId(app) : null,
   })
   tell(app, change, verdict)
+  if (verdict.changed && status === 'failed') await goOn(app, tenantOf(message), message.id)
 }
 
 /** Whether the route of a message says that it costs nothing where the network could not deliver it. */

@@ -14,6 +14,7 @@ import { jobRow, type NewJob } from '../../../platform/work.ts'
 import type { StoredMessage } from '../delivery/load.ts'
 import { submission } from '../delivery/queue.ts'
 import { rememberAccepted } from '../delivery/remembered.ts'
+import { type FallbackContent, fallbackTimer } from '../fallback/fallback.ts'
 import { type Priority, priorityOf } from '../message.ts'
 import type { Draft } from './draft.ts'
 import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from './refusals.ts'
@@ -24,56 +25,78 @@ export interface Sending extends Occasion {
   readonly ip: string
 }
 
+const submitColumns = {
+  ...tenantColumns,
+  id: 'uuid',
+  recipient: 'text',
+  sender: 'text',
+  body: 'text',
+  encoding: 'text',
+  segments: 'smallint',
+  unit_price: 'bigint',
+  cost: 'bigint',
+  currency: 'text',
+  country: 'text',
+  network: 'text',
+  type: 'text',
+  validity: 'int',
+  metadata: 'jsonb',
+  reference: 'text',
+  callback_url: 'text',
+  batch: 'uuid',
+  batch_index: 'smallint',
+  scheduled_at: 'timestamptz',
+  created_at: 'timestamptz',
+  refusal: 'text',
+  request: 'text',
+  charge: chargeRow,
+  job: jobRow,
+  audit: auditRow,
+  key: keyRow,
+} as const
+
+const verdictColumns = { seen: 'text', verdict: 'text', existing: 'uuid' } as const
+
 /** Many messages go the same way as rows of sms.accept. */
-export const acceptOne = operation.tenant(
-  'sms.submit',
-  {
-    ...tenantColumns,
-    id: 'uuid',
-    recipient: 'text',
-    sender: 'text',
-    body: 'text',
-    encoding: 'text',
-    segments: 'smallint',
-    unit_price: 'bigint',
-    cost: 'bigint',
-    currency: 'text',
-    country: 'text',
-    network: 'text',
-    type: 'text',
-    validity: 'int',
-    metadata: 'jsonb',
-    reference: 'text',
-    callback_url: 'text',
-    batch: 'uuid',
-    batch_index: 'smallint',
-    scheduled_at: 'timestamptz',
-    created_at: 'timestamptz',
-    refusal: 'text',
-    request: 'text',
-    charge: chargeRow,
-    job: jobRow,
-    audit: auditRow,
-    key: keyRow,
-  },
-  { seen: 'text', verdict: 'text', existing: 'uuid' },
+export const acceptOne = operation.tenant('sms.submit', submitColumns, verdictColumns)
+
+const acceptWithFallback = operation.tenant(
+  'sms.submit_fallback',
+  { ...submitColumns, fallback: 'jsonb', timer: jobRow },
+  verdictColumns,
 )
 
 /** Throws why a message is not accepted; then nothing was charged. `reply` is kept with the key of the request. */
-export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed, reply: unknown): Promise<void> {
+export async function accept(
+  app: App,
+  draft: Draft,
+  sending: Sending,
+  keyed: Keyed,
+  reply: unknown,
+  fallback: FallbackContent | null = null,
+): Promise<void> {
   const forced = forcedRefusal(draft, sending)
   if (forced === 'INSUFFICIENT_BALANCE') throw tooExpensive(draft.currency, draft.cost, 0n)
   if (forced === 'OPTED_OUT') throw optedOut(draft)
   const job = jobOf(app, draft, sending)
   const alone = { batch: null, batch_index: null, refusal: null, audit: auditOf(draft, sending), key: keyed.row(reply) }
   const item = Object.assign(itemOf(draft, job, sending), alone)
-  const { seen, verdict, existing } = await app.commit(acceptOne, item)
+  const { seen, verdict, existing } =
+    fallback === null
+      ? await app.commit(acceptOne, item)
+      : await app.commit(acceptWithFallback, Object.assign(item, followedBy(app, draft, sending, fallback)))
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   if (verdict === 'duplicate') throw referenceUsed(draft, existing)
   if (job.owner !== null) rememberAccepted(app, storedOf(draft, sending))
   app.work.begin(job)
+}
+
+function followedBy(app: App, { uuid, validity, scheduledAt: at }: Draft, sending: Sending, fallback: FallbackContent) {
+  const delayMs = at === null ? 0 : at.getTime() - sending.nowMs
+  const timer = fallbackTimer(app, sending.tenant, uuid, fallback, validity, delayMs)
+  return { fallback: JSON.stringify(fallback), timer }
 }
 
 /** The job that submits a message which is sent alone. */

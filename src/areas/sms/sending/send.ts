@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for becomes a draft, and the draft is accepted. Many recipients go the way of a bulk.
 import type { Static } from 'typebox'
+import { invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Keyed } from '../../../platform/http/idempotency.ts'
 import { type Composed, sendToMany } from '../batches/to-many.ts'
+import type { FallbackContent } from '../fallback/fallback.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
 import { shortLinksIn } from '../links/short-links.ts'
 import { findPlaces } from '../ported/places.ts'
@@ -24,19 +26,28 @@ export async function send(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   const to = recipientsOf(input.to)
+  const fallback = fallbackIn(input.fallback, to)
   const composed = await compose(app, input, [to].flat(), caller)
   if (typeof to !== 'string') return sendToMany(app, to, composed, caller, keyed)
   const draft = composed.draftFor(to)
   await composed.shortLinks?.store(app.db)
   const reply = replyOf(draft, caller)
-  await accept(app, draft, caller, keyed, reply)
+  await accept(app, draft, caller, keyed, reply, fallback)
   return reply
+}
+
+function fallbackIn(fallback: FallbackContent | undefined, to: string | readonly string[]): FallbackContent | null {
+  if (fallback === undefined) return null
+  if (typeof to !== 'string') throw invalid('fallback', 'is for a message to one number')
+  if ((fallback.text === undefined) === (fallback.template === undefined))
+    throw invalid('fallback', 'must have either text or template')
+  return fallback
 }
 
 /** What is the same for all recipients is checked, and what their drafts take to know is looked up, once. */
 async function compose(
   app: App,
-  { to: _, type = 'transactional', shorten_urls = false, ...input }: Static<typeof MessageSend>,
+  { to: _, type = 'transactional', shorten_urls = false, fallback: __, ...input }: Static<typeof MessageSend>,
   recipients: readonly string[],
   caller: Caller,
 ): Promise<Composed> {

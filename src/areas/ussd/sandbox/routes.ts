@@ -20,7 +20,7 @@ const screenMs = 65_000
 const HandsetScreen = Type.Object(
   {
     session_id: Type.String(),
-    message: Nullable(Type.String({ description: 'What the handset shows' })),
+    message: Nullable(Type.String({ sensitive: true, description: 'What the handset shows' })),
     action: OneOf(['continue', 'end'], { description: '`continue`: the screen can be answered' }),
   },
   { title: 'UssdHandsetScreen' },

@@ -4,6 +4,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
+import { tellOwners } from '../../../platform/owner-notices.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 
@@ -45,6 +46,14 @@ export async function disableEndpoint(
       disabled_reason: reason,
       failing_since: row.failing_since,
       failed_deliveries: row.failed_deliveries ?? 0,
+    })
+    await tellOwners(app, tx, tenant, {
+      subject: 'A webhook was disabled',
+      text: [
+        `${row.url} is sent nothing any more: it ${reason === 'gone' ? 'said that it is gone (410)' : 'has failed for too long'}.`,
+        `Once it works, enable ${webhookId} again; what it missed can be replayed.`,
+      ],
+      key: `disabled ${webhookId} ${occasion.nowMs}`,
     })
     await app.signals.send(tx, 'webhooks', endpoint)
     return true

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mail about invoices that nobody waits for: the bill of a subscription that is paid by invoice, and the receipt of one that was
+// mailed. The transaction that gives the reason writes the job; where no mail can be sent, nothing else is held up.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
+import { OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job } from '../../../platform/work.ts'
+import { holdClock } from '../subscriptions/store.ts'
+import { deliverInvoice, deliverReceipt } from './deliver.ts'
+import { noteInvoiceSent } from './note-sent.ts'
+import { findInvoice, type InvoiceRow } from './store.ts'
+
+const mailing = {
+  lane: 'billing.mail_invoice',
+  payload: Type.Object({ invoice: Type.String(), what: OneOf(['invoice', 'receipt']) }),
+}
+
+/** Has an open invoice be mailed to its customer, if there is an address. */
+export async function mailToCustomer(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
+  if (invoice.customer.email !== undefined) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'invoice' })
+}
+
+/** Has the receipt of a paid invoice go where the invoice went. */
+export async function mailReceipt(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
+  if (invoice.mailed_to !== null) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'receipt' })
+}
+
+async function mailLater(
+  app: App,
+  tx: Tx,
+  tenant: Tenant,
+  payload: { invoice: string; what: 'invoice' | 'receipt' },
+): Promise<void> {
+  const job = app.work.prepare(mailing, tenant, payload)
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+}
+
+export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
+  ...mailing,
+  role: 'timers',
+  concurrency: 8,
+  retrySeconds: [30, 300, 1_800],
+  async handle(app, { tenant, payload, failures }) {
+    if (!tenant) throw new Error('an invoice belongs to an account')
+    const invoice = await maybe(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
+    const { account, environment } = tenant
+    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
+    if (!invoice || is_suspended) return { kind: 'done' }
+    const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
+    // The space keeps the key apart from those of requests.
+    const key = `${payload.what} ${payload.invoice}`
+    try {
+      if (payload.what === 'receipt') await deliverReceipt(app, sending, invoice, key)
+      else if (invoice.status === 'open' && invoice.customer.email !== undefined) {
+        const { email } = invoice.customer
+        await deliverInvoice(app, sending, invoice, { email }, key)
+        await app.db.tx(tenant, (tx) => noteInvoiceSent(app, tx, sending, invoice, email))
+      }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'PROVIDER_UNAVAILABLE' && failures < mailInvoiceJob.retrySeconds.length)
+        return { kind: 'retry', reason: error.code }
+      app.log.info({ code: error.code }, 'mail about an invoice could not be sent')
+    }
+    return { kind: 'done' }
+  },
+}

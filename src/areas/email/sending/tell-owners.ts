@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mail to the owners of an account, when something needs them. It leaves from a domain that the account may send from, and
+// nobody pays for it; an account that has none hears of it by its events alone.
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { one, statement } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
+import { ownerNotice } from '../../../platform/owner-notices.ts'
+import { html } from '../../../platform/web/html.ts'
+import type { Job } from '../../../platform/work.ts'
+import { mailForAccount } from './mail-for-account.ts'
+
+const ownersOf = statement.home<
+  { account: string; environment: string },
+  { owners: string[]; name: string; clock_offset_ms: bigint }
+>(
+  'email.owners_of',
+  `select array(select accounts.owners_of($account::uuid)) as owners, accounts.name_of($account) as name,
+          accounts.clock_offset_ms($account, $environment) as clock_offset_ms`,
+)
+
+export const ownerNoticeJob: Job<App, typeof ownerNotice.payload> = {
+  ...ownerNotice,
+  role: 'timers',
+  concurrency: 4,
+  retrySeconds: [30, 300, 1_800],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('owners belong to an account')
+    const { account, environment } = tenant
+    const { owners, name, clock_offset_ms } = await one(app.db.query(ownersOf, { account, environment }))
+    const sending = { ...occasionNow(app.clock, tenant, clock_offset_ms), actor: 'system', ip: '' }
+    for (const to of owners)
+      try {
+        await mailForAccount(app, sending, {
+          to,
+          fromName: name,
+          fromLocal: 'notices',
+          subject: payload.subject,
+          html: html`${payload.text.map((words) => html`<p>${words}</p>`)}`.html,
+          attachments: [],
+          key: `notice ${payload.key} ${to}`,
+          isFree: true,
+        })
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (error.status >= 500) return { kind: 'retry', reason: error.code }
+        app.log.info({ code: error.code }, 'an owner could not be told by mail')
+      }
+    return { kind: 'done' }
+  },
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices to the people who own an account: that something needs them. The transaction that gives the reason writes the job;
+// who brings it to them registers `ownerNotice` as a job.
+import { Type } from 'typebox'
+import type { App } from './app.ts'
+import type { Tx } from './db.ts'
+import type { Tenant } from './tenant.ts'
+
+export const ownerNotice = {
+  lane: 'platform.tell_owners',
+  payload: Type.Object({
+    subject: Type.String(),
+    /** Paragraphs. */
+    text: Type.Array(Type.String()),
+    /** Names the occasion: a notice is brought once under it. */
+    key: Type.String(),
+  }),
+}
+
+export interface OwnerNotice {
+  readonly subject: string
+  readonly text: readonly string[]
+  readonly key: string
+}
+
+export async function tellOwners(app: App, tx: Tx, tenant: Tenant, { text, ...notice }: OwnerNotice): Promise<void> {
+  const job = app.work.prepare(ownerNotice, tenant, { ...notice, text: [...text] })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of others that send and take mail: swaks, and smtp-source, smtp-sink and a whole Postfix of the package `postfix`, each
+// with a directory and ports of its own. The Postfix of the machine is left alone.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from '../eventually.ts'
+
+const places = ['/usr/bin', '/usr/sbin', '/bin', '/sbin', '/usr/local/bin']
+
+function pathOf(program: string): string | null {
+  const found = places.map((place) => join(place, program)).find((path) => isThere(path))
+  return found ?? null
+}
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Null when all of it is installed; otherwise what is missing. */
+export function mailProgramsMissing(): string | null {
+  const missing = ['swaks', 'smtp-source', 'smtp-sink', 'postfix'].filter((program) => pathOf(program) === null)
+  // Without it swaks knows no TLS.
+  if (spawnSync('perl', ['-MNet::SSLeay', '-e', '1']).status !== 0) missing.push('Net::SSLeay')
+  return missing.length === 0
+    ? null
+    : `${missing.join(', ')} not found: install the packages swaks, libnet-ssleay-perl and postfix`
+}
+
+/** Runs a program to its end. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+): Promise<{ code: number | null; said: string }> {
+  const child = spawn(pathOf(program) ?? program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk
+    })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, said }))
+  })
+}
+
+export interface MailReceiver {
+  readonly port: number
+  /** Messages as they were taken, with what the server put in front. */
+  messages(): Promise<Buffer[]>
+  stop(): Promise<void>
+}
+
+/** smtp-sink, which keeps each message in a file. */
+export async function startSink(): Promise<MailReceiver> {
+  const dir = await mkdtemp(join(tmpdir(), 'pamoja-sink-'))
+  await chmod(dir, 0o777)
+  const port = await freePort()
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child = spawn(
+    pathOf('smtp-sink') ?? 'smtp-sink',
+    [...user, '-d', join(dir, 'mail.'), `127.0.0.1:${port}`, '100'],
+    {
+      stdio: 'ignore',
+    },
+  )
+  await eventually(() => isListening(port), 'smtp-sink to listen')
+  return {
+    port,
+    messages: async () => Promise.all((await readdir(dir)).sort().map((file) => readFile(join(dir, file)))),
+    stop: async () => {
+      await end(child)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * A Postfix that takes mail for any address of `domain` into a directory, or passes all of it on to a port. Only root can start one.
+ */
+export async function startPostfix(domain: string, relayTo: number | null = null): Promise<MailReceiver> {
+  const dir = await mkdtemp(join(tmpdir(), 'pamoja-postfix-'))
+  await chmod(dir, 0o755)
+  const port = await freePort()
+  const config = join(dir, 'config')
+  const mail = join(dir, 'mail')
+  const [uid, gid] = [65_534, 65_534]
+  for (const sub of [config, mail, join(dir, 'queue'), join(dir, 'data')]) await mkdir(sub)
+  await chown(mail, uid, gid)
+  const owner = Number((await runProgram('id', ['-u', 'postfix'])).said.trim())
+  await chown(join(dir, 'data'), owner, owner)
+  await writeFile(join(config, 'main.cf'), mainCf({ dir, mail, domain, uid, gid, relayTo }))
+  await writeFile(join(config, 'master.cf'), masterCf(port))
+  await runProgram('postfix', ['-c', config, 'set-permissions'])
+  const started = await runProgram('postfix', ['-c', config, 'start'])
+  if (started.code !== 0) throw new Error(`Postfix does not start: ${started.said}`)
+  await eventually(() => isListening(port), 'Postfix to listen')
+  return {
+    port,
+    messages: async () => {
+      const files = await readdir(join(mail, 'box/new')).catch(() => [])
+      return Promise.all(files.sort().map((file) => readFile(join(mail, 'box/new', file))))
+    },
+    stop: async () => {
+      await runProgram('postfix', ['-c', config, 'abort'])
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Places {
+  dir: string
+  mail: string
+  domain: string
+  uid: number
+  gid: number
+  relayTo: number | null
+}
+
+function mainCf({ dir, mail, domain, uid, gid, relayTo }: Places): string {
+  return [
+    'compatibility_level = 3.6',
+    `queue_directory = ${dir}/queue`,
+    `data_directory = ${dir}/data`,
+    'maillog_file = /dev/null',
+    'maillog_file_prefixes = /dev',
+    'myhostname = mx.shop.example',
+    'mydestination =',
+    'inet_interfaces = 127.0.0.1',
+    'inet_protocols = ipv4',
+    'alias_maps =',
+    ...(relayTo === null
+      ? ['smtpd_recipient_restrictions = reject_unauth_destination', `virtual_mailbox_domains = ${domain}`]
+      : ['mynetworks = 127.0.0.0/8', `relayhost = [127.0.0.1]:${relayTo}`, 'virtual_mailbox_domains =']),
+    `virtual_mailbox_base = ${mail}`,
+    'virtual_mailbox_maps = static:box/',
+    `virtual_uid_maps = static:${uid}`,
+    `virtual_gid_maps = static:${gid}`,
+    '',
+  ].join('\n')
+}
+
+function masterCf(port: number): string {
+  return [
+    `127.0.0.1:${port} inet n - n - - smtpd`,
+    'pickup unix n - n 60 1 pickup',
+    'cleanup unix n - n - 0 cleanup',
+    'qmgr unix n - n 300 1 qmgr',
+    'rewrite unix - - n - - trivial-rewrite',
+    'bounce unix - - n - 0 bounce',
+    'defer unix - - n - 0 bounce',
+    'trace unix - - n - 0 bounce',
+    'error unix - - n - - error',
+    'retry unix - - n - - error',
+    'virtual unix - n n - - virtual',
+    'smtp unix - - n - - smtp',
+    'anvil unix - - n - 1 anvil',
+    'scache unix - - n - 1 scache',
+    'showq unix n - n - - showq',
+    'proxymap unix - - n - - proxymap',
+    'tlsmgr unix - - n 1000? 1 tlsmgr',
+    'postlog unix-dgram n - n - 1 postlogd',
+    '',
+  ].join('\n')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return address.port
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const answer = await runProgram('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${port}`])
+  return answer.code === 0
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  child.kill('SIGTERM')
+  await closed
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody's mail server, outside the installation: it takes what comes, or behaves as badly as a test wants.
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { reply } from '../src/protocols/smtp/reply.ts'
+import { type ServerHost, ServerSession } from '../src/protocols/smtp/server-session.ts'
+
+export interface MailServer {
+  readonly port: number
+  /** Each time a message was taken: how often, by its subject. */
+  readonly taken: ReadonlyMap<string, number>
+  readonly contents: readonly Buffer[]
+  stop(): Promise<void>
+}
+
+export async function startMailServer(badly?: (socket: Socket) => void): Promise<MailServer> {
+  const taken = new Map<string, number>()
+  const contents: Buffer[] = []
+  const sockets = new Set<Socket>()
+  const host: ServerHost = {
+    hostname: 'mx.shop.example',
+    secureContext: () => null,
+    isSubmission: false,
+    maxBytes: 30 * 1024 * 1024,
+    maxRecipients: 100,
+    maxMessages: 1_000_000,
+    idleMs: 60_000,
+    message: async (_envelope, content) => {
+      const subject = /^Subject: (.*)$/m.exec(content.toString())?.[1]?.trim() ?? ''
+      taken.set(subject, (taken.get(subject) ?? 0) + 1)
+      contents.push(content)
+      return reply(250, '2.0.0 Ok')
+    },
+  }
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    if (badly) badly(socket)
+    else new ServerSession(socket, host)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return {
+    port: address.port,
+    taken,
+    contents,
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
