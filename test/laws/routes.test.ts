@@ -185,8 +185,11 @@ test('every example works as it stands, its reply has the declared shape, and wh
           )
       }
       if (route.reply.status !== 201) continue
-      assert.match(headers.location ?? '', /^\/api\/v1\//, `${route.operation}: give its reply a location`)
-      const found = await client.get(headers.location ?? '')
+      if (!headers.location?.startsWith('/api/v1/')) {
+        astray.push(`${route.operation}: give its reply a location`)
+        continue
+      }
+      const found = await client.get(headers.location)
       if (found.status !== 200) astray.push(`${route.operation}: ${headers.location} is ${found.status}`)
     }
   assert.deepEqual(astray, [])
