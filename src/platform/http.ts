@@ -225,6 +225,10 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   exchange.errorCode = error.code
   exchange.replyText = stored ?? errorBody(app, exchange, error)
   reply.code(error.status)
+  if (isBrowsing(request.method, request.headers.accept)) {
+    const shown = errorPage(app.publicUrl, exchange.id, withoutSecrets(error))
+    return reply.headers(shown.headers).send(shown.body)
+  }
   reply.header('content-type', 'application/json; charset=utf-8')
   return reply.send(exchange.replyText)
 }
