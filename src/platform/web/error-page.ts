@@ -12,7 +12,13 @@ export function isBrowsing(method: string | undefined, accept: string | undefine
   return (method === 'GET' || method === 'HEAD') && accept !== undefined && /^\s*text\/html\b/.test(accept)
 }
 
-export function errorPage(publicUrl: string, requestId: string, { code, status, details }: AppError): HookAnswer {
+/** `details` as they may be shown. */
+export function errorPage(
+  publicUrl: string,
+  requestId: string,
+  { code, status }: Pick<AppError, 'code' | 'status'>,
+  details: string,
+): HookAnswer {
   const title = status === 404 ? 'There is nothing here' : (STATUS_CODES[status] ?? code)
   const [, message] = errors[code]
   const content = html`<p>${message}</p>${details !== '' && html`<p class="soft">${details}</p>`}
