@@ -146,6 +146,10 @@ export const settings = {
     400,
     'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
   ),
+  PAMOJA_TIMELINE_LIVE: boolean(
+    false,
+    'Keep what goes over the wire for live messages and payments too, texts and secrets masked, for 30 days.',
+  ),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),

@@ -58,6 +58,11 @@ export function playOf(phone: string): Play | null {
   return known === undefined ? paying : known
 }
 
+/** What somebody does who answers the prompt by hand. */
+export function playedAs(ending: Ending): Play {
+  return { ...paying, ending }
+}
+
 export type RefundEnding = 'refunded' | 'no_account' | 'no_float'
 
 /** What becomes of a refund to a payer who paid: the digits are others than those of payers who do something else. */

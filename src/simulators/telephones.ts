@@ -20,6 +20,8 @@ interface Options {
 
 interface Phone {
   sip: SipCall
+  /** It rings until somebody picks it up, or it has been picked up. */
+  isRinging: boolean
   leg: string
   digits: string
   heard: Int16Array[]
@@ -39,7 +41,9 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   '01': (network, phone) => network.after(phone, 1_000, () => network.answer(phone)),
   '02': (_network, { sip }) => sip.reject(486),
   '03': (_network, { sip }) => sip.reject(603),
-  '04': () => undefined,
+  '04': (_network, phone) => {
+    phone.isRinging = true
+  },
   '05': (_network, { sip }) => sip.reject(500),
   '06': (network, phone) => {
     network.answer(phone)
@@ -130,7 +134,7 @@ export class TelephoneSimulator {
   }
 
   private phone(sip: SipCall, name: string, leg = `phone${++this.legs}`): Phone {
-    const phone = { sip, leg, digits: '', heard: [], timers: [] }
+    const phone = { sip, isRinging: false, leg, digits: '', heard: [], timers: [] }
     this.phones.set(name, phone)
     this.byLeg.set(phone.leg, phone)
     return phone
@@ -250,6 +254,14 @@ export class TelephoneSimulator {
     const phone = this.phones.get(name)
     if (!phone || phone.sip.isOver) return false
     this.say(phone, samples)
+    return true
+  }
+
+  pickUp(name: string): boolean {
+    const phone = this.phones.get(name)
+    if (!phone?.isRinging || phone.sip.isOver) return false
+    phone.isRinging = false
+    this.answer(phone)
     return true
   }
 

@@ -84,6 +84,7 @@ export interface Partitioned {
 export const platformPartitions: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
+  { table: 'platform.frames', period: 'day', ahead: 3, keepDays: 30 },
   { table: 'events.events', period: 'month', ahead: 2, keepDays: 'PAMOJA_EVENT_DAYS' },
 ]
 

@@ -46,11 +46,11 @@ export function isDelivered({ phone, email }: Destination): boolean {
 /** Mails that all of an invoice is paid, with the PDF that says so, where the invoice went. */
 export async function deliverReceipt(app: App, sending: Sending, invoice: InvoiceRow, key: string): Promise<void> {
   if (invoice.mailed_to === null) return
-  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const { name, brand } = await one(app.db.query(accountName, { account: invoice.account_id }))
   const total = formatMoney({ micros: invoice.total, currency: currencyOf(invoice.currency) })
   const subject = `${name}: receipt for invoice ${invoice.number}, ${total}`
   const message = `Thank you: invoice ${invoice.number} is paid, ${total}.`
-  await mail(app, sending, invoice, { to: invoice.mailed_to, name, subject, words: message, key })
+  await mail(app, sending, invoice, { to: invoice.mailed_to, name, brand, subject, words: message, key })
 }
 
 async function mailInvoice(

@@ -4,6 +4,7 @@
 // app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
@@ -59,7 +60,16 @@ class AirtelCarrier implements MobileMoney {
     this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
-  async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {
+  async collect({
+    attempt,
+    micros,
+    country,
+    currency,
+    phone,
+    reference,
+    isByHand,
+    trace,
+  }: Collection): Promise<Verdict> {
     const body = airtelPaymentBody({
       id: attempt,
       reference,
@@ -69,14 +79,16 @@ class AirtelCarrier implements MobileMoney {
       amount: formatMicros(micros),
     })
     const url = `${this.#baseUrl}/merchant/v1/payments/`
-    const headers = marketHeaders({ country, currency })
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
+    const headers = { ...marketHeaders({ country, currency }), ...payerHeaders(isByHand) }
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs, trace })
     return orderVerdict(attempt, answer, reasons)
   }
 
   async query(providerId: string, market: Market): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: marketHeaders(market), timeoutMs: queryMs })
+    const { trace } = market
+    const headers = marketHeaders(market)
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     return stateVerdict(answer, reasons)
   }
 

@@ -3,6 +3,7 @@
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
+import type { Exchange } from '../../../platform/outbound/provider-http.ts'
 import type { BankAccountIn, PayInto } from '../bank/banks.ts'
 import type { CardShown } from '../cards/card.ts'
 
@@ -90,6 +91,8 @@ export interface Market {
   /** ISO 3166. */
   country: string
   currency: Currency
+  /** Told what was asked and answered, for the timeline. */
+  trace?: ((exchange: Exchange) => void) | undefined
 }
 
 export interface Collection extends Market {
@@ -101,6 +104,8 @@ export interface Collection extends Market {
   reference: string
   description: string
   callbackUrl: string
+  /** Of the sandbox: the payer waits for somebody who answers the prompt. */
+  isByHand?: boolean
 }
 
 /** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */

@@ -81,6 +81,7 @@ const Commands = {
   press: Type.Object({ do: Type.Literal('press'), digits: Type.String() }),
   say: Type.Object({ do: Type.Literal('say'), text: Type.String() }),
   hang_up_phone: Type.Object({ do: Type.Literal('hang_up_phone') }),
+  answer_phone: Type.Object({ do: Type.Literal('answer_phone') }),
 } as const
 
 type Commands = { [Name in keyof typeof Commands]: Static<(typeof Commands)[Name]> }

@@ -291,6 +291,8 @@ export class CallSession {
         return this.saySandbox(command.text)
       case 'hang_up_phone':
         return simulatedCarrier.of(this.app)?.hangup(this.record.id) ?? false
+      case 'answer_phone':
+        return simulatedCarrier.of(this.app)?.answer(this.record.id) ?? false
       default:
         return this.room?.obey(member, command) ?? null
     }
@@ -310,6 +312,8 @@ export class CallSession {
         return simulatedCarrier.of(this.app)?.press(leg.record.id, command.digits) ?? false
       case 'hang_up_phone':
         return simulatedCarrier.of(this.app)?.hangup(leg.record.id) ?? false
+      case 'answer_phone':
+        return simulatedCarrier.of(this.app)?.answer(leg.record.id) ?? false
       default:
         return this.room?.obey(member, command) ?? null
     }

@@ -116,6 +116,19 @@ export const findCall = statement.tenant<One, CallRow>(
   `select ${columns} from voice.calls where ${mine} and id = $id`,
 )
 
+/** Calls of a handset of the sandbox, by it or to it. */
+export const callsOfPhone = statement.tenant<
+  Tenant & { phone: string; after: string | null; descending: boolean; limit: number },
+  CallRow
+>(
+  'voice.calls_of_phone',
+  `select ${columns} from voice.calls
+    where ${mine} and ((direction = 'outbound' and to_number = $phone) or (direction = 'inbound' and from_number = $phone))
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
 /** Takes a call that nobody has, once. */
 export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
