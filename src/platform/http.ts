@@ -13,7 +13,7 @@ import type { Hook } from './hook.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
-import { asError, type CompiledRoute, type Exchange, printable } from './http/exchange.ts'
+import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { mountHooks } from './http/hooks.ts'
 import { keyOf } from './http/idempotency.ts'
@@ -26,6 +26,7 @@ import { handleStream, wantsMessages } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
 import type { Route } from './route.ts'
+import { errorPage, isBrowsing } from './web/error-page.ts'
 
 export interface HttpOptions {
   app: App
@@ -230,6 +231,10 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   exchange.errorCode = error.code
   exchange.replyText = stored ?? errorBody(app, exchange, error)
   reply.code(error.status)
+  if (isBrowsing(request.method, request.headers.accept)) {
+    const shown = errorPage(app.publicUrl, exchange.id, error, withoutKeys(error.details))
+    return reply.headers(shown.headers).send(shown.body)
+  }
   reply.header('content-type', 'application/json; charset=utf-8')
   return reply.send(exchange.replyText)
 }
