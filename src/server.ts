@@ -480,12 +480,12 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       return holder.listener.server
     },
   })
-  http.get('/healthz', { config: { open: true } }, async () => ({
+  http.get('/healthz', { config: { open: true, probe: true } }, async () => ({
     status: 'ok',
     version: app.version,
     uptime: Math.floor(process.uptime()),
   }))
-  http.get('/readyz', { config: { open: true } }, async (_request, reply) => {
+  http.get('/readyz', { config: { open: true, probe: true } }, async (_request, reply) => {
     const found = await readiness(app, areas, state.draining)
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })

@@ -30,7 +30,9 @@ interface Phone {
 
 type Behaviour = (network: TelephoneSimulator, phone: Phone) => void
 
-const keptSeconds = 60
+const keptChunks = 300
+/** A fifth of a second, so that a test need not wait long for what a phone heard. */
+const chunkFrames = 10
 const mostPhones = 1_000
 const jitterMs = 80
 const lossPercent = 5
@@ -60,6 +62,16 @@ function greeting(): Int16Array {
   return Int16Array.from([...speech, ...silence(300), ...tone([1_000], 600)])
 }
 
+function joined(sounds: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(sounds.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const sound of sounds) {
+    whole.set(sound, at)
+    at += sound.length
+  }
+  return whole
+}
+
 export class TelephoneSimulator {
   private readonly options: Options
   private readonly phones = new Map<string, Phone>()
@@ -83,7 +95,7 @@ export class TelephoneSimulator {
         recorded: (recorder, [sound]) => {
           const phone = this.byLeg.get(recorder)
           if (sound) phone?.heard.push(sound)
-          if (phone && phone.heard.length > keptSeconds) phone.heard.shift()
+          if (phone && phone.heard.length > keptChunks) phone.heard.shift()
         },
         recordingEnded: nothing,
         speechBegan: nothing,
@@ -147,7 +159,12 @@ export class TelephoneSimulator {
     const impair = isBad ? () => (randomInt(100) < lossPercent ? null : randomInt(jitterMs)) : undefined
     const port = await this.engine.open(leg, leg, this.options.host, impair)
     this.ports.set(leg, port)
-    this.engine.record(leg, leg, [{ only: [leg] }], { silenceMs: 0, maxMs: 4 * 3_600_000, endKeys: '' })
+    this.engine.record(leg, leg, [{ only: [leg] }], {
+      silenceMs: 0,
+      maxMs: 4 * 3_600_000,
+      endKeys: '',
+      chunkFrames,
+    })
     return port
   }
 
@@ -258,7 +275,7 @@ export class TelephoneSimulator {
   heard(name: string): { samples: Int16Array; digits: string } | null {
     const phone = this.phones.get(name)
     if (!phone) return null
-    return { samples: Int16Array.from(phone.heard.flatMap((sound) => [...sound])), digits: phone.digits }
+    return { samples: joined(phone.heard), digits: phone.digits }
   }
 
   async stop(): Promise<void> {

@@ -57,7 +57,7 @@ export const payments: Area = {
   uses: ['webhooks'],
   scopes: [
     scopeArea('payments', { limit: 'payments' }),
-    scopeArea('payouts', { limit: 'payments' }),
+    scopeArea('payouts', { limit: 'payments', words: { approve: [] } }),
     scopeArea('fraud', { limit: 'payments' }),
   ],
   limits: [planLimit('payments')],

@@ -74,6 +74,7 @@ export const accepting = {
     'CARD_EXPIRED',
     'INCORRECT_CVV',
     'AUTHENTICATION_FAILED',
+    'DEBIT_REFUSED',
     'PROVIDER_UNAVAILABLE',
   ],
 } as const

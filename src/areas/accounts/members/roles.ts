@@ -18,7 +18,7 @@ export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'reviewer') return writing(['identity'])
   if (role === 'supervisor') return [...writing(['callcenter']), ...reading(['voice', 'account'])]
   if (role === 'agent') return reading(['callcenter'])
-  if (role === 'finance') return [...writing(money), ...reading(['account', 'logs', 'events'])]
+  if (role === 'finance') return [...writing(money), 'payouts:approve', ...reading(['account', 'logs', 'events'])]
   const own = [...writing([...channels, 'webhooks']), ...reading([...money, 'account', 'logs', 'events'])]
   return environment === 'test' ? [...own, ...writing(['keys', 'sandbox', 'payments'])] : [...own, 'keys:read']
 }
