@@ -182,7 +182,8 @@ export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject
   const states = subject.states.map(({ at, state, note }): Told => {
     return { ...nothing, at, kind: 'state', title: state, status: note, isOk: state === 'failed' ? false : null }
   })
-  const told = [...request, ...states, ...frames.map(toldOf)]
+  // Of what happened in the same millisecond, what was said comes before the state that followed from it.
+  const told = [...request, ...frames.map(toldOf), ...states]
   return told.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
