@@ -267,7 +267,7 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   )
   assert.deepEqual(told, ['completed', 'completed', 'completed'])
   const { body } = await ada.client.get('/v1/call-center/reports')
-  assert.equal(body.totals.transferred, 2)
+  assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [2, 100])
 })
 
 test('a transfer that nobody answers gives the customer back, and one to a queue waits there', async () => {

@@ -118,7 +118,7 @@ class Sums {
   private readonly all = new Tally()
   private readonly starts = new Map<number, Date>()
   /** The last answered call of each caller, to tell whether it resolved anything. */
-  private readonly last = new Map<string, { atMs: number; tally: Tally }>()
+  private readonly last = new Map<string, { atMs: number; call: string; tally: Tally }>()
 
   constructor(wish: ReportWish, nowMs: number) {
     this.wish = wish
@@ -132,13 +132,15 @@ class Sums {
     if (contact.direction === 'inbound') this.followUp(contact, tally)
   }
 
-  private followUp({ from_number, entered_at, outcome }: ReportedContact, tally: Tally): void {
+  private followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: Tally): void {
     const before = this.last.get(from_number)
+    // One call that went from hand to hand is no second call.
+    if (before?.call === call) return
     if (before && entered_at.getTime() - before.atMs <= dayMs) {
       before.tally.calledAgain()
       this.all.calledAgain()
     }
-    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), tally })
+    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), call, tally })
     else this.last.delete(from_number)
   }
 
