@@ -28,7 +28,7 @@ const mostRows = 5_000
 const mostContacts = 2_000_000
 const pageSize = 20_000
 
-export interface ReportWish {
+interface ReportWish {
   from: Date
   to: Date
   interval: Interval
@@ -65,7 +65,7 @@ function bound(text: string, timezone: string, plusDays: number): Date | null {
   return momentOfWall(new Date(day.getTime() + plusDays * dayMs).toISOString().slice(0, 10), 0, timezone)
 }
 
-export function requireRows({ interval, from, to }: ReportWish): void {
+function requireRows({ interval, from, to }: ReportWish): void {
   if (countOf(interval, from.getTime(), to.getTime()) > mostRows)
     throw new AppError(
       'INVALID_DATE_RANGE',
