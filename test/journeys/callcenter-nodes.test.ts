@@ -3,13 +3,25 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { areas } from '../../src/areas.ts'
 import { lookAround } from '../../src/areas/callcenter/calls/look-around.ts'
 import { voice } from '../../src/areas/voice/area.ts'
+import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { statement } from '../../src/platform/db.ts'
 import { type RunningNode, startNode } from '../../src/server.ts'
-import { agentIs, agentNow, assign, callerOf, callIs, connected, done, ended, eventsOf, login, queueOf } from '../callcentre.ts'
+import {
+  agentIs,
+  agentNow,
+  assign,
+  callerOf,
+  callIs,
+  connected,
+  done,
+  ended,
+  eventsOf,
+  login,
+  queueOf,
+} from '../callcentre.ts'
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { doChores, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
@@ -44,7 +56,10 @@ test('two nodes that look at once give each agent one call, and each call one ag
   await assign(ada, { queue_id: queue })
   const calls: string[] = []
   for (let i = 0; i < 4; i++) calls.push(await callerOf(ada, `+25471100006${i}`))
-  await eventually(async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting === 4, 'all to wait')
+  await eventually(
+    async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting === 4,
+    'all to wait',
+  )
   const elsewhere = new Client(second.url, second.caFile && readFileSync(second.caFile, 'utf8'), ada.key)
   const agents = ['a', 'b', 'c']
   await Promise.all(
@@ -61,7 +76,9 @@ test('two nodes that look at once give each agent one call, and each call one ag
   for (const agent of agents) await agentIs(ada, agent, 'on_call')
   const taken = await Promise.all(agents.map(async (agent) => (await agentNow(ada, agent)).call_id))
   assert.deepEqual([...taken].sort(), calls.slice(0, 3).sort(), 'the three who came first, each once')
-  const rang = (await eventsOf(ada, 'agent.status_changed')).filter(({ payload }: { payload: { status: string } }) => payload.status === 'ringing')
+  const rang = (await eventsOf(ada, 'agent.status_changed')).filter(
+    ({ payload }: { payload: { status: string } }) => payload.status === 'ringing',
+  )
   assert.equal(rang.length, 3, 'nobody was rung twice')
   elsewhere.close()
   for (const call of calls) await done(ada, `/v1/voice/call/${call}/hangup`, {})
@@ -98,7 +115,11 @@ test('an agent whose line is lost in a call ends it, and is not given another at
   const queue = await queueOf(ada)
   await assign(ada, { queue_id: queue })
   // This phone answers, and hangs up after two seconds.
-  await done(ada, '/v1/voice/agent/login', { agent_id: 'amina', queues: [queue], endpoint: { type: 'phone', number: '+254711000006' } })
+  await done(ada, '/v1/voice/agent/login', {
+    agent_id: 'amina',
+    queues: [queue],
+    endpoint: { type: 'phone', number: '+254711000006' },
+  })
   const call = await callerOf(ada)
   await agentIs(ada, 'amina', 'on_call')
   const over = await ended(ada, call)

@@ -33,13 +33,22 @@ const open = () => world.account({ balance: 1_000 })
 
 test('a caller waits, an agent is rung and answers, they speak, and everything says so', async () => {
   const ada = await open()
-  const queue = await queueOf(ada, { record: true, wrap_up_seconds: 20, sla: { target_percent: 80, threshold_seconds: 30 } })
+  const queue = await queueOf(ada, {
+    record: true,
+    wrap_up_seconds: 20,
+    sla: { target_percent: 80, threshold_seconds: 30 },
+  })
   await assign(ada, { queue_id: queue })
   const call = await callerOf(ada)
   await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
   const { body: waiting } = await ada.client.get(`/v1/voice/queue/${queue}`)
   assert.deepEqual(
-    [waiting.live.waiting, waiting.live.calls[0].call_id, waiting.live.calls[0].position, waiting.live.estimated_wait_seconds],
+    [
+      waiting.live.waiting,
+      waiting.live.calls[0].call_id,
+      waiting.live.calls[0].position,
+      waiting.live.estimated_wait_seconds,
+    ],
     [1, call, 1, null],
   )
   await later(ada, 10)
@@ -51,13 +60,18 @@ test('a caller waits, an agent is rung and answers, they speak, and everything s
   const busy = await agentIs(ada, 'amina', 'on_call')
   assert.equal(busy.call_id, call)
   const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
-  assert.deepEqual([context.call.call_id, context.customer.phone, context.call.wait_seconds >= 10], [call, '+254711000021', true])
+  assert.deepEqual(
+    [context.call.call_id, context.customer.phone, context.call.wait_seconds >= 10],
+    [call, '+254711000021', true],
+  )
   await later(ada, 60)
   await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
   const over = await ended(ada, call)
   assert.deepEqual([over.status, over.hangup_by, over.recording_ids.length], ['completed', 'caller', 1])
   await agentIs(ada, 'amina', 'wrap_up')
-  await ada.client.patch(`/v1/voice/call/${call}`, { wrap_up: { disposition: 'solved', notes: 'Asked for her balance.' } })
+  await ada.client.patch(`/v1/voice/call/${call}`, {
+    wrap_up: { disposition: 'solved', notes: 'Asked for her balance.' },
+  })
   await later(ada, 21)
   await agentIs(ada, 'amina', 'available')
   const { body: live } = await ada.client.get('/v1/call-center/metrics/realtime')
@@ -65,7 +79,9 @@ test('a caller waits, an agent is rung and answers, they speak, and everything s
     [live.totals.offered, live.totals.answered, live.totals.service_level_percent, live.agents[0].calls_handled],
     [1, 1, 100, 1],
   )
-  const told = (await eventsOf(ada, 'agent.status_changed')).map(({ payload }: { payload: { status: string } }) => payload.status)
+  const told = (await eventsOf(ada, 'agent.status_changed')).map(
+    ({ payload }: { payload: { status: string } }) => payload.status,
+  )
   assert.deepEqual(told, ['available', 'ringing', 'on_call', 'wrap_up', 'available'])
   const [queued] = await eventsOf(ada, 'call.queued')
   assert.deepEqual([queued.payload.call_id, queued.payload.position, queued.payload.queue_id], [call, 1, queue])
@@ -115,7 +131,10 @@ test('a caller who gives up has abandoned, and a short wait counts apart', async
     [2, 1, 0, 100, 0],
   )
   const told = await eventsOf(ada, 'call.abandoned')
-  assert.deepEqual(told.map(({ payload }: { payload: { call_id: string } }) => payload.call_id).sort(), [short, long].sort())
+  assert.deepEqual(
+    told.map(({ payload }: { payload: { call_id: string } }) => payload.call_id).sort(),
+    [short, long].sort(),
+  )
 })
 
 test('a queue that keeps nobody longer sends callers on, and one that is full refuses them', async () => {
@@ -209,13 +228,21 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual([cold.status, cold.consult_call_id], ['ringing', null])
   await connected(ada, call, 'baraka')
   await agentIs(ada, 'amina', 'available')
-  const busy = await ada.client.post('/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'nobody' })
+  const busy = await ada.client.post('/v1/voice/transfer', {
+    call_id: call,
+    transfer_type: 'warm',
+    destination: 'nobody',
+  })
   assert.deepEqual([busy.status, busy.body.error.code], [409, 'AGENT_NOT_AVAILABLE'])
 
   const warm = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'chipo' })
   await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
   await agentIs(ada, 'chipo', 'on_call')
-  const twice = await ada.client.post('/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: 'amina' })
+  const twice = await ada.client.post('/v1/voice/transfer', {
+    call_id: call,
+    transfer_type: 'cold',
+    destination: 'amina',
+  })
   assert.deepEqual([twice.status, twice.body.error.code], [409, 'CONFLICT'])
   const path = `/v1/voice/transfer/${warm.transfer_id}`
   const completed = await ada.client.patch(path, { action: 'complete' })
@@ -235,10 +262,12 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   await later(ada, 31)
   await agentIs(ada, 'chipo', 'available')
   await agentIs(ada, 'amina', 'available')
-  const told = (await eventsOf(ada, 'call.transferred')).map(({ payload }: { payload: { status: string } }) => payload.status)
+  const told = (await eventsOf(ada, 'call.transferred')).map(
+    ({ payload }: { payload: { status: string } }) => payload.status,
+  )
   assert.deepEqual(told, ['completed', 'completed', 'completed'])
   const { body } = await ada.client.get('/v1/call-center/reports')
-  assert.equal(body.totals.transferred, 2)
+  assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [2, 100])
 })
 
 test('a transfer that nobody answers gives the customer back, and one to a queue waits there', async () => {
@@ -279,14 +308,31 @@ test('a supervisor listens, whispers, barges and stops; each is told and audited
   assert.equal(stopped.body.status, 'ended')
   await agentIs(ada, 'boss', 'available')
   assert.deepEqual((await ada.client.patch(path, { mode: 'barge' })).status, 409)
-  const again = await done(ada, '/v1/voice/monitor', { call_id: call, mode: 'barge', endpoint: { type: 'phone', number: phoneOf(9) } }, 201)
+  const again = await done(
+    ada,
+    '/v1/voice/monitor',
+    { call_id: call, mode: 'barge', endpoint: { type: 'phone', number: phoneOf(9) } },
+    201,
+  )
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
-  await eventually(async () => (await ada.client.get(`/v1/voice/monitor/${again.monitor_id}`)).body.status === 'ended', 'the call to end it')
+  await eventually(
+    async () => (await ada.client.get(`/v1/voice/monitor/${again.monitor_id}`)).body.status === 'ended',
+    'the call to end it',
+  )
   const late = await ada.client.post('/v1/voice/monitor', { call_id: call, mode: 'listen', supervisor_id: 'boss' })
   assert.deepEqual([late.status, late.body.error.code], [409, 'CALL_NOT_ACTIVE'])
   const { body: log } = await ada.client.get('/v1/audit-log?limit=200')
-  const actions = log.data.map(({ action }: { action: string }) => action).filter((action: string) => action.startsWith('monitor.'))
-  assert.deepEqual(actions.sort(), ['monitor.start', 'monitor.start', 'monitor.stop', 'monitor.switch', 'monitor.switch', 'monitor.switch'])
+  const actions = log.data
+    .map(({ action }: { action: string }) => action)
+    .filter((action: string) => action.startsWith('monitor.'))
+  assert.deepEqual(actions.sort(), [
+    'monitor.start',
+    'monitor.start',
+    'monitor.stop',
+    'monitor.switch',
+    'monitor.switch',
+    'monitor.switch',
+  ])
 })
 
 test('a conference calls everybody, one is muted and held, and it ends with the last', async () => {
@@ -328,7 +374,10 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
       options: { '1': { label: 'Account', action: { menu: 'account' } }, '9': { action: { repeat: true } } },
       input: { timeout: 20 },
     },
-    account: { collect: { variable: 'pin', min: 4, max: 4, mask: true, next: { type: 'queue', id: queue } }, input: { timeout: 20 } },
+    account: {
+      collect: { variable: 'pin', min: 4, max: 4, mask: true, next: { type: 'queue', id: queue } },
+      input: { timeout: 20 },
+    },
   }
   const ivr = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
   assert.deepEqual([ivr.version, ivr.status], [1, 'active'])
@@ -341,7 +390,10 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
     return body.data.filter(({ data }: { data: { type?: string } }) => data.type === 'replied').length === 1
   }, 'the second menu')
   // Changed meanwhile: the call keeps the version that it began with.
-  const changed = await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, { entry: 'main', menus: { main: { options: { '1': { action: { type: 'hangup' } } } } } })
+  const changed = await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, {
+    entry: 'main',
+    menus: { main: { options: { '1': { action: { type: 'hangup' } } } } },
+  })
   assert.equal(changed.body.version, 2)
   await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '4321' })
   await callIs(ada, call, ({ phase, queue_id }) => phase === 'queued' && queue_id === queue, 'the caller to wait')
@@ -361,7 +413,12 @@ test('rules decide about numbers that nothing else answers, live as simulated', 
   await done(
     ada,
     '/v1/voice/routing/rules',
-    { name: 'Kenya', priority: 10, conditions: [{ field: 'from_country', op: 'eq', value: 'KE' }], action: { type: 'queue', id: queue } },
+    {
+      name: 'Kenya',
+      priority: 10,
+      conditions: [{ field: 'from_country', op: 'eq', value: 'KE' }],
+      action: { type: 'queue', id: queue },
+    },
     201,
   )
   const simulated = await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })
@@ -370,7 +427,10 @@ test('rules decide about numbers that nothing else answers, live as simulated', 
   await callIs(ada, call, ({ queue_id }) => queue_id === queue, 'the caller to wait')
   const stranger = await ada.client.post('/v1/sandbox/voice/inbound', { from: '+12125550123', to: numberOf(ada) })
   assert.equal(stranger.status, 404)
-  assert.equal((await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+12125550123' })).destination, null)
+  assert.equal(
+    (await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+12125550123' })).destination,
+    null,
+  )
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
@@ -378,14 +438,24 @@ test('a flow of the customer hands its call to a queue, and goes on afterwards',
   const ada = await open()
   const queue = await queueOf(ada, { wrap_up_seconds: 0 })
   await login(ada, 'amina', 1, { queues: [queue] })
-  const actions = [{ action: 'enqueue', queue_id: queue, data: { ticket: '5' } }, { action: 'wait', timeout: 7_000 }]
-  const { call_id: call } = await done(ada, '/v1/voice/calls', { from: numberOf(ada), to: '+254711000020', actions }, 201)
+  const actions = [
+    { action: 'enqueue', queue_id: queue, data: { ticket: '5' } },
+    { action: 'wait', timeout: 7_000 },
+  ]
+  const { call_id: call } = await done(
+    ada,
+    '/v1/voice/calls',
+    { from: numberOf(ada), to: '+254711000020', actions },
+    201,
+  )
   await connected(ada, call, 'amina')
   const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
   assert.equal(context.call.custom_data.ticket, '5')
   const { body: log } = await ada.client.get('/v1/voice/queue')
   assert.equal(log.data[0].live.agents.on_call, 1)
-  const leg = (await eventsOf(ada, 'call.answered')).map(({ payload }: { payload: { call_id: string } }) => payload.call_id)
+  const leg = (await eventsOf(ada, 'call.answered')).map(
+    ({ payload }: { payload: { call_id: string } }) => payload.call_id,
+  )
   const other = leg.find((id: string) => id !== call)
   await done(ada, `/v1/sandbox/voice/${other}/hangup`, {})
   await agentIs(ada, 'amina', 'available')

@@ -45,7 +45,7 @@ export const RequiredSkill = Type.Object({
 export type SkillOf = Static<typeof Skill>
 export type RequiredSkillOf = Static<typeof RequiredSkill>
 
-export const destinationTypes = [
+const destinationTypes = [
   'queue',
   'ivr',
   'agent',

@@ -3,7 +3,7 @@
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
-export interface ConferenceOptions {
+interface ConferenceOptions {
   from: string
   moderator: string | null
   start_on_moderator: boolean

@@ -4,7 +4,7 @@ import { one, statement, type Tx } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { RequiredSkillOf } from '../schema.ts'
 
-export type ContactState = 'waiting' | 'offered' | 'connected' | 'wrap_up' | 'ended'
+type ContactState = 'waiting' | 'offered' | 'connected' | 'wrap_up' | 'ended'
 export type ContactOutcome = 'answered' | 'abandoned' | 'overflowed' | 'callback' | 'failed'
 
 export interface PathStep {

@@ -27,7 +27,7 @@ export const followerName = 'callcenter'
 const longestWaitSeconds = 7_200
 
 /** A call, as far as it matters where it goes. */
-export interface GoingCall {
+interface GoingCall {
   readonly tenant: Tenant
   readonly call: string
   readonly direction: 'inbound' | 'outbound'
@@ -37,7 +37,7 @@ export interface GoingCall {
 }
 
 /** What a call takes along. */
-export interface Luggage {
+interface Luggage {
   priority: number | null
   skills: readonly RequiredSkillOf[]
   data: Readonly<Record<string, unknown>>

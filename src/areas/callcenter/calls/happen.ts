@@ -124,7 +124,7 @@ async function agentGone(
 }
 
 /** An agent hung up. Of two who spoke with the customer the other stays; otherwise the call is over. */
-export async function agentLeft(
+async function agentLeft(
   app: App,
   tx: Tx,
   occasion: Occasion,

@@ -13,7 +13,7 @@ import { checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
 import { agentOf } from '../agents/login.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { findQueue } from '../queues/store.ts'
-import { AgentId, CustomData, Language, PhoneNumber, Url } from '../schema.ts'
+import { AgentId, CustomData, PhoneNumber, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { type ContactRow, contactOfCall, insertContact, saveContact } from './contacts.ts'
@@ -66,12 +66,6 @@ const CallWish = Type.Object({
   queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'The queue that the call counts for' })),
   ring_timeout: seconds(5, 120, 'How long the customer may be rung; 45 unless told'),
   event_url: Type.Optional(Url('Told of every status of the call')),
-  caller_prompt: Type.Optional(
-    Type.Object(
-      { text: Type.String({ minLength: 1, maxLength: 3_000 }), language: Language },
-      { description: 'Said to the customer first, such as that the call is recorded' },
-    ),
-  ),
 })
 
 const CallMade = Type.Object(
@@ -92,7 +86,6 @@ const call = write({
   errors: [
     'INVALID_PHONE',
     'INVALID_URL',
-    'UNSUPPORTED_LANGUAGE',
     'NUMBER_NOT_OWNED',
     'DESTINATION_NOT_ALLOWED',
     'INSUFFICIENT_BALANCE',

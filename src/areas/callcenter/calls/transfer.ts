@@ -25,7 +25,7 @@ import { findTransfer, insertTransfer, saveTransfer, type TransferRow, transferO
 
 type After = () => Promise<unknown>
 
-export interface TransferWish {
+interface TransferWish {
   kind: 'warm' | 'cold'
   destination: string
   message: string | null

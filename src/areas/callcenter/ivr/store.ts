@@ -43,7 +43,7 @@ export const saveIvr = statement.tenant<One & { document: string; at: Date }, Iv
    returning ${columns}`,
 )
 
-export interface RunRow {
+interface RunRow {
   ivr_id: string
   document: IvrDocument
   state: WalkState

@@ -19,7 +19,7 @@ export interface Heard {
   speech: readonly string[]
 }
 
-export type WalkStep =
+type WalkStep =
   /** The caller is asked: `prompt` in place of the menu's own, where one is said again. */
   | { kind: 'menu'; state: WalkState; prompt: IvrPrompt | null }
   | { kind: 'go'; state: WalkState; destination: DestinationOf }

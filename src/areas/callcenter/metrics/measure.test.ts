@@ -28,7 +28,14 @@ function contact(entered: string, more: Partial<Counted> = {}): Counted {
 /** A morning, as somebody with a pencil would note it. */
 const morning: readonly Counted[] = [
   // Waits 10 s, talks 110 s of which 20 s on hold, writes for 30 s.
-  contact('08:00:00', { answered_at: at('08:00:10'), ended_at: at('08:02:00'), wrapped_at: at('08:02:30'), hold_ms: 20_000n, in_threshold: true, cost: 3_500_000n }),
+  contact('08:00:00', {
+    answered_at: at('08:00:10'),
+    ended_at: at('08:02:00'),
+    wrapped_at: at('08:02:30'),
+    hold_ms: 20_000n,
+    in_threshold: true,
+    cost: 3_500_000n,
+  }),
   // Waits 50 s, talks 60 s, no wrap-up, is transferred.
   contact('08:01:00', { answered_at: at('08:01:50'), ended_at: at('08:02:50'), is_transferred: true }),
   // Gives up after 3 s, and after 40 s.
@@ -106,6 +113,9 @@ for (const [moment, interval, zone, start] of starts)
   })
 
 test('an interval ends where the next one begins', () => {
-  assert.equal(endOf(momentOfWall('2026-03-29', 0, 'Europe/Paris'), 'day', 'Europe/Paris').toISOString(), '2026-03-29T22:00:00.000Z')
+  assert.equal(
+    endOf(momentOfWall('2026-03-29', 0, 'Europe/Paris'), 'day', 'Europe/Paris').toISOString(),
+    '2026-03-29T22:00:00.000Z',
+  )
   assert.equal(endOf(new Date('2026-02-01T00:00:00Z'), 'month', 'UTC').toISOString(), '2026-03-01T00:00:00.000Z')
 })

@@ -29,7 +29,7 @@ export interface Stretch {
   ended_at: Date | null
 }
 
-export interface Measures {
+interface Measures {
   offered: number
   answered: number
   abandoned: number
@@ -69,23 +69,23 @@ export function talkSeconds(contact: Counted, nowMs: number): number {
   return Math.max(0, (until - contact.answered_at.getTime()) / 1_000 - holdSeconds(contact))
 }
 
-export function wrapSeconds({ ended_at, wrapped_at, state }: Counted, nowMs: number): number {
+function wrapSeconds({ ended_at, wrapped_at, state }: Counted, nowMs: number): number {
   if (ended_at === null) return 0
   const until = wrapped_at?.getTime() ?? (state === 'wrap_up' ? nowMs : ended_at.getTime())
   return Math.max(0, (until - ended_at.getTime()) / 1_000)
 }
 
-export function percent(part: number, whole: number): number | null {
+function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : rounded((part / whole) * 100)
 }
 
 /** Two digits after the point. */
-export function rounded(value: number): number {
+function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
 /** The smallest value that so many of a hundred do not exceed. */
-export function percentile(values: readonly number[], of: number): number | null {
+function percentile(values: readonly number[], of: number): number | null {
   const sorted = [...values].sort((a, b) => a - b)
   const value = sorted[Math.max(0, Math.ceil((of / 100) * sorted.length) - 1)]
   return value === undefined ? null : rounded(value)

@@ -28,7 +28,7 @@ const mostRows = 5_000
 const mostContacts = 2_000_000
 const pageSize = 20_000
 
-export interface ReportWish {
+interface ReportWish {
   from: Date
   to: Date
   interval: Interval
@@ -65,7 +65,7 @@ function bound(text: string, timezone: string, plusDays: number): Date | null {
   return momentOfWall(new Date(day.getTime() + plusDays * dayMs).toISOString().slice(0, 10), 0, timezone)
 }
 
-export function requireRows({ interval, from, to }: ReportWish): void {
+function requireRows({ interval, from, to }: ReportWish): void {
   if (countOf(interval, from.getTime(), to.getTime()) > mostRows)
     throw new AppError(
       'INVALID_DATE_RANGE',
@@ -118,7 +118,7 @@ class Sums {
   private readonly all = new Tally()
   private readonly starts = new Map<number, Date>()
   /** The last answered call of each caller, to tell whether it resolved anything. */
-  private readonly last = new Map<string, { atMs: number; tally: Tally }>()
+  private readonly last = new Map<string, { atMs: number; call: string; tally: Tally }>()
 
   constructor(wish: ReportWish, nowMs: number) {
     this.wish = wish
@@ -132,13 +132,15 @@ class Sums {
     if (contact.direction === 'inbound') this.followUp(contact, tally)
   }
 
-  private followUp({ from_number, entered_at, outcome }: ReportedContact, tally: Tally): void {
+  private followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: Tally): void {
     const before = this.last.get(from_number)
+    // One call that went from hand to hand is no second call.
+    if (before?.call === call) return
     if (before && entered_at.getTime() - before.atMs <= dayMs) {
       before.tally.calledAgain()
       this.all.calledAgain()
     }
-    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), tally })
+    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), call, tally })
     else this.last.delete(from_number)
   }
 

@@ -8,6 +8,7 @@ import type { Stretch } from './measure.ts'
 export type ReportedContact = Pick<
   ContactRow,
   | 'id'
+  | 'call_id'
   | 'queue_id'
   | 'agent_id'
   | 'direction'
@@ -41,7 +42,7 @@ export const pageOfContacts = statement.tenant<
   ReportedContact
 >(
   'callcenter.page_of_contacts',
-  `select id, queue_id, agent_id, direction, from_number, to_number, state, outcome, entered_at, answered_at, ended_at, wrapped_at,
+  `select id, call_id, queue_id, agent_id, direction, from_number, to_number, state, outcome, entered_at, answered_at, ended_at, wrapped_at,
           hold_ms, is_short, in_threshold, is_transferred, disposition, cost
      from callcenter.contacts
     where ${mine} and entered_at >= $since and entered_at < $until

@@ -49,7 +49,7 @@ export function waitingIn(queue: QueueRow, contacts: readonly ContactRow[], nowM
   return inOrder(here, nowMs)
 }
 
-export interface AgentCounts {
+interface AgentCounts {
   logged_in: number
   available: number
   on_call: number

@@ -5,7 +5,7 @@ import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { hasSkills, relaxed, scoreOf } from '../agents/agent.ts'
 import { AgentId, Destination, Language, RequiredSkill, type RequiredSkillOf, type SkillOf, Url } from '../schema.ts'
 
-export const strategies = ['longest_idle', 'round_robin', 'skills', 'least_calls', 'ring_all', 'priority'] as const
+const strategies = ['longest_idle', 'round_robin', 'skills', 'least_calls', 'ring_all', 'priority'] as const
 export type Strategy = (typeof strategies)[number]
 
 /** Most agents that ring at once for one caller. */
@@ -14,7 +14,7 @@ const mostRinging = 20
 const whole = (minimum: number, maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum, rule: `must be ${minimum} to ${maximum}`, description }))
 
-export const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
+const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
 export type OverflowCause = (typeof overflowCauses)[number]
 
 const fields = {
@@ -161,7 +161,7 @@ export interface Candidate {
   readonly callsTaken: number
 }
 
-export interface Call {
+interface Call {
   readonly skills: readonly RequiredSkillOf[]
   readonly waitedSeconds: number
   readonly refusedBy: readonly string[]

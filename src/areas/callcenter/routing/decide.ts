@@ -41,7 +41,7 @@ export interface Surroundings {
 /** The call, beside what rules may ask about the surroundings. */
 export type RoutedCall = Omit<CallFacts, 'hours' | 'queues'>
 
-export interface TraceStep {
+interface TraceStep {
   step: number
   kind: 'number' | 'rule' | 'business_hours' | 'ivr' | 'queue' | 'overflow' | 'agent'
   id: string | null

@@ -6,7 +6,7 @@ import { Day, TimeZone } from '../../../platform/schema.ts'
 import { Destination } from '../schema.ts'
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
-export type Weekday = (typeof weekdays)[number]
+type Weekday = (typeof weekdays)[number]
 
 /** A change is looked for so many days ahead. */
 const mostDaysAhead = 14
@@ -67,7 +67,7 @@ function minutesOf(time: string): number {
 }
 
 /** A moment as a clock on the wall shows it in a time zone. */
-export interface WallTime {
+interface WallTime {
   /** YYYY-MM-DD. */
   date: string
   weekday: Weekday

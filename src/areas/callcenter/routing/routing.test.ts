@@ -13,7 +13,10 @@ import { type ConditionOf, meets, type Rule } from './rule.ts'
 const nairobi: HoursOf = {
   timezone: 'Africa/Nairobi',
   weekly: {
-    monday: [{ open: '08:00', close: '12:00' }, { open: '13:00', close: '17:00' }],
+    monday: [
+      { open: '08:00', close: '12:00' },
+      { open: '13:00', close: '17:00' },
+    ],
     friday: [{ open: '20:00', close: '26:00' }],
   },
   holidays: [
@@ -129,7 +132,9 @@ const knownQueue = (id: string): fc.Arbitrary<[string, KnownQueue]> =>
       agents_logged_in: fc.integer({ min: 0, max: 2 }),
       overflow: fc.option(
         fc.record({
-          on: fc.uniqueArray(fc.constantFrom('full' as const, 'no_agents' as const, 'closed' as const), { minLength: 1 }),
+          on: fc.uniqueArray(fc.constantFrom('full' as const, 'no_agents' as const, 'closed' as const), {
+            minLength: 1,
+          }),
           action: destination,
         }),
       ),
@@ -166,7 +171,10 @@ const ivr: fc.Arbitrary<IvrDocument> = fc
     closed: null,
     status: 'active',
     menus: {
-      main: { options: { '1': { action: { menu: 'second' } }, '2': { action: one } }, on_timeout: { retries, action: late } },
+      main: {
+        options: { '1': { action: { menu: 'second' } }, '2': { action: one } },
+        on_timeout: { retries, action: late },
+      },
       second: { options: { '1': { action: two } }, on_invalid: { retries, action: late } },
     },
   }))
@@ -236,7 +244,11 @@ function plain(given: DestinationOf | null): object | null {
   return given && { type: given.type, id: given.id, number: given.number }
 }
 
-const good = { name: 'x', entry: 'main', menus: { main: { options: { '1': { action: { type: 'hangup' as const } } } } } }
+const good = {
+  name: 'x',
+  entry: 'main',
+  menus: { main: { options: { '1': { action: { type: 'hangup' as const } } } } },
+}
 const wrong: readonly [string, object][] = [
   ['entry', { ...good, entry: 'none' }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { menu: 'none' } } } } } }],
@@ -245,7 +257,10 @@ const wrong: readonly [string, object][] = [
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: {} } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { menu: 'main', repeat: true } } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { type: 'phone' } } } } } }],
-  ['menus.main', { ...good, menus: { main: { collect: { variable: 'a', pattern: '(a+)+', next: { type: 'hangup' } } } } }],
+  [
+    'menus.main',
+    { ...good, menus: { main: { collect: { variable: 'a', pattern: '(a+)+', next: { type: 'hangup' } } } } },
+  ],
   ['menus.m10', { ...good, entry: 'm0', menus: chain(12) }],
 ]
 

@@ -6,7 +6,7 @@ import { OneOf } from '../../../platform/schema.ts'
 import { Destination, RequiredSkill } from '../schema.ts'
 import { type HoursOf, isOpenAt, wallTime } from './hours.ts'
 
-export const operators = [
+const operators = [
   'eq',
   'ne',
   'in',

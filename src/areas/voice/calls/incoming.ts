@@ -37,13 +37,11 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   // Handlers are needed now, and the session is made when the database has answered.
   const handlers: CallHandlers = {}
   let isGone = false
-  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch(
-    (error) => {
-      app.log.error({ error }, 'a call that came in could not be taken')
-      call.reject(500)
-      expected?.came(null)
-    },
-  )
+  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
+    app.log.error({ error }, 'a call that came in could not be taken')
+    call.reject(500)
+    expected?.came(null)
+  })
   // The call copies what it is given here, so that these ask for those of the session when something happens.
   return {
     answered: (description) => handlers.answered?.(description),
