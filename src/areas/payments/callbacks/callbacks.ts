@@ -51,7 +51,7 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const found = (await recallAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
-  const heard = await methodOf(payment).heard(app, tenant, attempt, call)
+  const heard = await methodOf(payment).heard(app, tenant, attempt, call, payment)
   if (!heard) return null
   let after = payment
   for (const verdict of heard.verdicts) after = await settle(app, tenant, attempt, verdict, after)

@@ -5,7 +5,8 @@
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type { Collection, MobileMoney, RefundCarrier, Taken, Verdict } from '../providers/provider.ts'
+import { airtelFacts } from './airtel-facts.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'
@@ -32,7 +33,7 @@ const reasons: AirtelReasons = {
 
 class AirtelCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'airtel_money'
+  readonly provider = airtelFacts.provider
   readonly knownByAttempt = true
   readonly repeatable = false
   readonly outgoing: AirtelOutgoing | null
@@ -74,9 +75,10 @@ class AirtelCarrier implements MobileMoney {
     return orderVerdict(attempt, answer, reasons)
   }
 
-  async query(providerId: string, market: Market): Promise<Verdict> {
+  async query({ providerId, country, currency }: Taken): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: marketHeaders(market), timeoutMs: queryMs })
+    const headers = marketHeaders({ country, currency })
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
     return stateVerdict(answer, reasons)
   }
 
@@ -96,7 +98,7 @@ function paysOut(settings: AirtelSettings): settings is AirtelSettings & Disburs
 
 export const airtel: ProviderKind = {
   method: 'mobile_money',
-  provider: 'airtel_money',
+  facts: airtelFacts,
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
   outgoing: {

@@ -19,8 +19,17 @@ import {
   type Surroundings,
   secretText,
 } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, Outgoing, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type {
+  Collection,
+  FailureReason,
+  MobileMoney,
+  Outgoing,
+  RefundCarrier,
+  Taken,
+  Verdict,
+} from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { darajaFacts } from './daraja-facts.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
@@ -62,7 +71,7 @@ const lockedWords = /lock subscriber/i
 
 class DarajaCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'mpesa'
+  readonly provider = darajaFacts.provider
   readonly knownByAttempt = false
   readonly repeatable = false
   readonly outgoing: Outgoing | null
@@ -112,7 +121,7 @@ class DarajaCarrier implements MobileMoney {
     return { kind: 'refused', reason: reason ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
-  async query(providerId: string): Promise<Verdict> {
+  async query({ providerId }: Taken): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const body = stkQueryBody({ shortcode, passkey, at: new Date(this.#clock.nowMs()) }, providerId)
     const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs)
@@ -155,7 +164,7 @@ function verdictOf(resultCode: string, receipt: string | null, micros: bigint | 
 
 export const daraja: ProviderKind = {
   method: 'mobile_money',
-  provider: 'mpesa',
+  facts: darajaFacts,
   open: {
     base_url: baseUrl,
     shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The paybill number'),

@@ -3,8 +3,9 @@
 import { formatMicros } from '../../../kernel/money.ts'
 import { requestToPayBody } from '../../../protocols/momo.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type { Collection, FailureReason, MobileMoney, RefundCarrier, Taken, Verdict } from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
+import { momoFacts } from './momo-facts.ts'
 import { type MomoAccess, MomoOrders, momoClient } from './momo-orders.ts'
 import { MomoOutgoing } from './momo-outgoing.ts'
 import { MomoRefunds } from './momo-refunds.ts'
@@ -35,7 +36,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 class MomoCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'mtn_momo'
+  readonly provider = momoFacts.provider
   readonly knownByAttempt = true
   readonly repeatable = true
   readonly outgoing: MomoOutgoing | null
@@ -72,7 +73,7 @@ class MomoCarrier implements MobileMoney {
     return this.#orders.send(attempt, body, callbackUrl)
   }
 
-  query(providerId: string): Promise<Verdict> {
+  query({ providerId }: Taken): Promise<Verdict> {
     return this.#orders.query(providerId)
   }
 
@@ -103,7 +104,7 @@ function disbursementsOf({ base_url, target_environment, ...settings }: MomoAcce
 
 export const momo: ProviderKind = {
   method: 'mobile_money',
-  provider: 'mtn_momo',
+  facts: momoFacts,
   open: {
     base_url: baseUrl,
     target_environment: openText(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying with mobile money: the payer is asked on the phone by whoever keeps the account of its number.
+// Paying with mobile money: the payer is asked on the phone by whoever keeps the account of its number, or sent to a page of
+// theirs.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -7,12 +8,14 @@ import { callbackUrl } from '../callbacks/address.ts'
 import { missing, phoneOf } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
 import { gatewayOf } from '../providers/gateway.ts'
-import { isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
+import { type Asked, isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
-import { type AttemptRow, marketOf, noteCalled } from '../store.ts'
+import { comeBackUrl, sentTo } from '../redirect/address.ts'
+import { type AttemptRow, marketOf, noteCalled, noteKept, type PaymentRow } from '../store.ts'
 import { requireProvider } from './providers.ts'
 
-const defaultExpirySeconds = 120
+/** Of an id without what says what it names. */
+const shortIdLength = 26
 const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }
 
 export const mobileMoney: PaymentMethod = {
@@ -28,44 +31,61 @@ export const mobileMoney: PaymentMethod = {
     const phone = phoneOf(input)
     if (phone === undefined)
       throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
-    const { provider, country, terms, ussdCode } = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
-    const fee = collectionFeeOf(terms, money)
-    return { provider, country, fee, phone, expirySeconds: defaultExpirySeconds, details: { ussd_code: ussdCode } }
+    const found = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
+    const { provider, country, terms, ussdCode, expirySeconds } = found
+    const isSentOn = found.confirmsOn === 'page'
+    return {
+      provider,
+      country,
+      fee: collectionFeeOf(terms, money),
+      phone,
+      expirySeconds,
+      // A page that is over cannot be paid on, and a payment does not wait for what cannot come.
+      ...(isSentOn ? { mostSeconds: expirySeconds } : {}),
+      details: {
+        ...(ussdCode === null ? {} : { ussd_code: ussdCode }),
+        ...(isSentOn && input.return_url !== undefined ? { return_url: input.return_url } : {}),
+      },
+    }
   },
 
   isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,
   isRepeatable: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.repeatable === true,
 
-  send(app, tenant, attempt, { id, amount: micros, phone, reference, description }) {
-    if (phone === null) throw new Error('a stored payment cannot be sent')
+  send(app, tenant, attempt, payment) {
+    const { id, reference, description } = payment
     const collection = {
-      ...marketOf(attempt),
-      attempt: attempt.id,
-      micros,
-      phone,
+      ...orderedAs(attempt, payment),
       reference: reference ?? idOf('payment', id).slice(-12),
       description: description ?? '',
       callbackUrl: callbackUrl(app, tenant, attempt),
+      returnUrl: comeBackUrl(app, tenant, attempt),
     }
-    return gatewayOf(app).ask('mobile_money', attempt, tenant.environment, (carrier) => carrier.collect(collection))
+    return gatewayOf(app).ask('mobile_money', attempt, tenant.environment, async (carrier) =>
+      taken(app, tenant, attempt, await carrier.collect(collection)),
+    )
   },
 
-  async query(app, tenant, attempt) {
+  async query(app, tenant, attempt, payment) {
     const { provider_id } = attempt
     // Whoever was sending it is gone, and nobody knows how far it came.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
     const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
     const carrier = carrierOf(app, tenant, attempt)
     // It has said so before, and the callback that says how much was waited for.
-    const verdict = said_paid_at ? paidAsAsked : await carrier?.query(provider_id, marketOf(attempt))
+    const ask = async () =>
+      carrier?.query({ ...(await askedOf(app, tenant, attempt, payment)), providerId: provider_id })
+    const verdict = said_paid_at ? paidAsAsked : await ask()
     if (!verdict) return null
+    if (verdict.kind === 'action') return taken(app, tenant, attempt, verdict)
     // What a callback said that could not be confirmed is so now.
     return isBare(verdict) && micros !== null ? { kind: 'paid', receipt, micros } : verdict
   },
 
-  async heard(app, tenant, attempt, { body }) {
+  async heard(app, tenant, attempt, { body }, payment) {
     const carrier = carrierOf(app, tenant, attempt)
-    const told = carrier?.readCallback(body) ?? null
+    const asked = await askedOf(app, tenant, attempt, payment)
+    const told = carrier?.readCallback(body, asked) ?? null
     // Whoever knows the token and not what was agreed on is not the provider.
     if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
     const { providerId, verdict } = told
@@ -74,15 +94,49 @@ export const mobileMoney: PaymentMethod = {
     const { thanks } = carrier
     // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
     if (carrier.knownByAttempt)
-      return { verdicts: [...accepted, await carrier.query(providerId, marketOf(attempt))], thanks }
+      return { verdicts: [...accepted, await carrier.query({ ...asked, providerId })], thanks }
     if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
-    const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query(providerId, marketOf(attempt))
+    const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query({ ...asked, providerId })
     if (confirmed.kind === 'paid') return { verdicts: [...accepted, verdict], thanks }
     // What cannot be confirmed now is found by the next poll, which may not hear how much it was.
     const { micros: amount, receipt } = verdict
     if (amount !== null) await app.db.query(noteCalled, { ...tenant, id: attempt.id, amount, receipt })
     return { verdicts: accepted, thanks }
   },
+}
+
+/** What is asked for with an attempt. */
+function orderedAs(attempt: AttemptRow, { amount: micros, phone }: PaymentRow) {
+  if (phone === null) throw new Error('a stored payment has no phone')
+  return {
+    ...marketOf(attempt),
+    attempt: attempt.id,
+    shortId: idOf('paymentAttempt', attempt.id).slice(-shortIdLength),
+    micros,
+    phone,
+  }
+}
+
+async function askedOf(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Asked> {
+  const { kept, provider_id: providerId } = attempt
+  const opened = kept && (await app.secrets.open(tenant, keptPlaceOf(attempt), kept))
+  return { ...orderedAs(attempt, payment), providerId, kept: opened === null ? {} : JSON.parse(opened.toString()) }
+}
+
+/** What an answer gave is stored before anybody is told of it, and payers are sent on from an address of ours. */
+async function taken(app: App, tenant: Tenant, attempt: AttemptRow, verdict: Verdict): Promise<Verdict> {
+  if (verdict.kind !== 'accepted' && verdict.kind !== 'action') return verdict
+  if (verdict.keeps) {
+    const kept = await app.secrets.seal(tenant, keptPlaceOf(attempt), JSON.stringify(verdict.keeps))
+    await app.db.query(noteKept, { ...tenant, id: attempt.id, kept })
+  }
+  const { page_url: page } = verdict.details ?? {}
+  if (verdict.kind !== 'action' || page === undefined) return verdict
+  return { ...verdict, details: { ...verdict.details, ...sentTo(app, tenant, attempt, page) } }
+}
+
+function keptPlaceOf({ id }: AttemptRow): string {
+  return `payments.attempts.kept:${id}`
 }
 
 function carrierOf(app: App, { environment }: Tenant, attempt: AttemptRow): MobileMoney | null {
