@@ -2,14 +2,14 @@
 // EcoCash's Open API, held against the bodies of its public documentation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ecocashPaymentBody, ecocashPaths, ecocashStateBody, readEcocashAnswer, readEcocashState } from './ecocash.ts'
+import { ecocashPaths, ecocashPaymentBody, ecocashStateBody, readEcocashAnswer, readEcocashState } from './ecocash.ts'
 
 const reference = '325a802f-943e-47c2-addf-010285f09cea'
 
 test('a payment, and the question about it', () => {
   assert.equal(ecocashPaths.payment('live'), '/api/v2/payment/instant/c2b/live')
   assert.equal(ecocashPaths.state('sandbox'), '/api/v1/transaction/c2b/status/sandbox')
-  const payment = { reference, phone: '+263774222475', amount: '10.5', currency: 'USD', reason: 'Bread & milk' }
+  const payment = { reference, phone: '+263774222475', amount: '10.5', currency: 'USD', reason: 'Bread, milk' }
   assert.deepEqual(ecocashPaymentBody(payment), {
     customerMsisdn: '263774222475',
     amount: 10.5,

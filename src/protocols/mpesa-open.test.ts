@@ -59,7 +59,8 @@ test('what the answers say', () => {
     [200, null, { kind: 'strange' }],
   ] as const)
     assert.deepEqual(readMpesaOpenAnswer(status, body), expected, JSON.stringify(body))
-  const state = (word: string) => answered('INS-0', { output_ResponseTransactionStatus: word, output_OriginalTransactionID: 'T' })
+  const state = (word: string) =>
+    answered('INS-0', { output_ResponseTransactionStatus: word, output_OriginalTransactionID: 'T' })
   for (const [status, body, expected] of [
     [200, state('Completed'), { kind: 'paid', receipt: 'T' }],
     [200, state('Pending'), { kind: 'pending' }],

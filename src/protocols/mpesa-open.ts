@@ -5,7 +5,10 @@ import { membersOf, textOf } from './json.ts'
 import { plainText } from './plain-text.ts'
 
 /** `market` is a country's part of the path, such as vodacomTZN. */
-export function mpesaOpenPath(market: string, what: 'getSession' | 'c2bPayment/singleStage' | 'queryTransactionStatus') {
+export function mpesaOpenPath(
+  market: string,
+  what: 'getSession' | 'c2bPayment/singleStage' | 'queryTransactionStatus',
+) {
   return `/ipg/v2/${market}/${what}/`
 }
 

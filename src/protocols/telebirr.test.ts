@@ -33,19 +33,15 @@ const order = {
 
 test('an order is signed over all of its fields', () => {
   const body = telebirrOrderBody(order, moment, privateKey)
-  assert.deepEqual([body.method, body.timestamp, body.version, body.sign_type], [
-    'payment.preorder',
-    '1535166225',
-    '1.0',
-    'SHA256WithRSA',
-  ])
+  assert.deepEqual(
+    [body.method, body.timestamp, body.version, body.sign_type],
+    ['payment.preorder', '1535166225', '1.0', 'SHA256WithRSA'],
+  )
   const { merch_order_id, title, timeout_express, payee_identifier } = body.biz_content
-  assert.deepEqual([merch_order_id, title, timeout_express, payee_identifier], [
-    '201907151435001',
-    'iPhoneX 64 GB',
-    '10m',
-    '500001',
-  ])
+  assert.deepEqual(
+    [merch_order_id, title, timeout_express, payee_identifier],
+    ['201907151435001', 'iPhoneX 64 GB', '10m', '500001'],
+  )
   assert.ok(isTelebirrSigned(body, publicKey))
   assert.ok(isTelebirrSigned(telebirrQueryBody(merchant, order.orderId, moment, privateKey), publicKey))
   const changed = { ...body, biz_content: { ...body.biz_content, total_amount: '1' } }
@@ -56,7 +52,10 @@ test('an order is signed over all of its fields', () => {
 test('the page has the order in its address, signed', () => {
   const url = new URL(telebirrPageUrl('https://pay.example/payment/web/paygate', merchant, 'p-1', moment, privateKey))
   const { sign = '', sign_type: _, version, trade_type, ...fields } = Object.fromEntries(url.searchParams)
-  assert.deepEqual([url.pathname, version, trade_type, fields.prepay_id], ['/payment/web/paygate', '1.0', 'Checkout', 'p-1'])
+  assert.deepEqual(
+    [url.pathname, version, trade_type, fields.prepay_id],
+    ['/payment/web/paygate', '1.0', 'Checkout', 'p-1'],
+  )
   assert.ok(isTelebirrSigned({ ...fields, sign }, publicKey))
 })
 

@@ -22,7 +22,13 @@ const documented = {
 }
 
 test('a session is asked for', () => {
-  const order = { amount: '100', currency: 'XOF', reference: 'r-1', returnUrl: 'https://a.example/', phone: '+221770000001' }
+  const order = {
+    amount: '100',
+    currency: 'XOF',
+    reference: 'r-1',
+    returnUrl: 'https://a.example/',
+    phone: '+221770000001',
+  }
   assert.deepEqual(waveSessionBody(order), {
     amount: '100',
     currency: 'XOF',

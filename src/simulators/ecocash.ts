@@ -76,7 +76,14 @@ export class EcocashSimulator extends SimulatedProvider {
     const play = playOf(phone)
     if (play?.lost) return void response.destroy()
     if (play?.unavailable) return say(response, 503, refusal('Service Unavailable'))
-    const requested = { reference, phone, amount, currency: String(currency), status: 'PENDING_VALIDATION', receipt: null }
+    const requested = {
+      reference,
+      phone,
+      amount,
+      currency: String(currency),
+      status: 'PENDING_VALIDATION',
+      receipt: null,
+    }
     this.#payments.put(reference, requested, play?.afterMs)
     if (play?.cut) return void response.destroy()
     say(response, 200, { sourceReference: reference })

@@ -67,7 +67,8 @@ export class MpesaOpenSimulator extends SimulatedProvider {
     const shown = decryptWith(this.#key.private, headers.authorization?.replace(/^Bearer /, '') ?? '') ?? ''
     if (method === 'GET' && path === mpesaOpenPath(market, 'getSession')) return this.#giveSession(shown, response)
     if (!this.#sessions.admits(shown)) return say(response, 401, mpesaOpenAnswerBody(mpesaOpenCodes.sessionError))
-    if (method === 'POST' && path === mpesaOpenPath(market, 'c2bPayment/singleStage')) return this.#take(asked, response)
+    if (method === 'POST' && path === mpesaOpenPath(market, 'c2bPayment/singleStage'))
+      return this.#take(asked, response)
     if (method === 'GET' && path === mpesaOpenPath(market, 'queryTransactionStatus')) return this.#tell(asked, response)
     say(response, 404)
   }

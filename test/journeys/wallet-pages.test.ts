@@ -72,7 +72,10 @@ for (const wallet of wallets) {
     assert.equal((await press('fail')).status, 400, 'there is no such button')
     const landed = await press('approve')
     assert.equal(landed.status, 303, landed.text)
-    assert.match(String(landed.headers.location), /^https:\/\/shop\.example\/done\?payment_id=pay_\w+&status=completed&sig=/)
+    assert.match(
+      String(landed.headers.location),
+      /^https:\/\/shop\.example\/done\?payment_id=pay_\w+&status=completed&sig=/,
+    )
     const paid = await settled(client, body.payment_id)
     assert.deepEqual([paid.status, paid.failure_reason, paid.redirect_url], ['completed', null, undefined])
     assert.ok(paid.provider_reference)
@@ -174,7 +177,10 @@ test('a provider in earnest has its own page, and a notice without its token is 
   const { body, text } = await client.post('/v1/payments', { amount: 500, currency: 'XOF', phone: '+22370000001' })
   assert.equal(body.status, 'requires_action', text)
   const hook = new URL(body.redirect_url).pathname.replace('/go/', '/hooks/p/')
-  for (const forged of [{ status: 'SUCCESS', notif_token: 'x', txnid: 'MP1' }, { status: 'FAILED', notif_token: '' }])
+  for (const forged of [
+    { status: 'SUCCESS', notif_token: 'x', txnid: 'MP1' },
+    { status: 'FAILED', notif_token: '' },
+  ])
     assert.equal((await world.stranger.post(hook, forged)).status, 404)
   assert.equal((await client.get(`/v1/payments/${body.payment_id}`)).body.status, 'requires_action')
   assert.equal((await world.operator.delete('/v1/operator/payments/providers/orange_money-ml-test')).status, 200)

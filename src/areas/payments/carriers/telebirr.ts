@@ -160,7 +160,11 @@ export const telebirr: ProviderKind = {
   facts: telebirrFacts,
   open: {
     base_url: baseUrl,
-    checkout_url: openText('^https?://[^\\s?#]{1,290}$', 'must be a URL without a query', 'The page that payers are sent to'),
+    checkout_url: openText(
+      '^https?://[^\\s?#]{1,290}$',
+      'must be a URL without a query',
+      'The page that payers are sent to',
+    ),
     merchant_app_id: openText('^\\d{4,32}$', 'must have 4 to 32 digits', 'Of the merchant'),
     merchant_code: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The short code of the merchant'),
   },
