@@ -3,12 +3,14 @@
 // shows that each runs.
 import { stdout } from 'node:process'
 import { durableWrite } from './durable-write.ts'
+import { email } from './email.ts'
 import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
 import { identity } from './identity.ts'
 import { ledger } from './ledger.ts'
+import { messenger } from './messenger.ts'
 import { payments } from './payments.ts'
 import { payouts } from './payouts.ts'
 import { renewals } from './renewals.ts'
@@ -39,6 +41,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   ussd,
+  email,
+  messenger,
   fraud,
   identity,
   renewals,

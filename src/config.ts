@@ -146,6 +146,10 @@ export const settings = {
     400,
     'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
   ),
+  PAMOJA_TIMELINE_LIVE: boolean(
+    false,
+    'Keep what goes over the wire for live messages and payments too, texts and secrets masked, for 30 days.',
+  ),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
@@ -239,8 +243,8 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
 /** What .env.example holds: every setting with its sentence, commented out, at its default. */
 export function describeEnvExample(): string {
   const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
-  return `# Every setting, at its default. Copy this file to .env, change what you need, and start with
-#   node --env-file=.env --initial-old-space-size=256 tools/start.mjs
+  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. What is in the
+# environment already, wins.
 # A setting may also come from a file: PAMOJA_SECRET_KEY_FILE=/run/secrets/key instead of PAMOJA_SECRET_KEY=...
 
 ${lines.join('\n')}`

@@ -10,7 +10,7 @@ import { makeDirectory } from './places.ts'
 import { migrate, requireMigrated } from './platform/db/migrate.ts'
 import { schemaFiles } from './platform/db/schema-files.ts'
 import { Database } from './platform/db.ts'
-import { type EmbeddedPostgres, startPostgres } from './platform/postgres.ts'
+import { type EmbeddedPostgres, type PostgresOptions, startPostgres } from './platform/postgres.ts'
 import { root } from './platform/root.ts'
 import { loadRootKeys, type RootKeys } from './platform/secrets/root-keys.ts'
 import { Secrets } from './platform/secrets.ts'
@@ -32,8 +32,10 @@ export async function startDatabase(config: Config, step: (sentence: string) => 
   await makeDirectory(home, 'PAMOJA_HOME')
   if (config.DATABASE_URL) return external(config.DATABASE_URL, step)
   const dir = join(home, 'postgres')
-  const postgres = await startPostgres({ dir }, step)
-  const watch = keepRunning(dir, postgres)
+  const strict = isProduction(config)
+  const options = { dir, ownAccount: strict, guarded: strict }
+  const postgres = await startPostgres(options, step)
+  const watch = keepRunning(options, postgres)
   return {
     url: postgres.url,
     async release() {
@@ -48,12 +50,12 @@ const looks = 10
 const betweenLooksMs = 100
 
 /** The embedded server belongs to this program: when it dies it is started again, at the same address. */
-function keepRunning(dir: string, started: EmbeddedPostgres): { end(): Promise<EmbeddedPostgres> } {
+function keepRunning(options: PostgresOptions, started: EmbeddedPostgres): { end(): Promise<EmbeddedPostgres> } {
   let current = started
   let starting: Promise<void> | null = null
   const timer = setInterval(() => {
     if (starting || isAlive(current.pid)) return
-    starting = startPostgres({ dir })
+    starting = startPostgres(options)
       .then((again) => {
         current = again
       })

@@ -324,11 +324,17 @@ async function start(config: Config, progress: Progress, stop: AbortSignal): Pro
     () => undefined,
   )
   await Promise.race([progress.begun, database])
-  const rest = Promise.all([import('./server.ts'), import('./areas.ts'), import('./welcome.ts')]).finally(() => {
+  const rest = Promise.all([
+    import('./server.ts'),
+    import('./areas.ts'),
+    import('./welcome.ts'),
+    import('./platform/log.ts'),
+  ]).finally(() => {
     isRead = true
   })
-  const [[{ startNode }, { areas }, { banner, welcome }]] = await Promise.all([rest, database])
+  const [[{ startNode }, { areas }, { banner, welcome }, { holdTerminal }]] = await Promise.all([rest, database])
   const greeting: { text: string } = { text: '' }
+  const release = holdTerminal()
   const node = await startNode({
     config,
     areas,
@@ -338,9 +344,15 @@ async function start(config: Config, progress: Progress, stop: AbortSignal): Pro
     beforeServing: async (made) => {
       greeting.text = banner(made, await welcome(made))
     },
+  }).catch((error: unknown) => {
+    if (stop.aborted) progress.end()
+    else progress.fail()
+    release()
+    throw error
   })
   progress.end()
   stdout.write(greeting.text)
+  release()
   return node
 }
 

@@ -9,6 +9,9 @@ import type { SettingName } from './config.ts'
 import { errorCode } from './kernel/error-code.ts'
 import { StartError } from './kernel/start-error.ts'
 
+/** Nobody else lists what is in it. Started by root, the account of the embedded database still has to pass through. */
+const directoryMode = process.getuid?.() === 0 ? 0o711 : 0o700
+
 /** Makes a directory, and those above it, unless it is there. */
 export async function makeDirectory(directory: string, setting: SettingName): Promise<void> {
   const found = await stat(directory).catch((error: unknown) => {
@@ -18,7 +21,7 @@ export async function makeDirectory(directory: string, setting: SettingName): Pr
   if (found?.isDirectory()) return
   if (found) throw new StartError(`${directory} is a file: choose a directory with ${setting}.`)
   if (dirname(directory) !== directory) await makeDirectory(dirname(directory), setting)
-  await mkdir(directory).catch(async (error: unknown) => {
+  await mkdir(directory, directoryMode).catch(async (error: unknown) => {
     // Another process may have made it in the meantime; a link that leads nowhere is there, too, and is no directory.
     const isMade = errorCode(error) === 'EEXIST' && (await stat(directory).catch(() => null))?.isDirectory()
     if (!isMade) throw unusable(directory, setting, error)
@@ -46,7 +49,8 @@ export async function requireLogFile(file: string | null): Promise<void> {
   if (file === null) return
   try {
     await makeDirectory(dirname(resolve(file)), 'PAMOJA_LOG_FILE')
-    await (await open(file, 'a')).close()
+    // Paths of requests have phone numbers in them.
+    await (await open(file, 'a', 0o600)).close()
   } catch (error) {
     if (error instanceof StartError) throw error
     throw new StartError(

@@ -62,6 +62,7 @@ import { spendersOf } from './platform/spending.ts'
 import { placesOf } from './platform/storage/places.ts'
 import { signedFiles } from './platform/storage/signed-files.ts'
 import { Storage } from './platform/storage.ts'
+import { Timeline } from './platform/timeline.ts'
 import { startTracer } from './platform/tracing.ts'
 import { leaseSetting } from './platform/work/lease.ts'
 import { queues } from './platform/work/queues.ts'
@@ -273,6 +274,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     limits: new Limits({ db, signals, nodeId }),
     idempotency: new Idempotency(db, secrets),
     requestLog: new RequestLog(db, clock, log),
+    timeline: new Timeline(db, log, { nowMs: () => clock.nowMs(), keepsLive: config.PAMOJA_TIMELINE_LIVE }),
     authenticator: new Authenticator(credentialStore(db, signals, clock, config, outbox), signals, clock, tokens),
     prices: new PriceBook({ db, signals, log }),
     charges: chargesOf(areas),
@@ -316,6 +318,8 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   stops.push(() => app.limits.stop())
   app.requestLog.start()
   stops.push(() => app.requestLog.stop())
+  app.timeline.start()
+  stops.push(() => app.timeline.stop())
   stops.push(() => app.committer.stop())
   stops.push(() => app.leases.stop())
   stops.push(await joinNodes(app))
@@ -388,7 +392,7 @@ function noteKeyUse(app: App): () => Promise<void> {
   }
 }
 
-function watchFigures({ metrics, db, committer, work, requestLog, outbox }: App): void {
+function watchFigures({ metrics, db, committer, work, requestLog, timeline, outbox }: App): void {
   // What happens in every channel is told by events, so that they are its figures too.
   outbox.onCommitted((_tenant, { row, status, nowMs, clockOffsetMs }) => {
     const madeMs = msOfId(row.resource_id)
@@ -406,6 +410,11 @@ function watchFigures({ metrics, db, committer, work, requestLog, outbox }: App)
     'pamoja_request_log_dropped_total',
     'Request log lines that were not written.',
     () => requestLog.dropped,
+  )
+  metrics.total(
+    'pamoja_timeline_dropped_total',
+    'Frames of timelines that were not written.',
+    () => timeline.dropped,
   )
   const lanes = atMostEvery(queueLookMs, () => queues(db))
   metrics.gauges(
@@ -471,12 +480,12 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       return holder.listener.server
     },
   })
-  http.get('/healthz', { config: { open: true } }, async () => ({
+  http.get('/healthz', { config: { open: true, probe: true } }, async () => ({
     status: 'ok',
     version: app.version,
     uptime: Math.floor(process.uptime()),
   }))
-  http.get('/readyz', { config: { open: true } }, async (_request, reply) => {
+  http.get('/readyz', { config: { open: true, probe: true } }, async (_request, reply) => {
     const found = await readiness(app, areas, state.draining)
     return reply.code(found.status === 'unavailable' ? 503 : 200).send(found)
   })

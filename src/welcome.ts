@@ -3,6 +3,7 @@
 // written to credentials.json, for scripts, before the first request is answered.
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
 import { join, relative, resolve } from 'node:path'
 import { cwd, stdout } from 'node:process'
 import { firstAccount } from './areas/accounts/area.ts'
@@ -14,6 +15,7 @@ import type { RunningNode } from './server.ts'
 
 /** There for whoever started it in a checkout. */
 const firstExample = 'examples/node/send-a-text.mjs'
+const askMs = 2_000
 
 export interface Credentials {
   base_url: string
@@ -38,8 +40,11 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
   const fixedKey = app.config.PAMOJA_TEST_API_KEY
   if (fixedKey !== null && !isWellFormedKey(fixedKey))
     throw new ConfigError('PAMOJA_TEST_API_KEY has a wrong checksum: take the api_key of a credentials.json, whole.')
-  const file = fileOf(node)
-  const before = await lastTime(file)
+  const usual = fileOf(node)
+  const before = await lastTime(usual)
+  // Whoever reads it means the node that was there first, for as long as that answers.
+  const file = (await isAnother(before.base_url, url)) ? besideFor(node) : usual
+  files.set(node, file)
   const made = (await stillValid(node, before)) ?? (await firstAccount(app, fixedKey))
   const written: Credentials = {
     base_url: url,
@@ -58,6 +63,23 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
   await writeFile(draft, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 })
   await rename(draft, file)
   return written
+}
+
+/** Where the credentials of a node were written. */
+const files = new WeakMap<RunningNode, string>()
+
+/** Whether another node of this installation answers at the address that an earlier start wrote down. */
+async function isAnother(written: string | undefined, own: string): Promise<boolean> {
+  if (written === undefined || written === own || !URL.canParse(`${written}/healthz`)) return false
+  return new Promise((resolve) => {
+    // Who it is matters, not by which authority: nothing is sent, and little believed.
+    const asked = get(`${written}/healthz`, { rejectUnauthorized: false, timeout: askMs }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200 && String(response.headers['x-request-id']).startsWith('req_'))
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+  })
 }
 
 /** The keys of an earlier start, if the database still knows them. */
@@ -125,7 +147,7 @@ export function banner(node: RunningNode, made: Credentials | null): string {
     '',
     row('Test key', made.api_key),
     row('Operator key', made.operator_key),
-    row('Written to', shortest(fileOf(node))),
+    row('Written to', shortest(files.get(node) ?? fileOf(node))),
     ...(caFile ? [row('Trust', `NODE_EXTRA_CA_CERTS=${quoted(caFile)}`)] : []),
     '',
     '  Try it, in another terminal:',
@@ -163,6 +185,11 @@ function homeFor({ app }: RunningNode): string {
 
 function fileOf({ app }: RunningNode): string {
   return join(resolve(app.config.PAMOJA_HOME), 'credentials.json')
+}
+
+/** For a node beside the one that has the usual file. */
+function besideFor(node: RunningNode): string {
+  return fileOf(node).replace(/\.json$/, `-${new URL(node.url).port}.json`)
 }
 
 /** As a shell takes it for one word. */

@@ -209,6 +209,34 @@ test('requests in progress are finished when the platform stops, and it says tha
   }
 })
 
+test('npm start reads .env, and a second node leaves credentials.json to the first while that answers', async () => {
+  const place = await newHome()
+  try {
+    await writeFile(join(place.path, '.env'), `PAMOJA_HOME=${join(place.path, 'home')}\nPAMOJA_PORT=0\n`)
+    const first = new Program({ file: join(root, 'tools/start.mjs'), environment: onServer(), cwd: place.path })
+    await first.prints('Ctrl-C stops it')
+    const file = join(place.path, 'home/credentials.json')
+    const written = await readFile(file, 'utf8')
+    assert.equal((await stat(join(place.path, 'home'))).mode & 0o066, 0, 'nobody else lists what is there')
+    const beside = { ...onServer(), PAMOJA_HOME: join(place.path, 'home'), PAMOJA_PORT: '0' }
+    const second = new Program({ environment: beside })
+    await second.prints('Ctrl-C stops it')
+    assert.equal(await readFile(file, 'utf8'), written)
+    const [, own = ''] = /Written to +(\S+)/.exec(second.stdout) ?? []
+    assert.match(own, /credentials-\d+\.json$/)
+    const [one, other]: Credentials[] = [JSON.parse(written), JSON.parse(await readFile(own, 'utf8'))]
+    assert.deepEqual([other?.api_key, other?.base_url === one?.base_url], [one?.api_key, false])
+    assert.equal((await second.stop()).code, 0)
+    assert.equal((await first.stop()).code, 0)
+    const third = new Program({ environment: beside })
+    await third.prints('Ctrl-C stops it')
+    assert.notEqual(await readFile(file, 'utf8'), written, 'nobody else answers any more')
+    assert.equal((await third.stop()).code, 0)
+  } finally {
+    await place.remove()
+  }
+})
+
 test('npm start runs the same program, and passes on the signal that stops it', async () => {
   const place = await newHome()
   try {

@@ -39,3 +39,12 @@ export async function inForce({ operator }: World, route: string): Promise<void>
     return body.data.find(({ id }: { id: string }) => id === route).in_force
   }, 'the route to be in force')
 }
+
+/** Live texts in shillings cost so much from now on; without a price none is taken. */
+export async function priceLiveTexts({ operator, app }: World, place: { country?: string } = {}): Promise<void> {
+  const price = { area: 'sms', unit: 'segment', amount: 0.8, currency: 'KES' } as const
+  const { status, text } = await operator.post('/v1/operator/prices', { ...price, ...place })
+  assert.equal(status, 201, text)
+  const wanted = { ...price, ...place, account: '', atMs: Number.MAX_SAFE_INTEGER }
+  await eventually(async () => app.prices.quote(wanted) !== null, 'the price to be in force')
+}

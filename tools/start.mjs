@@ -3,9 +3,12 @@
 // --initial-old-space-size: V8 takes a small heap for a small program, and under load collects it every other second, each
 // time with a thread on another core for 60 ms. With 256 MB to fill first it is once in half a minute.
 
+import { existsSync } from 'node:fs'
 import { prepare } from './bootstrap.mjs'
 
 process.setSourceMapsEnabled(true)
+// What the environment says already, wins.
+if (existsSync('.env')) process.loadEnvFile('.env')
 
 const isReady = await prepare(process.argv[2]).then(
   () => true,

@@ -6,7 +6,7 @@ export type Environment = 'test' | 'live'
 
 export interface Session {
   csrf: string
-  member: { id: string; email: string; role: string }
+  member: { id: string; email: string; name: string; role: string; operator: boolean; totp_enabled: boolean }
   account: { id: string; name: string; country: string; currency: string; timezone: string }
 }
 
@@ -21,6 +21,8 @@ export class ApiError extends Error {
   readonly requestId: string
   /** The password has to be given again before this is done. */
   readonly wantsPassword: boolean
+  /** The code of an authenticator has to be given as well. */
+  readonly wantsCode: boolean
   readonly retryAfterSeconds: number | null
 
   constructor(status: number, body: unknown, retryAfter: string | null) {
@@ -30,6 +32,7 @@ export class ApiError extends Error {
     this.code = code
     this.requestId = String(Object(body).request_id ?? '')
     this.wantsPassword = confirm === 'password'
+    this.wantsCode = confirm === 'totp'
     this.retryAfterSeconds = retryAfter === null ? null : Number(retryAfter)
   }
 }
@@ -76,6 +79,10 @@ export async function post<T>(path: string, body: object): Promise<T> {
   return (await request<{ data: T }>('POST', path, body)).data
 }
 
+export async function patch<T>(path: string, body: object): Promise<T> {
+  return (await request<{ data: T }>('PATCH', path, body)).data
+}
+
 export async function remove(path: string): Promise<void> {
   await request('DELETE', path)
 }
@@ -86,10 +93,22 @@ export async function currentSession(): Promise<Session | null> {
   return adopt(await answerOf<Session>(response))
 }
 
-export async function signIn(email: string, password: string): Promise<Session> {
+export async function signIn(email: string, password: string, totp?: string): Promise<Session> {
   const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ email, password })
+  const body = JSON.stringify({ email, password, ...(totp ? { totp } : {}) })
   return adopt(await answerOf<Session>(await fetch('/console/api/login', { method: 'POST', headers, body })))
+}
+
+/** Whoever was invited chooses a password, and is signed in. */
+export async function join(invitation: string, password: string): Promise<Session> {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ invitation, password })
+  return adopt(await answerOf<Session>(await fetch('/console/api/invite', { method: 'POST', headers, body })))
+}
+
+/** Routes of the console itself, whose answers are not wrapped. */
+export function ofConsole<T>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  return request<T>(method, `/console/api/${path}`, body)
 }
 
 export async function signOut(): Promise<void> {
@@ -112,7 +131,7 @@ async function request<T>(method: string, path: string, body?: object): Promise<
 }
 
 async function answerOf<T>(response: Response): Promise<T> {
-  const body = await response.json().catch(() => null)
+  const body = response.status === 204 ? {} : await response.json().catch(() => null)
   if (!response.ok) throw new ApiError(response.status, body, response.headers.get('retry-after'))
   return body
 }

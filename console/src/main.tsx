@@ -6,12 +6,15 @@ import './style/tokens.css'
 import './style/kit.css'
 import './style/shell.css'
 import './style/handset.css'
+import './style/timeline.css'
 import { currentSession, type Session, whenSignedOut } from './api.ts'
 import { SignIn } from './areas/accounts/sign-in.tsx'
+import { Join } from './areas/team/join.tsx'
 import { Problem, Waiting } from './kit/kit.tsx'
 import { tellTimesIn } from './kit/words.ts'
 import { Shell } from './shell.tsx'
 import { applyTheme } from './theme.ts'
+import { loadWords } from './words.ts'
 
 type State = { is: 'asking' } | { is: 'out' } | { is: 'in'; session: Session } | { is: 'broken'; error: Error }
 
@@ -33,9 +36,12 @@ function Console() {
   }, [])
   if (state.is === 'asking') return <Waiting />
   if (state.is === 'broken') return <Problem error={state.error} retry={ask} />
-  return state.is === 'in' ? <Shell session={state.session} /> : <SignIn onSignedIn={enter} />
+  if (state.is === 'in') return <Shell session={state.session} />
+  return isInvited ? <Join onSignedIn={enter} /> : <SignIn onSignedIn={enter} />
 }
+
+const isInvited = window.location.pathname === '/console/join'
 
 applyTheme()
 const place = document.getElementById('console')
-if (place) render(<Console />, place)
+if (place) void loadWords().then(() => render(<Console />, place))

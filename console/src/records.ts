@@ -53,6 +53,7 @@ export interface Payment {
   currency: string
   fee: number
   net_amount: number
+  amount_refunded: number
   method: string
   provider: string | null
   phone: string | null
@@ -124,5 +125,7 @@ export interface WalletBalance {
 export interface Usage {
   requests: number
   errors: number
-  rows: { day: string | null; requests: number; errors: number }[]
+  rows: { day: string | null; area: string | null; requests: number; errors: number }[]
+  spend: { area: string | null; country: string | null; currency: string; cost: number }[]
+  limits: { policy: string; limit: number; window: number; remaining: number }[]
 }

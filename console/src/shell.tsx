@@ -6,38 +6,87 @@ import { currentEnvironment, type Environment, type Session, signOut, useEnviron
 import { Keys } from './areas/accounts/keys.tsx'
 import { Requests } from './areas/accounts/requests.tsx'
 import { Sessions } from './areas/accounts/sessions.tsx'
+import { UsagePage } from './areas/accounts/usage.tsx'
+import { OperatorHome } from './areas/operator/operator.tsx'
 import { Overview } from './areas/overview/overview.tsx'
+import { AskForPayment } from './areas/payments/ask.tsx'
 import { PaymentPage } from './areas/payments/payment.tsx'
 import { Payments } from './areas/payments/payments.tsx'
+import { RulePage } from './areas/payments/rule.tsx'
 import { MessagePage } from './areas/sms/message.tsx'
 import { Messages } from './areas/sms/messages.tsx'
-import { Phone } from './areas/sms/phone.tsx'
 import { Send } from './areas/sms/send.tsx'
+import { Security } from './areas/team/security.tsx'
+import { Team } from './areas/team/team.tsx'
 import { Deliveries } from './areas/webhooks/deliveries.tsx'
 import { Webhooks } from './areas/webhooks/webhooks.tsx'
 import { Mark, Nothing } from './kit/kit.tsx'
+import { ListPage } from './kit/list-page.tsx'
+import { lists, operatorLists } from './lists.ts'
 import { follow } from './live.ts'
+import { Phone, Phones } from './phone/phone.tsx'
 import { Link, usePlace } from './place.tsx'
+import { Search } from './search.tsx'
 import { switchTheme } from './theme.ts'
+import { chooseLanguage, currentLanguage, languages, t } from './words.ts'
 
-const navigation: readonly [group: string, pages: readonly [path: string, name: string][]][] = [
+type Entry = readonly [path: string, name: string]
+
+const navigation: readonly [group: string, pages: readonly Entry[]][] = [
   ['', [['/', 'Overview']]],
   [
     'Talk',
     [
       ['/messages', 'Messages'],
       ['/send', 'Send a text'],
+      ['/chats', 'Chats'],
+      ['/emails', 'Emails'],
+      ['/ussd', 'USSD sessions'],
+      ['/senders', 'Senders'],
     ],
   ],
-  ['Money', [['/payments', 'Payments']]],
+  [
+    'Money',
+    [
+      ['/payments', 'Payments'],
+      ['/ask', 'Ask for a payment'],
+      ['/refunds', 'Refunds'],
+      ['/payouts', 'Payouts'],
+      ['/disputes', 'Disputes'],
+      ['/wallet', 'Wallet and ledger'],
+      ['/invoices', 'Invoices'],
+      ['/subscriptions', 'Subscriptions'],
+      ['/rules', 'Fraud rules'],
+      ['/identity', 'Identity checks'],
+    ],
+  ],
   [
     'Build',
     [
       ['/webhooks', 'Webhooks'],
+      ['/events', 'Events'],
       ['/requests', 'Requests'],
       ['/keys', 'Keys'],
-      ['/sessions', 'Sessions'],
+      ['/usage', 'Usage and limits'],
+      ['/phones', 'Phones'],
     ],
+  ],
+  [
+    'People',
+    [
+      ['/team', 'Team'],
+      ['/security', 'Second factor'],
+      ['/sessions', 'Sessions'],
+      ['/audit', 'Audit log'],
+    ],
+  ],
+]
+
+const operatorNavigation: readonly [group: string, pages: readonly Entry[]] = [
+  'Installation',
+  [
+    ['/operator', 'Installation'],
+    ...Object.entries(operatorLists).map(([path, { title }]): Entry => [`/operator/${path}`, title]),
   ],
 ]
 
@@ -47,10 +96,30 @@ const pages: Readonly<Record<string, (id: string, session: Session) => VNode>> =
   messages: (id) => (id ? <MessagePage id={id} /> : <Messages />),
   send: () => <Send />,
   payments: (id) => (id ? <PaymentPage id={id} /> : <Payments />),
+  ask: (_id, session) => <AskForPayment currency={session.account.currency} />,
   webhooks: (id) => (id ? <Deliveries id={id} /> : <Webhooks />),
   requests: () => <Requests />,
   keys: (_id, session) => <Keys email={session.member.email} />,
   sessions: () => <Sessions />,
+  usage: () => <UsagePage />,
+  phones: () => <Phones />,
+  team: (_id, session) => <Team email={session.member.email} />,
+  security: (_id, session) => <Security session={session} />,
+}
+
+function pageOf(first: string, id: string, session: Session): VNode {
+  const { email, operator } = session.member
+  if (first === 'rules' && id) return <RulePage id={id} />
+  const list = Object.hasOwn(lists, first) ? lists[first] : undefined
+  if (list) return <ListPage {...list} email={email} />
+  const page = Object.hasOwn(pages, first) ? pages[first] : undefined
+  if (page) return page(id, session)
+  if (first === 'operator' && operator) {
+    const found = Object.hasOwn(operatorLists, id) ? operatorLists[id] : undefined
+    if (found) return <ListPage {...found} email={email} />
+    if (!id) return <OperatorHome />
+  }
+  return <Nothing title={t('There is no such page')}>{t('The navigation leads to what there is.')}</Nothing>
 }
 
 export function Shell({ session }: { session: Session }) {
@@ -63,16 +132,18 @@ export function Shell({ session }: { session: Session }) {
     document.documentElement.dataset.env = environment
   }, [environment])
   const [, first = '', id = ''] = path.split('/')
-  const page = Object.hasOwn(pages, first) ? pages[first] : undefined
+  const [isSearching, setIsSearching] = useState(false)
+  useShortcut(() => setIsSearching(true))
+  const groups = session.member.operator ? [...navigation, operatorNavigation] : navigation
   const change = (wanted: Environment): void => {
     useEnvironment(wanted)
     setEnvironment(wanted)
   }
-  const hasPhone = environment === 'test' && isPhoneOpen
+  const hasPhone = environment === 'test' && isPhoneOpen && first !== 'phones'
   return (
     <div class={hasPhone ? 'app with-phone' : 'app'}>
       <a class="skip" href="#main">
-        Skip to the page
+        {t('Skip to the page')}
       </a>
       <Top
         email={session.member.email}
@@ -80,17 +151,19 @@ export function Shell({ session }: { session: Session }) {
         onEnvironment={change}
         isPhoneOpen={isPhoneOpen}
         onPhone={() => setIsPhoneOpen(!isPhoneOpen)}
+        onSearch={() => setIsSearching(true)}
       />
-      <nav class="nav" aria-label="Pages">
+      {isSearching && <Search pages={groups.flatMap(([, entries]) => entries)} onClose={() => setIsSearching(false)} />}
+      <nav class="nav" aria-label={t('Pages')}>
         <p class="account">{session.account.name}</p>
-        {navigation.map(([group, entries]) => (
+        {groups.map(([group, entries]) => (
           <div key={group}>
-            {group && <h2>{group}</h2>}
+            {group && <h2>{t(group)}</h2>}
             <ul>
               {entries.map(([to, name]) => (
                 <li key={to}>
-                  <Link to={to} isCurrent={`/${first}` === to}>
-                    {name}
+                  <Link to={to} isCurrent={isAt(path, to)}>
+                    {t(name)}
                   </Link>
                 </li>
               ))}
@@ -98,20 +171,37 @@ export function Shell({ session }: { session: Session }) {
           </div>
         ))}
         <p class="foot" role="status">
-          {isConnected ? 'Live, connected' : 'Not connected; trying again'}
+          {isConnected ? t('Live, connected') : t('Not connected; trying again')}
         </p>
       </nav>
       {/* Whatever a page keeps is of one environment. */}
       <main id="main" class="content" key={`${environment} ${path}`} tabIndex={-1}>
-        {page ? (
-          page(id, session)
-        ) : (
-          <Nothing title="There is no such page">The navigation leads to what there is.</Nothing>
-        )}
+        {pageOf(first, id, session)}
       </main>
       {hasPhone && <Phone />}
     </div>
   )
+}
+
+/** A record belongs to its list; pages of the operator are two parts deep. */
+function isAt(path: string, to: string): boolean {
+  if (to.startsWith('/operator')) return path === to
+  return to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`)
+}
+
+/** Ctrl K and Command K anywhere; the slash where nothing is typed into. */
+function useShortcut(then: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
+      const isWanted = (event.key === 'k' && (event.ctrlKey || event.metaKey)) || (event.key === '/' && !isTyping)
+      if (!isWanted) return
+      event.preventDefault()
+      then()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [])
 }
 
 interface TopProps {
@@ -120,9 +210,10 @@ interface TopProps {
   onEnvironment(environment: Environment): void
   isPhoneOpen: boolean
   onPhone(): void
+  onSearch(): void
 }
 
-function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone }: TopProps) {
+function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone, onSearch }: TopProps) {
   const leave = (): void => {
     void signOut().then(() => window.location.reload())
   }
@@ -133,8 +224,26 @@ function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone }: TopPro
         Pamoja
       </Link>
       <div class="right">
+        <button type="button" class="btn quiet" onClick={onSearch} aria-keyshortcuts="Control+K">
+          {t('Search')}
+        </button>
+        <label class="hidden" for="language">
+          {t('Language')}
+        </label>
+        <select
+          id="language"
+          class="btn quiet"
+          value={currentLanguage()}
+          onChange={(event) => chooseLanguage(event.currentTarget.value)}
+        >
+          {Object.entries(languages).map(([code, name]) => (
+            <option key={code} value={code}>
+              {name}
+            </option>
+          ))}
+        </select>
         <fieldset class="segments env">
-          <legend class="hidden">Environment</legend>
+          <legend class="hidden">{t('Environment')}</legend>
           {(['test', 'live'] as const).map((one) => (
             <button
               key={one}
@@ -143,20 +252,20 @@ function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone }: TopPro
               aria-pressed={environment === one}
               onClick={() => onEnvironment(one)}
             >
-              {one === 'test' ? 'Test' : 'Live'}
+              {one === 'test' ? t('Test') : t('Live')}
             </button>
           ))}
         </fieldset>
         {environment === 'test' && (
           <button type="button" class="btn quiet" aria-pressed={isPhoneOpen} onClick={onPhone}>
-            Phone
+            {t('Phone')}
           </button>
         )}
         <button type="button" class="btn quiet" onClick={switchTheme}>
-          Light or dark
+          {t('Light or dark')}
         </button>
         <button type="button" class="btn quiet" onClick={leave} title={email}>
-          Sign out
+          {t('Sign out')}
         </button>
       </div>
     </header>

@@ -20,6 +20,10 @@ export const errors = {
   CARD_DECLINED: [402, 'The card was declined. Ask the payer for another card, or another way to pay.'],
   CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
   INCORRECT_CVV: [402, 'The security code is wrong. Ask the payer to type it again.'],
+  DEBIT_REFUSED: [
+    402,
+    'The bank refused to debit the account. See failure_reason, and ask the payer for another account or way to pay.',
+  ],
   AUTHENTICATION_FAILED: [402, 'The payer did not prove that the card is theirs. Ask them to try again.'],
   FORBIDDEN: [
     403,
@@ -220,7 +224,10 @@ export const errors = {
     'The service cannot handle this request just now. Repeat it shortly, with the same Idempotency-Key if it changes something.',
   ],
   REGISTRY_UNAVAILABLE: [503, 'The registry of the issuing country does not answer. Repeat it after Retry-After.'],
-  PROVIDER_UNAVAILABLE: [503, 'The provider is out of reach just now. Nothing was done; repeat it shortly.'],
+  PROVIDER_UNAVAILABLE: [
+    503,
+    'The provider cannot be asked, so nothing was sent and no money moved. See details; where there is a Retry-After, repeat it then.',
+  ],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type ErrorCode = keyof typeof errors

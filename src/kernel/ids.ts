@@ -11,6 +11,7 @@ const prefixes = {
   blacklistEntry: 'blk',
   call: 'call',
   cardToken: 'tok',
+  conference: 'conf',
   customer: 'cus',
   delivery: 'dlv',
   dispute: 'dsp',

@@ -22,6 +22,7 @@ import type { Secrets } from './secrets.ts'
 import type { Simulators } from './simulators.ts'
 import type { SpendByCountry } from './spending.ts'
 import type { Storage } from './storage.ts'
+import type { Timeline } from './timeline.ts'
 import type { Tracer } from './tracing.ts'
 import type { Work } from './work.ts'
 
@@ -60,6 +61,8 @@ export interface App {
   readonly limits: Limits
   readonly idempotency: Idempotency
   readonly requestLog: RequestLog
+  /** What went over the wire, frame by frame. */
+  readonly timeline: Timeline
   readonly authenticator: Authenticator
   readonly prices: PriceSource
   /** What can have a price: area -> units. */

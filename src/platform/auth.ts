@@ -22,6 +22,8 @@ const maxRefused = 5_000
 const maxSessions = 5_000
 /** Requests a second that a key may make unless the operator says otherwise. */
 const keyLimitPerSecond = 100
+/** Requests a second of all keys of an account together, in one environment; a key that the operator raised counts alone. */
+const accountLimitPerSecond = 500
 
 /** The shapes a reply may have: its fields inside `data`, beside it, or both. */
 export const envelopes = ['both', 'flat', 'data'] as const
@@ -86,7 +88,8 @@ export interface Principal {
   scopes: ReadonlySet<string>
   /** Who did it, for the audit log: the key, or the token's subject. */
   actor: string
-  keyPolicy: Policy
+  /** The key's own limit, and that of all keys of its account. */
+  keyPolicies: readonly Policy[]
   planPolicies: Readonly<Record<string, Policy>>
   allowedIps: BlockList | null
   expiresAtMs: number
@@ -356,19 +359,21 @@ function principalOf(
     keyId,
     scopes: new Set(scopes),
     actor: subject ? `token:${subject}` : `key:${keyId}`,
-    keyPolicy: {
-      name: 'key',
-      key: `key:${facts.keyUuid}`,
-      limit: facts.rateLimitPerSecond ?? keyLimitPerSecond,
-      windowMs: 1_000,
-      shared: true,
-    },
+    keyPolicies: keyPoliciesOf(facts),
     planPolicies,
     allowedIps: addressList(facts.allowedIps),
     isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
     signedInAtMs: null,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
+}
+
+function keyPoliciesOf({ keyUuid, account, environment, rateLimitPerSecond }: KeyFacts): readonly Policy[] {
+  const limit = rateLimitPerSecond ?? keyLimitPerSecond
+  const window = { windowMs: 1_000, shared: true }
+  const own: Policy = { name: 'key', key: `key:${keyUuid}`, limit, ...window }
+  const all = { name: 'account', key: `account:${account}:${environment}`, limit: accountLimitPerSecond, ...window }
+  return limit > keyLimitPerSecond ? [own] : [own, all]
 }
 
 function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs }: SessionFacts): Principal {

@@ -313,6 +313,12 @@ export function isUnavailable(error: unknown): boolean {
   return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))
 }
 
+/** True when the database answers, and has no room for what it is to store, or may not store anything. */
+export function refusesWrites(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ['53100', '58030', '25006'].includes(sqlState(error)) || refusesWrites(error.cause)
+}
+
 /** Why the database gave up something that may well succeed in a moment; null: it did not, or for another reason. */
 export function passingTrouble(error: unknown): string | null {
   return passing.get(sqlState(error)) ?? null

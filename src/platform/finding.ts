@@ -8,7 +8,7 @@ import type { Environment } from './tenant.ts'
 export const mostFound = 20
 
 /** Every account there is, as two columns. */
-export interface EveryAccount {
+interface EveryAccount {
   readonly accounts: readonly string[]
   readonly buckets: readonly number[]
 }

@@ -46,6 +46,9 @@ interface HookLimit {
   readonly perSecond?: number
 }
 
+/** What one address may load of the pages that people are sent to, of all areas: a household or an office, not a flood. */
+export const pagesPerAddress: HookLimit = { name: 'pages', by: 'address', perSecond: 50 }
+
 interface Declaration<P> {
   readonly methods: readonly HookMethod[]
   /** Outside /v1, with `:name` for parameters. HEAD is answered where it is listed. */

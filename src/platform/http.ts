@@ -215,7 +215,8 @@ async function handleUpload(
 
 function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
   const { exchange } = request
-  const error = isBrokenOff(request, thrown) ? brokenOff(app, exchange) : asAppError(app, exchange, thrown)
+  const told = isBrokenOff(request, thrown) ? brokenOff(app, exchange) : asAppError(app, exchange, thrown)
+  const error = asQueryError(request, told)
   if (error.extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.extras.retryAfterSeconds))
   if (error.code === 'UNAUTHORIZED')
     reply.header('www-authenticate', request.headers.authorization ? 'Bearer error="invalid_token"' : 'Bearer')
@@ -226,6 +227,12 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   reply.code(error.status)
   reply.header('content-type', 'application/json; charset=utf-8')
   return reply.send(exchange.replyText)
+}
+
+/** What only reads has no body that could break a rule: what a verb finds wrong there stands in the query. */
+function asQueryError({ method }: FastifyRequest, error: AppError): AppError {
+  const isQuery = (method === 'GET' || method === 'HEAD') && error.status === 422
+  return isQuery ? new AppError('INVALID_REQUEST', error.details, error.extras) : error
 }
 
 /** A client that goes away leaves the same error as a database that does. */

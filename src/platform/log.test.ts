@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
 import { eventually } from '../../test/eventually.ts'
-import { createLog, type Logger, messageOf, readable } from './log.ts'
+import { createLog, holdTerminal, type Logger, messageOf, readable } from './log.ts'
 
 let folder: string
 let file: string
@@ -166,6 +166,36 @@ test('a person at a terminal reads one line, and an error below it', () => {
     '09:15:30 GET /v1/x 404 NOT_FOUND 1.5 ms req_1\n',
   )
   assert.equal(plain({ level: 'warn', time: '2026-03-01T09:15:30.123Z' }), '09:15:30 warn \n')
+  assert.equal(
+    plain({
+      level: 'warn',
+      time: '2026-03-01T09:15:30.123Z',
+      msg: 'out of reach',
+      error: { type: 'Error', message: 'a', stack: 'Error: a\n    at b', cause: { type: 'Error', message: 'c' } },
+    }),
+    '09:15:30 warn out of reach\n  a\n  c\n',
+    'of what goes wrong outside, the reason is shown',
+  )
+})
+
+test('lines for a terminal wait while a start shows its progress, and come afterwards in their order', (t) => {
+  const shown: string[] = []
+  t.mock.method(process.stdout, 'write', (text: string) => {
+    shown.push(text)
+    return true
+  })
+  const readableLog = createLog({ level: 'info', pretty: true, file: null })
+  const release = holdTerminal()
+  readableLog.warn('one')
+  readableLog.warn('two')
+  assert.deepEqual(shown, [])
+  release()
+  readableLog.warn('three')
+  t.mock.restoreAll()
+  assert.deepEqual(
+    shown.map((line) => /one|two|three/.exec(line)?.[0]),
+    ['one', 'two', 'three'],
+  )
 })
 
 function plain(line: object): string {

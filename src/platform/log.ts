@@ -120,7 +120,26 @@ function gathering(destination: Destination): Destination & { add(line: string):
 
 const time = (): string => `,"time":"${momentText(new Date(systemClock.nowMs()))}"`
 
-const terminal = { write: (line: string) => void stdout.write(readable(line)) }
+/** Lines that wait while a start shows its progress, whose line they would tear apart; null: none do. */
+let held: string[] | null = null
+const maxHeld = 1_000
+
+const terminal = {
+  write(line: string): void {
+    if (held === null) stdout.write(readable(line))
+    else if (held.length < maxHeld) held.push(line)
+  },
+}
+
+/** Keeps lines for a terminal back until what is given is called. */
+export function holdTerminal(): () => void {
+  held ??= []
+  return () => {
+    const lines = held ?? []
+    held = null
+    for (const line of lines) terminal.write(line)
+  }
+}
 
 function withAnswered(log: pino.Logger, destination: { write(line: string): unknown }): Logger {
   return Object.assign(log, {
@@ -205,7 +224,14 @@ export function readable(line: string): string {
     ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
   const start = `${dim}${String(time).slice(11, 19)}${plain} ${colours[level] ?? dim}${level}${plain} ${msg ?? ''}`
-  return `${start}${dim}${rest.join('')}${plain}\n${errorLines(error)}`
+  return `${start}${dim}${rest.join('')}${plain}\n${level === 'warn' ? reasonLines(error) : errorLines(error)}`
+}
+
+/** What goes wrong outside is warned of: why it did is of interest, and not where in the program that was noticed. */
+function reasonLines(error: Described | string | undefined): string {
+  if (error === undefined) return ''
+  if (typeof error === 'string') return `  ${error}\n`
+  return `  ${error.message}\n${reasonLines(error.cause)}`
 }
 
 /** What was asked and how it went. Who asked is in the request log, under the id at the end. */

@@ -9,13 +9,14 @@ import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from '.
 import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './openapi/json-schema.ts'
 import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
+import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
 import type { Route } from './route.ts'
 
-/** Where the committed document says the API is, so that it is the same on every machine. */
-const placeholderUrl = 'https://localhost:8443'
+/** Without an address the document is the same on every machine. */
+type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }
 
-export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl'>, areas: readonly Area[]): object {
+export function openapi({ version, publicUrl }: Installation, areas: readonly Area[]): object {
   const parts: Parts = { schemas: schemaPublisher(), responses: new Map() }
   for (const schema of [errorSchema, errorCodeSchema]) parts.schemas.publish(schema)
   const routes = areas.flatMap((area) => area.routes)
@@ -31,10 +32,11 @@ export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl
       summary: 'Communications and payments behind one API',
       description:
         'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list.',
+      contact: { name: 'Whoever runs this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
-      { url: `${publicUrl}/api`, description: 'This installation' },
+      ...(publicUrl === null ? [] : [{ url: `${publicUrl}/api`, description: 'This installation' }]),
       { url: '/api', description: 'Wherever this document was fetched from' },
     ],
     security: [{ bearer: [] }],
@@ -55,7 +57,7 @@ export function openapi({ version, publicUrl }: Pick<App, 'version' | 'publicUrl
 
 /** The document as it is committed and compared: stable, and free of this machine's address. */
 export function openapiText(areas: readonly Area[], version: string): string {
-  return `${JSON.stringify(openapi({ version, publicUrl: placeholderUrl }, areas), null, 2)}\n`
+  return `${reviewable(openapi({ version, publicUrl: null }, areas))}\n`
 }
 
 /** Whether a request without a body is refused. */
@@ -80,18 +82,34 @@ function pathItems(parts: Parts, routes: readonly Route[]): Record<string, Recor
 function operation(parts: Parts, route: Route, path: string, index: number): object {
   const { scope } = route
   return {
-    operationId: index === 0 ? route.operation : `${route.operation}_${index + 1}`,
+    operationId: index === 0 ? route.operation : aliasOf(route.operation, path),
     ...(index > 0 ? { 'x-alias-of': route.operation } : {}),
     tags: [tagOf(route)],
     summary: route.summary,
-    ...(route.description ? { description: route.description } : {}),
-    security: [{ bearer: scope === 'any' ? [] : [scope] }, ...(route.keyInForm ? [{}] : [])],
+    description: descriptionOf(route),
+    security: [{ bearer: [] }, ...(route.keyInForm ? [{}] : [])],
     ...(scope === 'any' ? {} : { 'x-required-scope': scope }),
     ...(route.limit ? { 'x-rate-area': route.limit } : {}),
     parameters: parameters(parts, route, path),
     ...requestBodyOf(parts, route),
     responses: { ...successes(parts, route), ...failures(parts, errorCodesOf(route)) },
   }
+}
+
+/** The name of an operation at another path of its own: `payouts.createAtPaymentsPayout`. */
+function aliasOf(operation: string, path: string): string {
+  const words = path.split('/').filter((part) => part !== '' && part !== 'v1' && !part.startsWith(':'))
+  const name = words.flatMap((part) => part.split(/[-_]/)).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return `${operation}At${name.join('')}`
+}
+
+/** What a route says of itself, or else what its declaration means for whoever calls it. */
+function descriptionOf({ description, kind, method, reply, scope }: Route): string {
+  if (description) return description
+  const needs = scope === 'any' ? 'Takes any valid credential.' : `Needs a credential with the scope \`${scope}\`.`
+  if (reply.list) return `${needs} Newest first unless said otherwise; \`next_cursor\` leads to the next page.`
+  if (kind === 'read' && method === 'GET') return `${needs} Changes nothing.`
+  return `${needs} With an Idempotency-Key it is safe to repeat.`
 }
 
 function parameters({ schemas }: Parts, { kind, method, params, query, examples = [] }: Route, path: string): object[] {
@@ -186,6 +204,8 @@ function eventOperation({ schemas }: Parts, type: EventType): object {
   return {
     operationId: `webhook.${type.name}`,
     summary: type.summary,
+    description: 'Posted to your webhooks, signed as the header X-Service-Signature says.',
+    tags: ['webhooks'],
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema, example: JSON.parse(sampleBody(type)) } } },
     responses: { '2XX': { description: 'Taken' } },

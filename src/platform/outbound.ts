@@ -56,6 +56,20 @@ export class Outbound {
     return this.#connections.send(target, request)
   }
 
+  /** Addresses of a host that may be reached by other means than HTTP; none if one of them may not be, or nobody knows it. */
+  async addressesOf(host: string, purpose: Purpose): Promise<string[]> {
+    const target = parseTarget(`https://${host.includes(':') ? `[${host}]` : host}/`)
+    if ('problem' in target || this.#rules.problemOf(target, purpose) !== null) return []
+    if (target.literal !== null) return [target.hostname]
+    const found = await atMost(
+      checkTimeoutMs,
+      this.#lookup(target.hostname).catch(() => []),
+      [],
+    )
+    const isAllowed = this.#rules.problemOfAddresses(target, purpose, found.map(addressOf)) === null
+    return isAllowed ? found.map(({ address }) => address) : []
+  }
+
   /** Closes idle connections and waits for the requests in progress, which their timeouts bound. */
   close(): Promise<void> {
     return this.#connections.close()

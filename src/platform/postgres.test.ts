@@ -81,6 +81,33 @@ test('started by root, the server runs as another user and sees none of our envi
   })
 })
 
+test('guarded, it lets in the user that started it and no other account, not even its own', rootOnly, async () => {
+  const dir = path.join(temporary, 'guarded')
+  const server = await startPostgres({ dir, settings, guarded: true })
+  try {
+    assert.deepEqual(await query(server, 'select current_user'), [{ current_user: 'pamoja' }])
+    const { uid } = await fs.stat(path.join(dir, '18/data'))
+    const client = new pg.Client(server.url)
+    client.on('error', () => {})
+    process.seteuid?.(uid)
+    // The system notes who connects at this very call.
+    const connecting = client.connect()
+    process.seteuid?.(0)
+    await assert.rejects(connecting, /Peer authentication failed/)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('where an account of its own is wanted, root does not share that of nobody', rootOnly, async (t) => {
+  if (/^pamoja:/m.test(await fs.readFile('/etc/passwd', 'utf8'))) return t.skip('this system has a user named pamoja')
+  await assert.rejects(startPostgres({ dir: path.join(temporary, 'own'), settings, ownAccount: true }), {
+    name: 'PostgresStartError',
+    message: /shares no account in production: add one with "useradd --system pamoja"/,
+  })
+  assert.equal(existsSync(path.join(temporary, 'own')), false)
+})
+
 test('a second start adopts the running server, and either one can stop it', async () => {
   await withServer(shared, async (first) => {
     const second = await startPostgres({ dir: shared, settings })

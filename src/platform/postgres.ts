@@ -22,6 +22,10 @@ export interface PostgresOptions {
   dir: string
   /** Server settings that replace or extend ours. */
   settings?: Record<string, string>
+  /** Started by root, it runs as an account of its own or not at all. */
+  ownAccount?: boolean
+  /** Only the user that starts it gets in; otherwise whoever may enter the directory of its socket does. */
+  guarded?: boolean
 }
 
 export interface EmbeddedPostgres {
@@ -44,7 +48,7 @@ export async function startPostgres(
 ): Promise<EmbeddedPostgres> {
   const dir = path.resolve(options.dir)
   try {
-    const account = await chooseAccount()
+    const account = await chooseAccount(options.ownAccount)
     const binaries = await findBinaries(account, dir, progress)
     const home = await chooseHome(account, dir, binaries.major, progress)
     const data = path.join(home, 'data')
@@ -61,7 +65,7 @@ export async function startPostgres(
         data: await fs.realpath(data),
         logFile: path.join(home, 'postgres.log'),
         socketDirectory: await chooseSocketDirectory(account, home),
-        settings: options.settings ?? {},
+        settings: { ...(options.guarded ? await guard(home) : {}), ...options.settings },
       }
       return await adoptOrLaunch(server, progress)
     })
@@ -153,6 +157,15 @@ async function refuseOlderVersion(parent: string, major: string): Promise<void> 
       `${path.join(parent, name)} holds a database of PostgreSQL ${name}, but this is PostgreSQL ${major}: move its contents over with a backup, or move it away to start empty.`,
     )
   }
+}
+
+/** Settings by which the system itself says who connects, and only the user of this process is let in. */
+async function guard(home: string): Promise<Record<string, string>> {
+  const files = { hba_file: path.join(home, 'pg_hba.conf'), ident_file: path.join(home, 'pg_ident.conf') }
+  const user = os.userInfo().username.replaceAll('"', '""')
+  await fs.writeFile(files.hba_file, `local all ${databaseName} peer map=${databaseName}\n`, { mode: 0o644 })
+  await fs.writeFile(files.ident_file, `${databaseName} "${user}" ${databaseName}\n`, { mode: 0o644 })
+  return files
 }
 
 /** One process at a time creates or launches; the kernel frees an abstract socket however its holder dies. */

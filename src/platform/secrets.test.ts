@@ -3,6 +3,7 @@
 // without the master key is worthless.
 import assert from 'node:assert/strict'
 import { createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -273,6 +274,16 @@ test('without a master key one is made once, readable by its owner only, and use
   assert.deepEqual(new Set([...starts, later].map(({ active }) => active.id)).size, 1)
   assert.equal((await fs.stat(file)).mode & 0o777, 0o600)
   assert.deepEqual(await fs.readdir(path.dirname(file)), ['master.key'])
+})
+
+test('a master key that others can read is taken with a warning', async () => {
+  const file = path.join(temporary, 'open.key')
+  await fs.writeFile(file, newKey(), { mode: 0o600 })
+  await fs.chmod(file, 0o644)
+  const warned = once(process, 'warning')
+  await loadRootKeys({ value: null, file, allowCreate: false })
+  const [{ message }] = await warned
+  assert.match(message, /open\.key holds the key of every secret and can be read by others: run "chmod 600 /)
 })
 
 test('production refuses to start without a master key, and makes none', async () => {

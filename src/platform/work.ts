@@ -8,7 +8,7 @@ import { backoffMs } from '../kernel/backoff.ts'
 import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
 import { type Committer, operation } from './commit.ts'
-import { type Database, isUnavailable, type Queryable, statement } from './db.ts'
+import { type Database, isUnavailable, one, type Queryable, statement } from './db.ts'
 import { encodeItems, type RowIn, rowType } from './items.ts'
 import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
@@ -59,6 +59,11 @@ export interface Job<Context, P extends TSchema = TSchema> {
   readonly concurrency: number
   /** Waits between attempts; when they are used up the job is put aside for an operator. */
   readonly retrySeconds: readonly number[]
+  /**
+   * Its moment matters: a test clock that is moved past it stops there until it is done, and what it has begun is settled, as
+   * far as `isSettling` knows.
+   */
+  readonly calendar?: { isSettling?(context: Context, tenant: Tenant): Promise<boolean> }
   /** How many more rows a handler that only hands them on can take; without it `concurrency` says. */
   room?(context: Context): number
   handle(context: Context, run: Run<Static<P>>): Promise<Outcome>
@@ -155,6 +160,19 @@ const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where ${mine} and owner is null
       and run_at < 'infinity'`,
+)
+
+const nextOf = statement.tenant<Tenant & { lanes: readonly string[] }, { in_ms: number | null }>(
+  'work.next_of',
+  `select ceil(extract(epoch from min(run_at) - now()) * 1000)::float8 as in_ms from work.jobs
+    where ${mine} and owner is null and run_at < 'infinity' and lane = any($lanes::text[])`,
+)
+
+/** Whether some are being run, or would be if somebody had looked. */
+const isDueOf = statement.tenant<Tenant & { lanes: readonly string[] }, { found: boolean }>(
+  'work.is_due_of',
+  `select exists (select from work.jobs
+                   where ${mine} and lane = any($lanes::text[]) and (owner is not null or run_at <= now())) as found`,
 )
 
 export const settle = operation.tenant(
@@ -331,6 +349,25 @@ export class Work<Context> {
       environment: tenant.environment,
       ms,
     })
+  }
+
+  /** In how many milliseconds the next job of a test account is due whose moment matters; null when none waits. */
+  async nextOnCalendar(tenant: Tenant): Promise<number | null> {
+    const lanes = this.#calendar.map(({ lane }) => lane)
+    return (await one(this.#options.db.query(nextOf, { ...tenant, lanes }))).in_ms
+  }
+
+  /** Whether what was due of them is not done yet. */
+  async isBusyOnCalendar(tenant: Tenant): Promise<boolean> {
+    const lanes = this.#calendar.map(({ lane }) => lane)
+    if ((await one(this.#options.db.query(isDueOf, { ...tenant, lanes }))).found) return true
+    for (const { calendar } of this.#calendar)
+      if (this.#context !== null && (await calendar?.isSettling?.(this.#context, tenant))) return true
+    return false
+  }
+
+  get #calendar(): readonly Job<Context>[] {
+    return this.#options.jobs.filter(({ calendar }) => calendar !== undefined)
   }
 
   /** Jobs this node is running, and those waiting in its memory. */

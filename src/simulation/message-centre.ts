@@ -5,12 +5,15 @@ import { messageCentre } from '../areas/sms/sandbox/message-centre.ts'
 import { SmscSimulator } from '../simulators/smsc.ts'
 import { host, starter } from './starter.ts'
 
+/** An account that anybody may use who tries how a carrier is connected: the centre is reached from this machine only. */
+const forOperators = { carrier: 'carrier' }
+
 export const simulatedMessageCentre = starter(messageCentre, async ({ clock, journalOf, onProblem }) => {
   // Short, because SMPP allows no more than eight characters.
   const password = randomBytes(4).toString('hex')
   const simulator = await SmscSimulator.start({
     host,
-    accounts: { 'sandbox-1': password, 'sandbox-2': password },
+    accounts: { 'sandbox-1': password, 'sandbox-2': password, ...forOperators },
     now: () => clock.nowMs(),
     journalFile: journalOf('message-centre'),
     onProblem,

@@ -2,7 +2,7 @@
 // Payment providers on free ports of this machine, which take test payments and call this node back. Their secrets are
 // made anew at every start; what they were asked to do is not forgotten.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { paymentProviders, type SimulatedAccounts } from '../areas/payments/providers/simulated.ts'
+import { payers, paymentProviders, type SimulatedAccounts } from '../areas/payments/providers/simulated.ts'
 import { AcquirerSimulator } from '../simulators/acquirer.ts'
 import { AirtelSimulator } from '../simulators/airtel.ts'
 import { BankSimulator } from '../simulators/bank.ts'
@@ -40,14 +40,17 @@ export async function simulatePayments(
 ): Promise<Running<SimulatedAccounts>> {
   const { clock, timeScale, ca, ready, journalOf, onProblem } = surroundings
   const gives: Record<string, Readonly<Record<string, string>>> = {}
+  const payerKeys: Record<string, string> = {}
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => {
     for (const end of stops.reverse()) await end()
   }
   try {
     for (const [provider, [journal, start]] of Object.entries(providers)) {
-      const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca, ready, onProblem }
+      const payerKey = secret()
+      const common = { host, timeScale, now: () => clock.nowMs(), ca: () => ca, ready, onProblem, payerKey }
       const running = await start({ ...common, journalFile: journalOf(journal) })
+      payerKeys[provider] = payerKey
       gives[provider] = running.gives
       stops.push(running.stop)
     }
@@ -55,7 +58,7 @@ export async function simulatePayments(
     await stop()
     throw error
   }
-  return { gives, stop }
+  return { gives: { ...gives, [payers]: payerKeys }, stop }
 }
 
 async function daraja(options: ProviderServerOptions): ReturnType<Start> {

@@ -15,6 +15,7 @@ export const simulatedTelephones = starter(simulatedCarrier, async ({ clock, tim
       press: (call, digits) => simulator.press(call, digits),
       say: (call, samples) => simulator.speak(call, samples),
       hangup: (call) => simulator.hangup(call),
+      answer: (call) => simulator.pickUp(call),
       heard: (call) => simulator.heard(call),
     },
     address: `sip:${host}:${simulator.port}`,

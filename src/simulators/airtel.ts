@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
+import { byHand, type PayerAnswer, payerHeader } from '../protocols/sandbox-payer.ts'
 import { AirtelPayouts, disbursementsPath } from './airtel-outgoing.ts'
 import type { Book } from './journal.ts'
 import { type Ending, playOf, type RefundEnding, refundPlayOf } from './payer.ts'
@@ -48,6 +49,8 @@ interface Requested {
   /** In process until the payer decided. */
   code: string
   airtelMoneyId: string
+  /** Set where somebody answers for the payer: what they do, null until then. */
+  byHand?: PayerAnswer | null
 }
 
 export class AirtelSimulator extends SimulatedProvider {
@@ -123,7 +126,8 @@ export class AirtelSimulator extends SimulatedProvider {
     if (!isRight) return say(response, 400, airtelAnswerBody(airtelCodes.badAmount))
     const id = String(transaction.id)
     if (this.#payments.has(id)) return say(response, 400, airtelAnswerBody(airtelCodes.notHonoured))
-    const play = playOf(String(subscriber.msisdn))
+    const isByHand = headers[payerHeader] === byHand
+    const play = isByHand ? null : playOf(String(subscriber.msisdn))
     if (play?.lost) return void response.destroy()
     if (play?.unavailable) return say(response, 429)
     const requested: Requested = {
@@ -135,16 +139,24 @@ export class AirtelSimulator extends SimulatedProvider {
       currency,
       code: airtelCodes.inProcess,
       airtelMoneyId: `MP${randomBytes(6).toString('hex').toUpperCase()}`,
+      ...(isByHand ? { byHand: null } : {}),
     }
     this.#payments.put(id, requested, play?.afterMs)
     if (play?.cut) return void response.destroy()
     say(response, 200, airtelAnswerBody(airtelCodes.inProcess, { id, status: 'SUCCESS' }))
   }
 
+  protected override async endPrompt(id: string, ending: PayerAnswer): Promise<boolean> {
+    const requested = this.#payments.get(id)
+    if (requested?.byHand !== null || requested.code !== airtelCodes.inProcess) return false
+    this.#payments.put(id, { ...requested, byHand: ending }, 0)
+    return true
+  }
+
   #decide(requested: Requested): undefined {
-    const play = playOf(requested.msisdn)
-    if (!play) return
-    requested.code = codes[play.ending]
+    const ending = requested.byHand ?? playOf(requested.msisdn)?.ending
+    if (!ending) return
+    requested.code = codes[ending]
     this.#payments.keep(requested.id)
   }
 

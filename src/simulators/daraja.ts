@@ -3,11 +3,12 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
+import { byHand, type PayerAnswer, payerHeader } from '../protocols/sandbox-payer.ts'
 import { refusal } from './daraja-answers.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import type { Book } from './journal.ts'
-import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
+import { type Ending, otherAmount, type Play, playedAs, playOf } from './payer.ts'
 import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxPrompts = 100_000
@@ -45,6 +46,8 @@ interface Prompt {
   phone: string
   amount: string
   callbackUrl: string
+  /** Set where somebody answers for the payer: what they do, null until then. */
+  byHand?: PayerAnswer | null
   /** Null while the payer thinks. */
   resultCode: string | null
   receipt: string | null
@@ -86,7 +89,7 @@ export class DarajaSimulator extends SimulatedProvider {
     if (method === 'GET' && path === '/oauth/v1/generate') return this.#giveToken(headers.authorization, response)
     if (!this.#tokens.has(headers.authorization?.replace(/^Bearer /, '') ?? ''))
       return say(response, 404, refusal('404.001.03', 'Invalid Access Token'))
-    if (path === '/mpesa/stkpush/v1/processrequest') return this.#push(body, response)
+    if (path === '/mpesa/stkpush/v1/processrequest') return this.#push(body, headers[payerHeader] === byHand, response)
     if (path === '/mpesa/stkpushquery/v1/query') return this.#query(body, response)
     if (path === '/mpesa/b2c/v3/paymentrequest') return this.payouts.pay(body, response)
     if (path === '/mpesa/reversal/v1/request') return this.reversals.take(body, response)
@@ -105,11 +108,11 @@ export class DarajaSimulator extends SimulatedProvider {
     say(response, 200, { access_token: token, expires_in: String(tokenSeconds) })
   }
 
-  #push(body: Record<string, unknown>, response: ServerResponse): void {
+  #push(body: Record<string, unknown>, isByHand: boolean, response: ServerResponse): void {
     const problem = this.#problemOf(body)
     if (problem) return say(response, 400, refusal('400.002.02', `Bad Request - Invalid ${problem}`))
     const phone = String(body.PhoneNumber)
-    const play = playOf(phone)
+    const play = isByHand ? null : playOf(phone)
     if (play?.unavailable) return say(response, 503, refusal('500.003.02', 'System is busy. Please try again'))
     if (play?.lost) return void response.destroy()
     const prompt: Prompt = {
@@ -120,6 +123,7 @@ export class DarajaSimulator extends SimulatedProvider {
       callbackUrl: String(body.CallBackURL),
       resultCode: null,
       receipt: null,
+      ...(isByHand ? { byHand: null } : {}),
     }
     this.#prompts.put(prompt.checkoutId, prompt, play?.afterMs)
     if (play?.cut) return void response.destroy()
@@ -161,8 +165,15 @@ export class DarajaSimulator extends SimulatedProvider {
     })
   }
 
+  protected override async endPrompt(id: string, ending: PayerAnswer): Promise<boolean> {
+    const prompt = this.#prompts.get(id)
+    if (prompt?.byHand !== null || prompt.resultCode !== null) return false
+    this.#prompts.put(id, { ...prompt, byHand: ending }, 0)
+    return true
+  }
+
   async #decide(prompt: Prompt): Promise<undefined> {
-    const play = playOf(prompt.phone)
+    const play = prompt.byHand ? playedAs(prompt.byHand) : playOf(prompt.phone)
     if (!play) return
     if (prompt.resultCode === null) {
       prompt.resultCode = codes[play.ending]

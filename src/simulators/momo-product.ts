@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { PaymentResult } from '../protocols/momo.ts'
+import type { PayerAnswer } from '../protocols/sandbox-payer.ts'
 import type { Book } from './journal.ts'
 import { type Asked, say } from './provider-server.ts'
 
@@ -56,6 +57,8 @@ export interface MomoOrder extends PaymentResult {
   currency: string
   phone: string
   callbackUrl: string | null
+  /** Set where somebody answers for the payer: what they do, null until then. */
+  byHand?: PayerAnswer | null
 }
 
 /** What was ordered, between us and somebody with a phone; null when it is not well formed. */

@@ -3,6 +3,7 @@
 // It has no words for a wrong PIN, which is a payer who declined, nor for a phone out of reach, whose prompt expires.
 import type { ServerResponse } from 'node:http'
 import { paymentResultBody } from '../protocols/momo.ts'
+import { byHand, type PayerAnswer, payerHeader } from '../protocols/sandbox-payer.ts'
 import type { Book } from './journal.ts'
 import { MomoTransfers } from './momo-outgoing.ts'
 import {
@@ -15,7 +16,7 @@ import {
   readMomoOrder,
 } from './momo-product.ts'
 import { MomoRefunds } from './momo-refunds.ts'
-import { type Ending, otherAmount, type Play, playOf } from './payer.ts'
+import { type Ending, otherAmount, type Play, playedAs, playOf } from './payer.ts'
 import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
 const maxRequests = 100_000
@@ -89,7 +90,9 @@ export class MomoSimulator extends SimulatedProvider {
     if (order.callbackUrl !== null && !/^https:\/\//.test(order.callbackUrl))
       return say(response, 400, momoRefusal('INVALID_CALLBACK_URL_HOST'))
     if (this.#requests.has(reference)) return say(response, 409, momoRefusal('RESOURCE_ALREADY_EXIST'))
-    const play = playOf(order.phone)
+    const isByHand = asked.headers[payerHeader] === byHand
+    if (isByHand) order.byHand = null
+    const play = isByHand ? null : playOf(order.phone)
     if (play?.unavailable) return say(response, 503, momoRefusal('SERVICE_UNAVAILABLE'))
     if (play?.lost && !this.#lost.has(reference)) {
       this.#lost.put(reference, true)
@@ -106,8 +109,15 @@ export class MomoSimulator extends SimulatedProvider {
     say(response, 200, paymentResultBody(requested, requested))
   }
 
+  protected override async endPrompt(reference: string, ending: PayerAnswer): Promise<boolean> {
+    const order = this.#requests.get(reference)
+    if (order?.byHand !== null || order.status !== 'PENDING') return false
+    this.#requests.put(reference, { ...order, byHand: ending }, 0)
+    return true
+  }
+
   async #decide(requested: MomoOrder, reference: string): Promise<undefined> {
-    const play = playOf(requested.phone)
+    const play = requested.byHand ? playedAs(requested.byHand) : playOf(requested.phone)
     if (!play) return
     if (requested.status === 'PENDING') {
       if (play.otherAmount) requested.amount = otherAmount(requested.amount)

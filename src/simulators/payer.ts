@@ -70,6 +70,11 @@ export function playOnPage({ decision, phone }: { decision?: unknown; phone?: un
   return decision === 'approve' ? playOf(String(phone)) : null
 }
 
+/** What somebody does who answers the prompt by hand. */
+export function playedAs(ending: Ending): Play {
+  return { ...paying, ending }
+}
+
 export type RefundEnding = 'refunded' | 'no_account' | 'no_float'
 
 /** What becomes of a refund to a payer who paid: the digits are others than those of payers who do something else. */

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { isPayerAnswer, type PayerAnswer, payerKeyHeader, payerPath } from '../protocols/sandbox-payer.ts'
 import { type Book, Journal } from './journal.ts'
 
 const maxBodyBytes = 64 * 1024
@@ -28,6 +29,8 @@ export interface ProviderServerOptions {
   ready?: Promise<unknown>
   /** The books can no longer be written down. */
   onProblem?(error: unknown): void
+  /** What whoever answers prompts for a payer has to know; without it nobody can. */
+  payerKey?: string
   /** Told right before somebody is called back. */
   onCall?(body: object): void
 }
@@ -117,7 +120,22 @@ export abstract class SimulatedProvider {
     this.journal = new Journal({ ...options, file: options.journalFile ?? null })
     this.#ready = options.ready ?? Promise.resolve()
     this.#addresses = this.journal.book({ name: 'addresses', most: 1 })
-    this.server = new ProviderServer(options, (asked, response) => this.answer(asked, response))
+    this.server = new ProviderServer(options, (asked, response) => {
+      if (asked.path === payerPath) void this.#answerPrompt(asked, response, options.payerKey)
+      else this.answer(asked, response)
+    })
+  }
+
+  /** Ends a prompt that waits for somebody; false when there is none. */
+  protected async endPrompt(_id: string, _ending: PayerAnswer): Promise<boolean> {
+    return false
+  }
+
+  async #answerPrompt({ headers, body }: Asked, response: ServerResponse, key: string | undefined): Promise<void> {
+    if (key === undefined || headers[payerKeyHeader] !== key) return say(response, 403, {})
+    const ending = body?.ending
+    if (!isPayerAnswer(ending)) return say(response, 400, {})
+    say(response, (await this.endPrompt(String(body?.id), ending)) ? 200 : 409, {})
   }
 
   protected abstract answer(asked: Asked, response: ServerResponse): void

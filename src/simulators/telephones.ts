@@ -20,6 +20,8 @@ interface Options {
 
 interface Phone {
   sip: SipCall
+  /** It rings until somebody picks it up, or it has been picked up. */
+  isRinging: boolean
   leg: string
   digits: string
   heard: Int16Array[]
@@ -28,7 +30,9 @@ interface Phone {
 
 type Behaviour = (network: TelephoneSimulator, phone: Phone) => void
 
-const keptSeconds = 60
+const keptChunks = 300
+/** A fifth of a second, so that a test need not wait long for what a phone heard. */
+const chunkFrames = 10
 const mostPhones = 1_000
 const jitterMs = 80
 const lossPercent = 5
@@ -37,7 +41,9 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   '01': (network, phone) => network.after(phone, 1_000, () => network.answer(phone)),
   '02': (_network, { sip }) => sip.reject(486),
   '03': (_network, { sip }) => sip.reject(603),
-  '04': () => undefined,
+  '04': (_network, phone) => {
+    phone.isRinging = true
+  },
   '05': (_network, { sip }) => sip.reject(500),
   '06': (network, phone) => {
     network.answer(phone)
@@ -54,6 +60,16 @@ function greeting(): Int16Array {
   const speech = tone([190, 410, 730, 1_130], 3_200, 9_000)
   for (let i = 0; i < speech.length; i++) speech[i] = (speech[i] ?? 0) * (0.6 + 0.4 * Math.sin(i / 160))
   return Int16Array.from([...speech, ...silence(300), ...tone([1_000], 600)])
+}
+
+function joined(sounds: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(sounds.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const sound of sounds) {
+    whole.set(sound, at)
+    at += sound.length
+  }
+  return whole
 }
 
 export class TelephoneSimulator {
@@ -79,7 +95,7 @@ export class TelephoneSimulator {
         recorded: (recorder, [sound]) => {
           const phone = this.byLeg.get(recorder)
           if (sound) phone?.heard.push(sound)
-          if (phone && phone.heard.length > keptSeconds) phone.heard.shift()
+          if (phone && phone.heard.length > keptChunks) phone.heard.shift()
         },
         recordingEnded: nothing,
         speechBegan: nothing,
@@ -118,7 +134,7 @@ export class TelephoneSimulator {
   }
 
   private phone(sip: SipCall, name: string, leg = `phone${++this.legs}`): Phone {
-    const phone = { sip, leg, digits: '', heard: [], timers: [] }
+    const phone = { sip, isRinging: false, leg, digits: '', heard: [], timers: [] }
     this.phones.set(name, phone)
     this.byLeg.set(phone.leg, phone)
     return phone
@@ -143,7 +159,12 @@ export class TelephoneSimulator {
     const impair = isBad ? () => (randomInt(100) < lossPercent ? null : randomInt(jitterMs)) : undefined
     const port = await this.engine.open(leg, leg, this.options.host, impair)
     this.ports.set(leg, port)
-    this.engine.record(leg, leg, [{ only: [leg] }], { silenceMs: 0, maxMs: 4 * 3_600_000, endKeys: '' })
+    this.engine.record(leg, leg, [{ only: [leg] }], {
+      silenceMs: 0,
+      maxMs: 4 * 3_600_000,
+      endKeys: '',
+      chunkFrames,
+    })
     return port
   }
 
@@ -236,6 +257,14 @@ export class TelephoneSimulator {
     return true
   }
 
+  pickUp(name: string): boolean {
+    const phone = this.phones.get(name)
+    if (!phone?.isRinging || phone.sip.isOver) return false
+    phone.isRinging = false
+    this.answer(phone)
+    return true
+  }
+
   hangup(name: string): boolean {
     const phone = this.phones.get(name)
     if (!phone || phone.sip.isOver) return false
@@ -246,7 +275,7 @@ export class TelephoneSimulator {
   heard(name: string): { samples: Int16Array; digits: string } | null {
     const phone = this.phones.get(name)
     if (!phone) return null
-    return { samples: Int16Array.from(phone.heard.flatMap((sound) => [...sound])), digits: phone.digits }
+    return { samples: joined(phone.heard), digits: phone.digits }
   }
 
   async stop(): Promise<void> {

@@ -83,8 +83,10 @@ export async function startSink(): Promise<MailReceiver> {
   }
 }
 
-/** A Postfix that takes mail for any address of `domain` into a directory. Only root can start one. */
-export async function startPostfix(domain: string): Promise<MailReceiver> {
+/**
+ * A Postfix that takes mail for any address of `domain` into a directory, or passes all of it on to a port. Only root can start one.
+ */
+export async function startPostfix(domain: string, relayTo: number | null = null): Promise<MailReceiver> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-postfix-'))
   await chmod(dir, 0o755)
   const port = await freePort()
@@ -95,7 +97,7 @@ export async function startPostfix(domain: string): Promise<MailReceiver> {
   await chown(mail, uid, gid)
   const owner = Number((await runProgram('id', ['-u', 'postfix'])).said.trim())
   await chown(join(dir, 'data'), owner, owner)
-  await writeFile(join(config, 'main.cf'), mainCf({ dir, mail, domain, uid, gid }))
+  await writeFile(join(config, 'main.cf'), mainCf({ dir, mail, domain, uid, gid, relayTo }))
   await writeFile(join(config, 'master.cf'), masterCf(port))
   await runProgram('postfix', ['-c', config, 'set-permissions'])
   const started = await runProgram('postfix', ['-c', config, 'start'])
@@ -120,9 +122,10 @@ interface Places {
   domain: string
   uid: number
   gid: number
+  relayTo: number | null
 }
 
-function mainCf({ dir, mail, domain, uid, gid }: Places): string {
+function mainCf({ dir, mail, domain, uid, gid, relayTo }: Places): string {
   return [
     'compatibility_level = 3.6',
     `queue_directory = ${dir}/queue`,
@@ -134,8 +137,9 @@ function mainCf({ dir, mail, domain, uid, gid }: Places): string {
     'inet_interfaces = 127.0.0.1',
     'inet_protocols = ipv4',
     'alias_maps =',
-    'smtpd_recipient_restrictions = reject_unauth_destination',
-    `virtual_mailbox_domains = ${domain}`,
+    ...(relayTo === null
+      ? ['smtpd_recipient_restrictions = reject_unauth_destination', `virtual_mailbox_domains = ${domain}`]
+      : ['mynetworks = 127.0.0.0/8', `relayhost = [127.0.0.1]:${relayTo}`, 'virtual_mailbox_domains =']),
     `virtual_mailbox_base = ${mail}`,
     'virtual_mailbox_maps = static:box/',
     `virtual_uid_maps = static:${uid}`,
@@ -157,6 +161,7 @@ function masterCf(port: number): string {
     'error unix - - n - - error',
     'retry unix - - n - - error',
     'virtual unix - n n - - virtual',
+    'smtp unix - - n - - smtp',
     'anvil unix - - n - 1 anvil',
     'scache unix - - n - 1 scache',
     'showq unix n - n - - showq',

@@ -21,7 +21,6 @@ const rows: readonly [ending: string, status: string, reason: string | null][] =
   ['0001', 'completed', null],
   ['0002', 'failed', 'INSUFFICIENT_FUNDS'],
   ['0003', 'expired', 'TRANSACTION_TIMEOUT'],
-  ['0004', 'failed', 'PAYER_NOT_FOUND'],
   ['0011', 'completed', null],
   ['0016', 'completed', null],
   ['0777', 'completed', null],
@@ -55,6 +54,21 @@ for (const [ending, status, reason] of rows)
     const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
     assert.deepEqual(told.sort(), [isPaid ? 'payment.completed' : 'payment.failed', 'payment.created'].sort())
   })
+
+test('a debit that the bank refuses at once is an error, which names the payment that is stored as failed', async () => {
+  const { client } = await world.account()
+  const asked = { amount: 1_000, currency: 'KES', bank: holder('0112230004') }
+  const refused = await client.post('/v1/payments', asked)
+  const { code, failure_reason, payment_id } = refused.body.error
+  assert.deepEqual([refused.status, code, failure_reason], [402, 'DEBIT_REFUSED', 'PAYER_NOT_FOUND'], refused.text)
+  const { body: stored } = await client.get(`/v1/payments/${payment_id}`)
+  assert.deepEqual([stored.status, stored.failure_reason], ['failed', 'PAYER_NOT_FOUND'])
+  const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
+  assert.deepEqual(told.sort(), ['payment.created', 'payment.failed'])
+  const unwaited = await client.post('/v1/payments?wait=0', asked)
+  assert.equal(unwaited.status, 201)
+  assert.equal((await settled(client, unwaited.body.payment_id)).failure_reason, 'PAYER_NOT_FOUND')
+})
 
 test('a bank out of reach is told at once, charges nothing, and the same key may be tried again', async () => {
   const { client } = await world.account()

@@ -341,15 +341,25 @@ test('notes on a subscription are replaced, and nothing else of it changes', asy
   assert.deepEqual([both.body.quantity, both.body.metadata], [2, {}], both.text)
 })
 
-test('an address for mail opens the invoice and brings its links; one that is none is refused', async () => {
+test('an address for mail is mailed to, and where no mail can be sent that is said and nobody is told of any', async () => {
   const { client } = await world.account({ balance: 100 })
   const { invoice_id } = (await client.post('/v1/billing/invoices', invoice)).body
-  const refused = await client.post(`/v1/billing/invoices/${invoice_id}/send`, { email: 'asha' })
-  assert.deepEqual([refused.status, refused.body.error?.code], [422, 'INVALID_EMAIL'], refused.text)
-  const sent = await client.post(`/v1/billing/invoices/${invoice_id}/send`, { email: 'asha@example.com' })
+  const path = `/v1/billing/invoices/${invoice_id}`
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const live = world.stranger.as(key.key)
+  const { body: earnest } = await live.post('/v1/billing/invoices', invoice)
+  const refused = await live.post(`/v1/billing/invoices/${earnest.invoice_id}/send`, { email: 'asha@example.com' })
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'MAIL_NOT_CONFIGURED'], refused.text)
+  assert.equal((await live.get(`/v1/billing/invoices/${earnest.invoice_id}`)).body.sent_at, null)
+  assert.deepEqual((await live.get('/v1/events?event=invoice.sent')).body.data, [])
+  const unmailable = await client.post(`${path}/send`, { email: 'asha' })
+  assert.deepEqual([unmailable.status, unmailable.body.error?.code], [422, 'INVALID_EMAIL'], unmailable.text)
+  const sent = await client.post(`${path}/send`, { email: 'asha@example.com' })
   assert.deepEqual([sent.status, sent.body.status], [200, 'open'], sent.text)
+  assert.ok(sent.body.sent_at)
   assert.match(sent.body.hosted_url, /^https:/)
   assert.match(sent.body.pdf_url, /^https:/)
+  assert.equal((await client.get('/v1/events?event=invoice.sent')).body.data.length, 1)
 })
 
 test('an invoice is collected from a phone under either name, from a saved card, and from an account', async () => {

@@ -68,6 +68,8 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     assert.ok(world.credentials.console)
     return world.credentials.console
   }
+  /** Not the apps of the phone. */
+  const pages = () => page.getByRole('navigation', { name: 'Pages' })
   const isFine = async (where: string): Promise<void> => assert.deepEqual(await accessibilityProblems(page), [], where)
 
   test('a wrong password is told, and the right one opens the overview', async () => {
@@ -87,7 +89,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
 
   test('a text that is sent arrives on the phone beside the page, and the phone answers', async () => {
     await page.getByLabel('Number of the phone').fill(phone)
-    await page.getByRole('navigation').getByRole('link', { name: 'Send a text' }).click()
+    await pages().getByRole('link', { name: 'Send a text' }).click()
     await page.getByLabel('To', { exact: true }).fill(phone)
     await page.getByLabel('Text', { exact: true }).fill('Habari Ada, oda yako imetumwa.')
     await isFine('send')
@@ -106,7 +108,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
   })
 
   test('the list of messages is filtered by the server, and the address keeps the filter', async () => {
-    await page.getByRole('navigation').getByRole('link', { name: 'Messages' }).click()
+    await pages().getByRole('link', { name: 'Messages', exact: true }).click()
     await page.getByRole('cell', { name: 'Asante sana' }).waitFor()
     await page.getByLabel('State').selectOption('delivered')
     await page.getByRole('cell', { name: 'Asante sana' }).waitFor({ state: 'detached' })
@@ -125,7 +127,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     assert.ok(paid.status < 300, paid.text)
     const hook = await world.demo.post('/v1/webhooks', { url: 'https://localhost:1024/hooks', events: ['sms.*'] })
     assert.ok(hook.status < 300, hook.text)
-    const open = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click()
+    const open = (name: string) => pages().getByRole('link', { name, exact: true }).click()
     await open('Payments')
     await page.getByRole('cell', { name: 'INV-1' }).waitFor()
     await isFine('payments')
@@ -159,7 +161,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
   })
 
   test('live has other data and no phone; dark and narrow are as readable', async () => {
-    await page.getByRole('navigation').getByRole('link', { name: 'Messages' }).click()
+    await pages().getByRole('link', { name: 'Messages', exact: true }).click()
     await page.getByRole('button', { name: 'Live', exact: true }).click()
     await page.getByText('No messages').waitFor()
     assert.equal(await page.getByRole('complementary', { name: 'Phone' }).count(), 0)
@@ -168,7 +170,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     await page.getByRole('button', { name: 'Light or dark' }).click()
     await isFine('dark')
     await page.setViewportSize({ width: 390, height: 800 })
-    await page.getByRole('button', { name: 'Phone' }).click()
+    await page.getByRole('button', { name: 'Phone', exact: true }).click()
     await isFine('narrow')
     const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
     assert.equal(overflow, 0)

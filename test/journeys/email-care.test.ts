@@ -64,6 +64,12 @@ describe('invoices', () => {
     assert.equal(status, 201, text)
     const bill = await mailAbout(ada, /: invoice /)
     assert.deepEqual([bill.to, bill.attachments.length], ['juma@shop.example', 1])
+    const told = async () =>
+      (await ada.client.get('/v1/events?limit=50&order=asc')).body.data
+        .map(({ event }: { event: string }) => event)
+        .filter((event: string) => event.startsWith('invoice.'))
+    await eventually(async () => (await told()).length === 2, 'the event')
+    assert.deepEqual(await told(), ['invoice.opened', 'invoice.sent'])
   })
 
   test('where there is no address that mail could come from, that is said, and nobody is told that it was sent', async () => {

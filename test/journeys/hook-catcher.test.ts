@@ -135,16 +135,28 @@ test('a hook keeps the last thousand requests', async () => {
   const hook = await newHook(ada.client)
   const last = 1_010
   for (let i = 1; i <= last; i += 10)
-    await Promise.all(Array.from({ length: 10 }, (_, n) => world.stranger.post(hook.path, { n: i + n })))
-  let cursor = ''
-  let kept = 0
-  do {
-    const { body } = await ada.client.get(`/v1/sandbox/hooks/${hook.id}/requests?limit=200${cursor}`)
-    kept += body.data.length
-    cursor = body.next_cursor ? `&cursor=${body.next_cursor}` : ''
-  } while (cursor !== '')
-  assert.equal(kept, 1_000)
+    for (const { status, text } of await Promise.all(
+      Array.from({ length: 10 }, (_, n) => world.stranger.post(hook.path, { n: i + n })),
+    ))
+      assert.equal(status, 200, text)
+  assert.equal(await keptOf(ada.client, hook), 1_000)
   assert.equal((await ada.client.get(`/v1/sandbox/hooks/${hook.id}`)).body.caught, last)
+})
+
+test('the hooks of an account keep sixteen megabytes together, the newest of each', async () => {
+  const { client } = await world.account()
+  const [first, second] = [await newHook(client), await newHook(client)]
+  const raw = 'x'.repeat(64 * 1024)
+  const fill = (hook: Hook, times: number) =>
+    Promise.all(Array.from({ length: times }, () => world.stranger.request('POST', hook.path, { raw })))
+  for (let i = 0; i < 3; i++) assert.ok((await fill(first, 100)).every(({ status }) => status === 200))
+  const full = await keptOf(client, first)
+  assert.ok(full > 240 && full < 256, `${full} of 300`)
+  assert.ok((await fill(second, 1)).every(({ status }) => status === 200))
+  assert.equal(await keptOf(client, second), 0, 'what the first holds is not taken from it')
+  assert.equal((await client.delete(`/v1/sandbox/hooks/${first.id}`)).status, 200)
+  await fill(second, 1)
+  assert.equal(await keptOf(client, second), 1)
 })
 
 test('a hook with a secret of its own says whether requests are signed with it', async () => {
@@ -219,6 +231,17 @@ test('what was caught is forgotten after a day', async () => {
   await doChores({ ...world.app, clock: tomorrow }, sandbox.chores)
   assert.equal((await ada.client.get(`/v1/sandbox/hooks/${hook.id}/requests`)).body.data.length, 0)
 })
+
+async function keptOf(client: Client, { id }: Hook): Promise<number> {
+  let cursor = ''
+  let kept = 0
+  do {
+    const { body } = await client.get(`/v1/sandbox/hooks/${id}/requests?limit=200${cursor}`)
+    kept += body.data.length
+    cursor = body.next_cursor ? `&cursor=${body.next_cursor}` : ''
+  } while (cursor !== '')
+  return kept
+}
 
 async function newHook(client: Client): Promise<Hook> {
   const { status, body, text } = await client.post('/v1/sandbox/hooks', {})

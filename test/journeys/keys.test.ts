@@ -14,6 +14,21 @@ before(async () => {
 })
 after(() => world.stop())
 
+test('an account has as many keys that work as its plan allows, or its operator', async () => {
+  const ada = await world.account({ plan: 'free' })
+  const make = () => ada.client.post('/v1/api-keys', { name: 'One more' })
+  const made = []
+  for (let i = 0; i < 9; i++) made.push((await make()).body.id)
+  const refused = await make()
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'CONFLICT'])
+  assert.match(refused.body.error.details, /^the account has 10 of 10 keys/)
+  assert.equal((await ada.client.post(`/v1/api-keys/${made[0]}/rotate`, { grace_period: 0 })).status, 201)
+  assert.equal((await ada.client.delete(`/v1/api-keys/${made[1]}`)).status, 200)
+  assert.equal((await make()).status, 201)
+  await world.operator.patch(`/v1/operator/accounts/${ada.id}`, { allowances: { api_keys: 11 } })
+  await eventually(async () => (await make()).status === 201, 'the allowance')
+})
+
 test('a new key works at once, shows itself once, and carries what it was given', async () => {
   const { client } = await world.account()
   const made = await client.post('/v1/api-keys', { name: 'Server', scopes: ['sms:write', 'keys:read'] })

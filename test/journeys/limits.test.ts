@@ -34,9 +34,20 @@ test('a key makes exactly as many requests in a second as it may', async () => {
     assert.equal(headers['x-ratelimit-remaining'], '0')
   }
   assert.ok(Number(replies[0]?.headers['x-ratelimit-reset']) >= sinceSeconds)
-  assert.match(replies[0]?.headers['ratelimit-policy'] ?? '', /^"key";q=100;w=1$/)
-  assert.match(replies[0]?.headers.ratelimit ?? '', /^"key";r=\d+;t=1$/)
+  assert.match(replies[0]?.headers['ratelimit-policy'] ?? '', /^"key";q=100;w=1, "account";q=500;w=1$/)
+  assert.match(replies[0]?.headers.ratelimit ?? '', /^"key";r=\d+;t=1, "account";r=\d+;t=1$/)
   await eventually(async () => (await client.get('/v1/auth/whoami')).status === 200, 'the window to pass')
+})
+
+test('the keys of an account make 500 requests in a second together, however many they are', async () => {
+  const { client } = await world.account()
+  const made = await Promise.all(Array.from({ length: 8 }, (_, i) => client.post('/v1/api-keys', { name: `k${i}` })))
+  const keys = made.map(({ body }) => world.stranger.as(body.key))
+  const { heard, replies } = await atOnce(640, (i) => (keys[i % keys.length] ?? client).get('/v1/auth/whoami'))
+  neverMore(heard, 200, 500)
+  const refused = replies.find(({ body }) => body.error?.policy === 'account')
+  if (heard.every(({ afterMs }) => afterMs < windowMs)) assert.ok(refused)
+  if (refused) assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.limit], [429, 'RATE_LIMITED', 500])
 })
 
 test('a plan limits what starts work, by area and minute; reading is free', async () => {
@@ -101,6 +112,22 @@ test('strangers share a small limit per address', async () => {
     )
   const other = await world.stranger.get('/v1/auth/whoami', { headers: { 'x-forwarded-for': '203.0.113.78' } })
   assert.equal(other.status, 401)
+})
+
+test('pages that need no credentials are limited by address as their headers say, and health is told always', async () => {
+  const pages = await Promise.all(Array.from({ length: 60 }, () => world.stranger.get('/openapi.json')))
+  const refused = pages.filter(({ status }) => status === 429)
+  assert.ok(refused.length > 0 && pages.some(({ status }) => status === 200))
+  for (const { headers, body } of refused)
+    assert.deepEqual(
+      [headers['x-ratelimit-limit'], body.error.code, body.error.policy],
+      ['20', 'RATE_LIMITED', 'address'],
+    )
+  const probes = await Promise.all(Array.from({ length: 40 }, () => world.stranger.get('/healthz')))
+  assert.ok(probes.every(({ status }) => status === 200))
+  const links = await Promise.all(Array.from({ length: 120 }, () => world.stranger.get('/r/nothing')))
+  assert.ok(links.some(({ status }) => status === 429))
+  assert.ok(links.every(({ status }) => status === 404 || status === 429))
 })
 
 test('whoever tries keys in the form of OAuth 2 is limited like any stranger', async () => {

@@ -363,7 +363,10 @@ test('a text that fails goes on over the messenger when its sender asks for it, 
     { ...fallback, channel: 'pigeon' },
     { ...fallback, after: 1 },
   ])
-    assert.deepEqual(await refusal(ada.client.post('/v1/sms/send', { ...sms, fallback: bad })), [422, 'VALIDATION_ERROR'])
+    assert.deepEqual(await refusal(ada.client.post('/v1/sms/send', { ...sms, fallback: bad })), [
+      422,
+      'VALIDATION_ERROR',
+    ])
   assert.deepEqual(await refusal(ada.client.post('/v1/sms/send', { ...sms, to: [phone, failingPhone], fallback })), [
     422,
     'VALIDATION_ERROR',
@@ -383,7 +386,10 @@ test('a text that is delivered does not go on, and one that is not delivered in 
     async () => (await ada.client.get(`/v1/sms/${arrives}`)).body.status === 'delivered',
     'the text to be delivered',
   )
-  await eventually(async () => (await ada.client.get(`/v1/sms/${waits}`)).body.status === 'sent', 'the other to be sent')
+  await eventually(
+    async () => (await ada.client.get(`/v1/sms/${waits}`)).body.status === 'sent',
+    'the other to be sent',
+  )
   await advance(ada, 3700)
   await eventually(
     async () => (await ada.client.get(`/v1/sms/${waits}`)).body.fallback_message_id,

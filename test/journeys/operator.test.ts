@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import { strandedLanes } from '../../src/platform/work/queues.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -355,6 +356,31 @@ test('the operator sees nodes, queues and how far the schema is', async () => {
   assert.ok(applied >= files.length, 'all that there are')
   assert.match(latest, /^\d{4}-\d{2}-\d{2}_\w+$/)
   assert.ok(Date.parse(latest_at) <= Date.now())
+})
+
+test('a job for a place that nobody serves is listed, and can be given to somebody else or given up', async () => {
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  const ids = [newUuid(Date.now()), newUuid(Date.now())]
+  for (const [i, id] of ids.entries())
+    await sql.query(
+      `insert into work.jobs (bucket, id, lane, run_at, attempt, payload)
+       values (1, $1, 'nowhere.turn@gone', now() - $2 * interval '1 second', 0, '{}')`,
+      [id, 3_600 - i],
+    )
+  const listed = async () => (await world.operator.get('/v1/operator/jobs?lane=nowhere.turn@gone')).body.data
+  assert.deepEqual(
+    (await listed()).map(({ state }: { state: string }) => state),
+    ['stranded', 'stranded'],
+  )
+  assert.deepEqual(await strandedLanes(world.app.db), [{ lane: 'nowhere.turn@gone', jobs: 2 }])
+  const [first, second] = (await listed()).map(({ id }: { id: string }) => id)
+  assert.equal((await world.operator.delete(`/v1/operator/jobs/${first}`)).status, 200)
+  assert.equal((await world.operator.post(`/v1/operator/jobs/${second}/retry`)).status, 200)
+  assert.deepEqual(await listed(), [])
+  const { rows } = await sql.query('delete from work.jobs where id = any($1) returning lane', [ids])
+  assert.deepEqual(rows, [{ lane: 'nowhere.turn' }])
+  await sql.end()
 })
 
 test('being an operator takes the scope and an account that is one', async () => {

@@ -149,7 +149,10 @@ test('whoever is the first to pay in earnest is told what is missing', async () 
     const { status, body: answer, headers } = await live.post('/v1/payments', body)
     const { code, details } = answer.error
     const words = `this installation has no account with ${provider} yet; its operator enters one`
-    assert.deepEqual([status, code, details, headers['retry-after']], [503, 'PROVIDER_UNAVAILABLE', words, '60'])
+    assert.deepEqual([status, code, details, headers['retry-after']], [503, 'PROVIDER_UNAVAILABLE', words, undefined])
+    assert.doesNotMatch(answer.error.message, /Nothing was done|shortly/, 'it is stored and told of, and will not pass')
+    const { body: stored } = await live.get(`/v1/payments/${answer.error.payment_id}`)
+    assert.deepEqual([stored.status, stored.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
   }
 })
 

@@ -74,6 +74,30 @@ test('those that can be paid are, the others come back failed, and the batch tel
   assert.deepEqual([again.status, again.body.error.original_id], [409, batch_id])
 })
 
+test('batches that name the same references at once are both accepted, and each reference is paid once', async () => {
+  const { client } = await world.account({ balance: 5_000 })
+  for (let round = 0; round < 5; round++) {
+    const references = Array.from({ length: 20 }, (_, i) => `crossed-${round}-${i}`)
+    const ask = (order: readonly string[]) =>
+      client.post(path, {
+        currency: 'KES',
+        items: order.map((reference) => ({ amount: 10, phone: '+254700000001', reference })),
+      })
+    const replies = await Promise.all([ask(references), ask(references.toReversed()), ask(references.toSorted())])
+    const items = replies.flatMap(({ status, body, text }) => {
+      assert.equal(status, 201, text)
+      return body.payouts
+    })
+    const paid = items.filter(({ status }: { status: string }) => status === 'processing')
+    assert.deepEqual(paid.map(({ reference }: { reference: string }) => reference).sort(), references.toSorted())
+    const others = items.filter(({ status }: { status: string }) => status === 'failed')
+    assert.equal(others.length, 40)
+    for (const { error } of others) assert.equal(error.code, 'DUPLICATE_REFERENCE')
+    await Promise.all(replies.map(({ body }) => over(client, body.batch_id)))
+  }
+  assert.deepEqual(await wallet(client), { balance: 5_000 - 100 * 10.05, held: 0 })
+})
+
 test('a batch of which nothing can be accepted is over at once, whatever its items are', async () => {
   const { client } = await world.account()
   const items = [{ amount: 1 }, null, 'x', ['x'], { amount: 10, phone: 'nobody' }]

@@ -70,7 +70,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...verdicts), { maxLength: 6 }), async (said) => {
       const nowMs = app.clock.nowMs()
-      const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+      const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null, madeBy: 'key:model' }
       const input = { amount: 100, currency: 'KES', phone: '+254700000001' }
       const { id: payout } = await app.db.acrossTx((tx) => accept(app, tx, input, occasion, true))
       const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date(nowMs) } as const

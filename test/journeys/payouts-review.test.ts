@@ -107,7 +107,19 @@ test('a payout in review holds its money, is told of and not sent, and goes when
   assert.deepEqual(await listed('in_review=false'), [other.payout_id])
   assert.deepEqual(await listed('in_review=true&status=completed'), [])
   assert.equal((await client.get('/v1/payouts?in_review=perhaps')).status, 400)
-  const approved = await client.post(`/v1/payouts/${payout_id}/approve`)
+  const own = await client.post(`/v1/payouts/${payout_id}/approve`)
+  assert.deepEqual([own.status, own.body.error.code], [403, 'FORBIDDEN'], 'never by the key that made it')
+  const { body: token } = await client.post('/v1/auth/token', {
+    grant_type: 'client_credentials',
+    subject: 'somebody-else',
+  })
+  const disguised = await world.stranger.as(token.access_token).post(`/v1/payouts/${payout_id}/approve`)
+  assert.equal(disguised.status, 403, 'nor by a token of it')
+  const { body: writer } = await client.post('/v1/api-keys', { name: 'writer', scopes: ['payouts:write'] })
+  const unscoped = await world.stranger.as(writer.key).post(`/v1/payouts/${payout_id}/approve`)
+  assert.deepEqual([unscoped.status, unscoped.body.error.required_scope], [403, 'payouts:approve'])
+  const approver = await approverOf(client)
+  const approved = await approver.post(`/v1/payouts/${payout_id}/approve`)
   assert.deepEqual([approved.status, approved.body.status, approved.body.in_review], [200, 'processing', false])
   assert.deepEqual([(await over(client, payout_id)).status, await listed('in_review=true')], ['completed', []])
   await over(client, other.payout_id)
@@ -157,7 +169,7 @@ test('one that is approved before its time waits for that', async () => {
   await addRule(client, { action: 'review', conditions: [large] })
   const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
   const { body } = await client.post('/v1/payouts', { ...payout, amount: 500, scheduled_at })
-  const approved = await client.post(`/v1/payouts/${body.payout_id}/approve`)
+  const approved = await (await approverOf(client)).post(`/v1/payouts/${body.payout_id}/approve`)
   assert.deepEqual([approved.body.status, approved.body.in_review], ['pending', false])
   await client.post('/v1/sandbox/clock', { advance_seconds: 3_700 })
   assert.equal((await over(client, body.payout_id)).status, 'completed')
@@ -166,13 +178,16 @@ test('one that is approved before its time waits for that', async () => {
 test('of those who decide at once one is right, whatever they decide, and the money goes once', async () => {
   const { client } = await world.account({ balance: 20_000 })
   await addRule(client, { action: 'review', conditions: [large] })
+  const approver = await approverOf(client)
   const verbs = fc.array(fc.constantFrom('approve', 'reject', 'cancel'), { minLength: 2, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(verbs, async (decided) => {
       const before = await wallet(client)
       const { body } = await client.post('/v1/payouts?wait=0', { ...payout, amount: 500 })
       const path = `/v1/payouts/${body.payout_id}`
-      const answers = await Promise.all(decided.map((verb) => client.post(`${path}/${verb}`)))
+      const answers = await Promise.all(
+        decided.map((verb) => (verb === 'approve' ? approver : client).post(`${path}/${verb}`)),
+      )
       const won = answers.filter(({ status }) => status === 200)
       assert.deepEqual([won.length, answers.every(({ status }) => status === 200 || status === 409)], [1, true])
       const { status } = await over(client, body.payout_id)
@@ -219,7 +234,9 @@ test('of a batch each is judged: blocked ones fail and give their share back, ot
   assert.deepEqual(await eventsOf(client, payouts[1].payout_id), ['payout.failed 1'])
   assert.deepEqual(await eventsOf(client, payouts[2].payout_id), ['fraud.review_required 1'])
   assert.deepEqual(await wallet(client), { balance: 4_899.5, held: 606.01 })
-  assert.equal((await client.post(`/v1/payouts/${payouts[2].payout_id}/approve`)).status, 200)
+  const path = `/v1/payouts/${payouts[2].payout_id}/approve`
+  assert.equal((await client.post(path)).status, 403, 'it is the maker of a batch, too')
+  assert.equal((await (await approverOf(client)).post(path)).status, 200)
   assert.equal((await client.post(`/v1/payouts/${payouts[3].payout_id}/reject`)).body.status, 'cancelled')
   assert.equal((await over(client, payouts[2].payout_id)).status, 'completed')
   assert.equal((await client.post(`${bulk}/${batch.batch_id}/cancel`)).body.status, 'completed')
@@ -274,6 +291,12 @@ test('many payouts to one phone at once count each other, and none gets in the w
   )
   assert.deepEqual([ended.completed_count, ended.failed_count], [0, 20])
 })
+
+/** Another key of the same account, which may let payouts go and nothing else. */
+async function approverOf(client: Client): Promise<Client> {
+  const { body } = await client.post('/v1/api-keys', { name: 'approver', scopes: ['payouts:approve'] })
+  return world.stranger.as(body.key)
+}
 
 async function addRule(client: Client, rule: object): Promise<string> {
   const reply = await client.post('/v1/payments/fraud/rules', { name: 'Rule', applies_to: ['payout'], ...rule })

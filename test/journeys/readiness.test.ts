@@ -2,6 +2,7 @@
 // Whether a node can do its work, as a load balancer and an operator ask it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { waitingOf } from '../../src/areas/payments/waiting.ts'
 import { eventually, startWorld } from '../world.ts'
 
@@ -31,6 +32,24 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
 
   assert.equal((await world.operator.delete('/v1/operator/sms/binds/nowhere')).status, 200)
   await eventually(async () => (await ready()).status === 'ok', 'the node to be ready again')
+})
+
+test('a node whose database takes no writes is not ready until it does again', async (t) => {
+  const world = await startWorld()
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  t.after(() => sql.end().then(() => world.stop()))
+  await sql.query(`create function notes.full_disk() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`)
+  await sql.query('create trigger full_disk before insert on notes.notes execute function notes.full_disk()')
+  const { client } = await world.account({ balance: 10 })
+  const refused = await client.post('/v1/notes', { text: 'Habari' })
+  assert.deepEqual([refused.status, refused.body.error.code], [503, 'SERVICE_UNAVAILABLE'], refused.text)
+  const { status, body } = await world.stranger.get('/readyz')
+  assert.deepEqual([status, body.status, body.checks.writes], [503, 'unavailable', 'refused by the database'])
+  await sql.query('drop trigger full_disk on notes.notes')
+  assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
+  await eventually(async () => (await world.stranger.get('/readyz')).status === 200, 'the node to be ready again')
 })
 
 test('a node that stops answers those who wait for a payment, with the payment as it is', async (t) => {

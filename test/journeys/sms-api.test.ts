@@ -442,6 +442,12 @@ test('many recipients become one batch; duplicates are sent once and a bad numbe
   const batch = await client.get(`/v1/sms/${body.message_id}`)
   assert.deepEqual(batch.body.counts, { queued: 2, sent: 0, delivered: 0, failed: 1 })
   assert.equal(batch.body.completed_at, null)
+  assert.deepEqual(
+    ['message_id', 'to', 'from', 'parts', 'status'].map((name) => batch.body[name]),
+    [body.message_id, body.to, 'PAMOJA', 3, 'queued'],
+  )
+  assert.deepEqual([batch.body.sent_at, batch.body.delivered_at], [null, null])
+  assert.equal(batch.body.created_at, body.timestamp)
   const refused = await client.get(`/v1/sms/${body.messages[3].message_id}`)
   assert.deepEqual([refused.body.status, refused.body.error_code, refused.body.cost], ['failed', 'OPTED_OUT', 0])
 })

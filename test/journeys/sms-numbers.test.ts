@@ -11,7 +11,7 @@ import { commandStatus } from '../../src/protocols/smpp/status.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { balance } from '../texting.ts'
+import { balance, priceLiveTexts } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -136,6 +136,7 @@ describe('live', () => {
       const { body } = await world.operator.get('/v1/operator/sms/binds')
       return body.data.some(({ bound }: { bound: number }) => bound === 1)
     }, 'the bind')
+    await priceLiveTexts(world)
   })
   after(() => smsc.stop())
 

@@ -10,6 +10,7 @@ import { dayMs, hourMs } from '../../src/kernel/time.ts'
 import { startNode } from '../../src/server.ts'
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
+import { priceLiveTexts } from '../texting.ts'
 import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -24,6 +25,7 @@ before(async () => {
     const { body } = await world.operator.get('/v1/operator/sms/routes')
     return body.data.every(({ in_force }: { in_force: boolean }) => in_force)
   }, 'the route to be in force')
+  await priceLiveTexts(world)
 })
 after(() => world.stop())
 
@@ -31,6 +33,16 @@ const sample = { purpose: 'Order updates', sample: 'Your order 77 is on its way.
 const kenya = '+254711000001'
 const rwanda = '+250788000001'
 const lesotho = '+26658000001'
+
+test('a short link of a live text leads where the long one led', async () => {
+  const { live } = await liveAccount()
+  const text = { to: lesotho, from: 'ANY', message: 'Bona https://duka.example/4512', shorten_urls: true }
+  const { status, body, text: said } = await live.post('/v1/sms/send', text)
+  assert.equal(status, 200, said)
+  const [link] = (await live.get(`/v1/sms/${body.message_id}`)).body.links
+  const opened = await world.stranger.get(new URL(link.short_url).pathname)
+  assert.deepEqual([opened.status, opened.headers.location], [302, 'https://duka.example/4512'])
+})
 
 describe('a sender id', () => {
   it('of a live key waits for the operator, and sends once it is approved', async () => {

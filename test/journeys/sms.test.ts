@@ -14,7 +14,7 @@ import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { balance, ended, inForce, send, toldOf } from '../texting.ts'
+import { balance, ended, inForce, priceLiveTexts, send, toldOf } from '../texting.ts'
 import { eventually, quiet, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -80,6 +80,59 @@ describe('out of the box', () => {
       const { body: stored } = await ada.client.get(`/v1/sms/${body.message_id}`)
       assert.equal(stored.message, message)
     }
+  })
+
+  test('whoever polls a send to many by its id comes to an end, delivered if any was and failed otherwise', async () => {
+    const ada = await world.account({ balance: 20 })
+    const sendTo = async (to: string[]) =>
+      (await ada.client.post('/v1/sms/send', { to, from: 'PAMOJA', message: 'Habari' })).body
+    for (const [endings, status] of [
+      [['000001', '000002', '000003'], 'delivered'],
+      [['000002', '000003'], 'failed'],
+    ] as const) {
+      const sent = await sendTo(endings.map((ending) => `+254711${ending}`))
+      const record = await ended(ada, sent.message_id)
+      assert.deepEqual([record.message_id, record.status, record.to], [sent.message_id, status, sent.to])
+      assert.deepEqual([record.from, record.parts, record.created_at], ['PAMOJA', endings.length, sent.timestamp])
+      assert.ok(record.sent_at >= record.created_at)
+      assert.equal(record.delivered_at !== null, status === 'delivered')
+      assert.equal(record.counts.delivered + record.counts.failed, endings.length)
+    }
+  })
+
+  test('a live text without a price that somebody set is refused, and so is one to a number without a country', async () => {
+    const ada = await world.account()
+    const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+    await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, {
+      ...{ amount: 10, currency: 'KES', environment: 'live', reference: 'first' },
+    })
+    const live = world.stranger.as(key.key)
+    const refusalOf = async (to: string) => {
+      const { status, body } = await live.post('/v1/sms/send', { to, from: 'PAMOJA', message: 'Lumela' })
+      return [status, body.error?.code, body.error?.details]
+    }
+    const unpriced = 'texts to LS have no price in KES yet; the operator sets it under /v1/operator/prices'
+    assert.deepEqual(await refusalOf('+26658000001'), [403, 'COUNTRY_NOT_ENABLED', unpriced])
+    const estimated = await live.post('/v1/sms/estimate', { to: '+26658000001', from: 'PAMOJA', message: 'Lumela' })
+    assert.deepEqual([estimated.status, estimated.body.error.details], [403, unpriced])
+    assert.deepEqual((await live.get('/v1/sms/pricing?country=LS')).body.data, [])
+    assert.equal((await live.get('/v1/sms/balance')).body.estimated_segments, 0)
+    const nowhere = 'the number belongs to no country; live texts go to countries only'
+    for (const to of ['+881612345678', '+870773111632', '+979123456789', '+999123456789'])
+      assert.deepEqual(await refusalOf(to), [403, 'COUNTRY_NOT_ENABLED', nowhere], to)
+    assert.equal(
+      (await ada.client.post('/v1/sms/send', { to: '+26658000001', from: 'PAMOJA', message: 'x' })).status,
+      402,
+    )
+    await priceLiveTexts(world, { country: 'LS' })
+    const listed = (await live.get('/v1/sms/pricing?country=LS&limit=1')).body
+    assert.deepEqual([listed.data.length, listed.data[0].price, listed.has_more], [1, 0.8, true])
+    const rest = (await live.get(`/v1/sms/pricing?country=LS&cursor=${listed.next_cursor}`)).body
+    assert.ok(
+      rest.data.every((row: { country: string; network: string | null }) => row.country === 'LS' && row.network),
+    )
+    assert.equal((await refusalOf('+26658000001'))[1], 'NO_ROUTE')
+    assert.equal((await live.get('/v1/sms/balance')).body.balance, 10)
   })
 
   test('a live message to which no route leads is refused; one that loses its route fails, and its price comes back', async () => {

@@ -61,7 +61,7 @@ test('a call is answered, its events come in order, and it is charged by the sec
   assert.equal(status, 200, JSON.stringify(body))
   assert.deepEqual([body.status, body.hangup_cause, body.hangup_by], ['completed', 'normal', 'api'])
   assert.ok(body.duration >= 90 && body.duration < 120, `it lasted ${body.duration} s`)
-  assert.equal(body.cost, (6 * body.duration) / 60)
+  assert.equal(body.cost, body.duration / 10, 'six shillings a minute, by the second')
   const wallet = await ada.client.get('/v1/wallet/balance')
   assert.ok(Math.abs(wallet.body.balance - (100 - body.cost)) < 1e-6, JSON.stringify(wallet.body))
   const told = []
@@ -75,6 +75,8 @@ test('a call is answered, its events come in order, and it is charged by the sec
       ['completed', 4],
     ],
   )
+  const [{ payload }] = (await ada.client.get('/v1/events?event=call.answered')).body.data
+  assert.deepEqual([payload.status, payload.duration, payload.from, payload.to], ['answered', 0, from, answered.to])
   assert.deepEqual([told[3].call_id, told[3].uuid, told[3].reason, told[3].from], [id, id, 'normal', from])
   assert.equal((await ada.client.post(`/v1/voice/${id}/hangup`, {})).body.ended_at, body.ended_at)
 })
@@ -166,8 +168,8 @@ test('a caller reaches the application of a number, and is recorded', async () =
   assert.deepEqual([told.format, told.channels], ['wav', 1])
   const over = await ended(ada, id)
   assert.deepEqual([over.direction, over.status, over.recording_ids], ['inbound', 'completed', [told.recording_uuid]])
-  const { text } = await world.stranger.get(new URL(told.recording_url).pathname)
-  assert.match(text, /^RIFF/)
+  const { pathname, search } = new URL(told.recording_url)
+  assert.match((await world.stranger.get(pathname + search)).text, /^RIFF/)
   shop.answer((_request, response) => void response.end('ok'))
 })
 

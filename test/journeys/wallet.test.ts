@@ -24,6 +24,38 @@ interface Row {
   created_at: string
 }
 
+test('a currency that there is not is a bad query', async () => {
+  const { client } = await world.account({ balance: 10 })
+  for (const path of ['/v1/wallet/balance?currency=QQQ', '/v1/wallet/transactions?currency=QQQ']) {
+    const { status, body } = await client.get(path)
+    assert.deepEqual([status, body.error.code], [400, 'INVALID_REQUEST'], path)
+    assert.match(body.error.details, /QQQ is not a currency/)
+  }
+})
+
+test('lists that are given whole are paged for whoever asks', async () => {
+  const { client } = await world.account({ balance: 10 })
+  for (const [asked, path] of [
+    [client, '/v1/payments/methods'],
+    [client, '/v1/sms/pricing'],
+    [world.operator, '/v1/operator/sms/countries'],
+  ] as const) {
+    const whole = (await asked.get(path)).body
+    assert.deepEqual([whole.has_more, whole.next_cursor], [false, null], path)
+    const paged: unknown[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await asked.get(`${path}?limit=20${cursor}`)
+      assert.ok(body.data.length <= 20)
+      paged.push(...body.data)
+      if (body.next_cursor === null) break
+      cursor = `&cursor=${body.next_cursor}`
+    }
+    assert.deepEqual(paged, whole.data, path)
+    assert.equal((await asked.get(`${path}?limit=0`)).status, 400)
+    assert.equal((await asked.get(`${path}?cursor=nothing`)).status, 400)
+  }
+})
+
 test('a wallet says what it holds in every currency, and keeps its id', async () => {
   const { client, id } = await world.account({ balance: 12.5 })
   const credit = { amount: 3, currency: 'USD', environment: 'test', reference: 'dollars' }
@@ -47,7 +79,7 @@ test('a wallet says what it holds in every currency, and keeps its id', async ()
   for (const currency of ['XXX', 'k', ''])
     assert.deepEqual(
       await refusal(client.get(`/v1/wallet/balance?currency=${currency}`)),
-      [422, 'UNSUPPORTED_CURRENCY'],
+      [400, 'INVALID_REQUEST'],
       currency,
     )
 })
@@ -201,7 +233,7 @@ test('every movement is listed with what it was about and the balance after it',
   assert.match(text, /^transaction_id,type,direction,amount,currency,balance_after,/)
   const refused: [string, number, string][] = [
     ['type=cowries', 400, 'INVALID_REQUEST'],
-    ['currency=KSH', 422, 'UNSUPPORTED_CURRENCY'],
+    ['currency=KSH', 400, 'INVALID_REQUEST'],
     ['cursor=x', 400, 'INVALID_REQUEST'],
     [`cursor=${Buffer.from(`${newUuid(0)}:99999999999999999999`).toString('base64url')}`, 400, 'INVALID_REQUEST'],
     ['start_date=2026-02-02&end_date=2026-02-01', 400, 'INVALID_DATE_RANGE'],

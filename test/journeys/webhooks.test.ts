@@ -803,6 +803,26 @@ test('enabling a webhook whose deliveries fail lets the next one out at once', a
   assert.equal((await client.get(path)).body.health.state, 'healthy')
 })
 
+test('an endpoint that has never answered is not called healthy, and one delivery is not counted by its tries', async () => {
+  const { client } = await world.account()
+  receiver.answer((_request, response) => void response.writeHead(500).end())
+  const { body } = await client.post('/v1/webhooks', { ...webhook, url: receiver.url('/dead'), events: ['apikey.*'] })
+  const path = `/v1/webhooks/${body.id}`
+  const { body: key } = await client.post('/v1/api-keys', { name: 'Told' })
+  await client.delete(`/v1/api-keys/${key.id}`)
+  await eventually(async () => (await client.get(path)).body.health.failure_24h > 0, 'the first try')
+  assert.equal((await client.get(path)).body.health.state, 'degraded')
+  receiver.answer((_request, response) => void response.end('ok'))
+  await client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+  await eventually(async () => (await client.get(path)).body.health.success_24h === 1, 'the next try')
+  assert.equal((await client.get(path)).body.health.state, 'healthy')
+  receiver.answer((_request, response) => void response.writeHead(500).end())
+  const { body: another } = await client.post('/v1/api-keys', { name: 'Told' })
+  await client.delete(`/v1/api-keys/${another.id}`)
+  await eventually(async () => (await client.get(path)).body.health.state === 'degraded', 'the failure')
+  receiver.answer((_request, response) => void response.end('ok'))
+})
+
 test('health counts the last 24 hours of the account’s own time', async () => {
   const { client, id: account } = await world.account()
   const { body } = await client.post('/v1/webhooks', webhook)

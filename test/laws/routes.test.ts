@@ -7,7 +7,7 @@ import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
 import { isScope } from '../../src/platform/auth/scopes.ts'
 import type { Route } from '../../src/platform/route.ts'
-import type { Reply, RequestOptions } from '../client.ts'
+import type { Client, Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
 import { startWorld, type World } from '../world.ts'
 import { filled, leastOf, Things } from './things.ts'
@@ -35,6 +35,9 @@ test('every route is declared well', () => {
     if (route.reply.status === 204 && route.reply.location) says('what has no body made nothing')
     for (const name of route.kind === 'multipart' ? [] : Object.keys(route.files ?? {}))
       if (!isSensitive(route.body, name)) says(`the file ${name} would be kept in the request log: mark it sensitive`)
+    if (route.reply.list)
+      for (const name of ['limit', 'cursor'])
+        if (!(name in Object(Object(route.query).properties))) says(`a list takes ${name}`)
     if (route.kind === 'write' && route.scope === 'operator' && !route.isAcross)
       says('what operators change belongs to others: use writeAcross')
     for (const code of route.errors ?? []) if (!(code in errors)) says(`unknown error ${code}`)
@@ -133,8 +136,8 @@ test('every route refuses a request without a key, under both prefixes', async (
 test('every route refuses a key without its scope', async () => {
   const unrelated = (scope: string) => (scope.startsWith('team:') ? 'logs:read' : 'team:read')
   for (const route of routes.filter(({ scope }) => scope !== 'any')) {
-    const { body: key } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [unrelated(route.scope)] })
-    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    const holder = await holderOf(unrelated(route.scope))
+    const { status, body } = await holder.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path}`)
     assert.equal(body.error.code, 'FORBIDDEN')
     assert.equal(body.error.required_scope, route.scope)
@@ -143,14 +146,24 @@ test('every route refuses a key without its scope', async () => {
 
 test('a read scope reads and does nothing else', async () => {
   for (const route of routes.filter(({ scope }) => scope.includes(':') && !scope.endsWith(':read'))) {
-    const { body: key } = await world.demo.post('/v1/api-keys', {
-      name: 'reader',
-      scopes: [route.scope.replace(/:.*/, ':read')],
-    })
-    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    const reader = await holderOf(route.scope.replace(/:.*/, ':read'))
+    const { status, body } = await reader.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
   }
 })
+
+const holders = new Map<string, Client>()
+
+/** A client whose key has one scope; made once for each. */
+async function holderOf(scope: string): Promise<Client> {
+  const known = holders.get(scope)
+  if (known) return known
+  const { status, body, text } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [scope] })
+  assert.equal(status, 201, text)
+  const holder = world.stranger.as(body.key)
+  holders.set(scope, holder)
+  return holder
+}
 
 test('every example works as it stands, its reply has the declared shape, and what was made is where it says', async () => {
   const astray: string[] = []

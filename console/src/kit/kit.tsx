@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { ApiError } from '../api.ts'
+import { t } from '../words.ts'
 import { words } from './words.ts'
 
 export function Mark() {
@@ -17,8 +18,8 @@ export function Mark() {
 export function PageHead({ title, note, children }: { title: string; note?: string; children?: ComponentChildren }) {
   return (
     <header class="page-head">
-      <h1>{title}</h1>
-      {note && <span class="soft">{note}</span>}
+      <h1>{t(title)}</h1>
+      {note && <span class="soft">{t(note)}</span>}
       <div class="push">{children}</div>
     </header>
   )
@@ -37,7 +38,7 @@ export function Card({
   return (
     <section class="card" aria-labelledby={id}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{t(title)}</h2>
         {action}
       </header>
       {children}
@@ -48,7 +49,17 @@ export function Card({
 const tones: Readonly<Record<string, string>> = {
   ...{ delivered: 'good', completed: 'good', active: 'good', received: 'in', sent: 'note', processing: 'note' },
   ...{ failed: 'bad', revoked: 'bad', expired: 'bad', cancelled: 'idle', reversed: 'warn', requires_action: 'warn' },
-  ...{ disabled: 'warn', expiring: 'warn' },
+  ...{ disabled: 'warn', expiring: 'warn', waiting: 'warn', invited: 'warn', pending: 'note', suspended: 'bad' },
+  ...{
+    approved: 'good',
+    refused: 'bad',
+    rejected: 'bad',
+    over: 'idle',
+    answered: 'good',
+    ringing: 'warn',
+    paid: 'good',
+  },
+  ...{ verified: 'good', up: 'good', down: 'bad', degraded: 'warn', bounced: 'bad', read: 'good', open: 'warn' },
 }
 const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕', warn: '!', in: '↙', note: '→', idle: '·' }
 
@@ -67,7 +78,7 @@ export function Facts({ rows }: { rows: readonly [name: string, value: Component
     <dl class="facts">
       {rows.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{t(name)}</dt>
           <dd>{value ?? '–'}</dd>
         </div>
       ))}
@@ -82,7 +93,7 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
       {error instanceof ApiError && error.requestId && <p class="mono soft">{error.requestId}</p>}
       {retry && (
         <button type="button" class="btn" onClick={retry}>
-          Try again
+          {t('Try again')}
         </button>
       )}
     </div>
@@ -92,8 +103,8 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
 export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="nothing">
-      <p class="strong">{title}</p>
-      {children && <p class="soft">{children}</p>}
+      <p class="strong">{t(title)}</p>
+      {children && <p class="soft">{typeof children === 'string' ? t(children) : children}</p>}
     </div>
   )
 }
@@ -101,7 +112,7 @@ export function Nothing({ title, children }: { title: string; children?: Compone
 export function Waiting() {
   return (
     <div class="waiting" role="status">
-      <span class="hidden">Loading</span>
+      <span class="hidden">{t('Loading')}</span>
     </div>
   )
 }
@@ -124,7 +135,7 @@ export function Field({ label, value, onInput, hint, type = 'text', ...rest }: F
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>{t(label)}</label>
       <input
         id={id}
         {...inputs[type]}
@@ -135,7 +146,7 @@ export function Field({ label, value, onInput, hint, type = 'text', ...rest }: F
       />
       {hint && (
         <p class="hint" id={`${id}-hint`}>
-          {hint}
+          {t(hint)}
         </p>
       )}
     </div>
@@ -147,18 +158,21 @@ export function Choice({
   value,
   among,
   onChange,
+  isRequired = false,
 }: {
   label: string
   value: string
   among: readonly string[]
+  /** One of them is chosen always. */
+  isRequired?: boolean
   onChange(value: string): void
 }) {
   const id = useId()
   return (
     <div class="choice">
-      <label for={id}>{label}</label>
+      <label for={id}>{t(label)}</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">Any</option>
+        {!isRequired && <option value="">{t('Any')}</option>}
         {among.map((one) => (
           <option key={one} value={one}>
             {words(one)}

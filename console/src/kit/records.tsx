@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { list, type Page } from '../api.ts'
 import { useLive } from '../live.ts'
+import { t } from '../words.ts'
 import { Nothing, Problem, Waiting } from './kit.tsx'
 import { useLoad } from './load.ts'
 
@@ -58,17 +59,36 @@ export function Records<Row>({ label, path, query = {}, columns, keyOf, empty, l
     <div class="records">
       {isNewer && (
         <button type="button" class="newer" onClick={showNewer}>
-          There are new ones, show them
+          {t('There are new ones, show them')}
         </button>
       )}
       {rows.length === 0 ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} />}
       {error && <Problem error={error} />}
       {cursor && (
         <button type="button" class="btn more" onClick={showMore}>
-          Show more
+          {t('Show more')}
         </button>
       )}
     </div>
+  )
+}
+
+/** Rows of a long list that exist at a time, and how many of them are out of sight. */
+const shownRows = 30
+const spareRows = 15
+/** A list of no more than so many is drawn whole. */
+const wholeRows = 100
+const rowPx = 40
+
+/** Room of the rows that are not drawn; a picture, because the policy allows no style in the page. */
+function Gap({ rows, columns }: { rows: number; columns: number }) {
+  if (rows <= 0) return null
+  return (
+    <tr class="gap-row">
+      <td colSpan={columns}>
+        <svg width="1" height={rows * rowPx} aria-hidden="true" />
+      </td>
+    </tr>
   )
 }
 
@@ -78,22 +98,32 @@ function Table<Row>({
   rows,
   keyOf,
 }: Pick<RecordsProps<Row>, 'label' | 'columns' | 'keyOf'> & { rows: readonly Row[] }) {
+  const [topPx, setTopPx] = useState(0)
+  const isLong = rows.length > wholeRows
+  const first = isLong ? Math.max(0, Math.floor(topPx / rowPx) - spareRows) : 0
+  const last = isLong ? Math.min(rows.length, first + shownRows + 2 * spareRows) : rows.length
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section class="table-room" aria-label={label} tabIndex={0}>
-      <table>
+    <section
+      class={isLong ? 'table-room long' : 'table-room'}
+      aria-label={t(label)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+      onScroll={(event) => setTopPx(event.currentTarget.scrollTop)}
+    >
+      <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
             {columns.map(({ name, isNumber }) => (
               <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
-                {name}
+                {t(name)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
+          <Gap rows={first} columns={columns.length} />
+          {rows.slice(first, last).map((row, i) => (
+            <tr key={keyOf(row)} aria-rowindex={first + i + 2}>
               {columns.map(({ name, show, isNumber }) => (
                 <td key={name} class={isNumber ? 'number' : undefined}>
                   {show(row)}
@@ -101,6 +131,7 @@ function Table<Row>({
               ))}
             </tr>
           ))}
+          <Gap rows={rows.length - last} columns={columns.length} />
         </tbody>
       </table>
     </section>

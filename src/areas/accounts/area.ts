@@ -9,6 +9,7 @@ import { keyEvents } from './events.ts'
 import { firstMember } from './members/first-member.ts'
 import { memberHooks } from './members/hooks.ts'
 import { sessionChore } from './members/session.ts'
+import { teamRoutes } from './members/team.ts'
 import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { reminderChore } from './reminders.ts'
@@ -21,6 +22,7 @@ export const accounts: Area = {
     auth: { title: 'Credentials', about: 'Who a credential is, and access tokens that live for an hour at most.' },
     account: { title: 'Account', about: 'Your name, time zone and settings.' },
     apiKeys: { title: 'API keys', about: 'Keys that may do only what they need to, and how to replace them.' },
+    team: { title: 'Team', about: 'Who may sign in to the console, and as what.' },
     usage: { title: 'Usage', about: 'What you used and what it cost, day by day.' },
     limits: { title: 'Limits', about: 'Every rate limit that holds for you, and what is left of it.' },
     logs: { title: 'Request log', about: 'Your requests and their answers, for when something went wrong.' },
@@ -29,6 +31,7 @@ export const accounts: Area = {
   scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
   routes: [
     ...routes,
+    ...teamRoutes,
     ...operatorRoutes,
     ...operatorKeyRoutes,
     ...searchRoutes,

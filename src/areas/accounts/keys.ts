@@ -14,7 +14,7 @@ import type { Environment } from '../../platform/tenant.ts'
 import { keyEvents } from './events.ts'
 import { type ApiKey, checkedRanges, endWithin, grantable, rangesWithin, requireCovered } from './key.ts'
 import type { KeyCreate, KeyRotate, KeyUpdate } from './schema.ts'
-import { findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
+import { countKeys, findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
 
 export type NewApiKey = ApiKey & { key: string }
 
@@ -22,6 +22,7 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
   requireKey(caller)
   const environment = input.environment ?? caller.tenant.environment
   requireLive(app, environment, caller)
+  await requireRoom(tx, caller)
   const made = await storeNewKey(app, tx, {
     account: caller.tenant.account,
     environment,
@@ -35,6 +36,19 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
   })
   await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
   return made
+}
+
+/** Keys that work, in both environments. A plan that an operator made has as many as the widest. */
+const mostKeys: Readonly<Record<string, number>> = { free: 10, starter: 25, growth: 100 }
+const mostKeysOfAll = 500
+
+/** Each key has a rate limit of its own, and is looked for when it is lost: an account has as many as it can look after. */
+async function requireRoom(tx: Tx, { principal: { facts }, receivedMs }: Caller): Promise<void> {
+  const ofPlan = Object.hasOwn(mostKeys, facts.plan) ? mostKeys[facts.plan] : undefined
+  const most = facts.allowances.api_keys ?? ofPlan ?? mostKeysOfAll
+  const { count } = await one(tx.query(countKeys, { account: facts.account, at: new Date(receivedMs) }))
+  if (count >= most)
+    throw new AppError('CONFLICT', `the account has ${count} of ${most} keys: revoke one that is not used any more`)
 }
 
 /** Test keys lie about in files and laptops. Where there is real money they must not open the way to it. */

@@ -59,6 +59,7 @@ const allowed = (unit: string, minimum: number, maximum: number) =>
 
 const Allowances = Type.Object(
   {
+    api_keys: allowed('API keys', 1, 10_000),
     webhooks: allowed('webhooks', 0, 10_000),
     webhook_retention_days: allowed('days', 1, 400),
     webhook_concurrency: allowed('requests at once', 1, 1_000),

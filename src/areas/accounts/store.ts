@@ -33,6 +33,12 @@ export interface KeyRow {
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
   last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
 
+export const countKeys = statement.home<{ account: string; at: Date }, { count: number }>(
+  'accounts.count_keys',
+  `select count(*)::int as count from accounts.api_keys
+    where account_id = $account and revoked_at is null and (expires_at is null or expires_at > $at)`,
+)
+
 export const insertKey = statement.home<
   {
     hash: Buffer

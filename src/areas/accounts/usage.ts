@@ -77,8 +77,8 @@ function summed(rows: readonly (CountrySpend & { area: string })[], by: Readonly
 }
 
 export async function limitsOf(app: App, caller: Caller): Promise<Static<typeof LimitsReply>> {
-  const { keyPolicy, planPolicies, facts } = caller.principal
-  const states = await app.limits.peek([keyPolicy, ...Object.values(planPolicies)])
+  const { keyPolicies, planPolicies, facts } = caller.principal
+  const states = await app.limits.peek([...keyPolicies, ...Object.values(planPolicies)])
   return {
     plan: facts.plan,
     limits: states.map(({ name, limit, windowMs, remaining, resetMs }) => ({

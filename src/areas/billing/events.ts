@@ -260,7 +260,11 @@ function ofSubscription(name: string, summary: string, subscription: Static<type
 }
 
 export const invoiceEvents = {
-  sent: ofInvoice('invoice.sent', 'An invoice was sent to the customer', open),
+  opened: ofInvoice('invoice.opened', 'An invoice is open: its link is yours to bring to the customer', {
+    ...open,
+    sent_at: null,
+  }),
+  sent: ofInvoice('invoice.sent', 'An invoice was texted or mailed to the customer', open),
   paymentSucceeded: eventType({
     name: 'invoice.payment_succeeded',
     summary: 'An invoice was paid in full',

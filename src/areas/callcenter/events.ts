@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the call centre tells customers of: its agents, recordings, conferences, queues, monitoring and voicemail.
+// What the call centre tells customers of: its agents, conferences, queues, monitoring and voicemail.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'
@@ -42,32 +42,6 @@ const Session = Type.Object(
     reason: Nullable(Type.String({ description: '`replaced` when the agent logged in elsewhere' })),
   },
   { title: 'AgentSessionEvent' },
-)
-
-const Recording = Type.Object(
-  {
-    account_id,
-    recording_id: Type.String(),
-    call_id: Nullable(Type.String()),
-    duration: seconds,
-    file_url: Nullable(Type.String({ description: 'Signed, for an hour' })),
-    transcription: Type.Object({
-      available: Type.Boolean(),
-      language: Nullable(Type.String()),
-      url: Nullable(Type.String()),
-      confidence: Nullable(Type.Number()),
-    }),
-    conference_id: Nullable(Type.String()),
-    status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
-    format: OneOf(['wav', 'mp3']),
-    channels: Type.Integer(),
-    size_bytes: Nullable(Type.Integer()),
-    sha256: Nullable(Type.String()),
-    started_at: At(),
-    expires_at: Nullable(At()),
-    reason: Nullable(Type.String({ description: 'Why it failed or was deleted' })),
-  },
-  { title: 'RecordingEvent' },
 )
 
 const Conference = Type.Object(
@@ -138,31 +112,6 @@ const login: Static<typeof Session> = {
   reason: null,
 }
 
-const ready: Static<typeof Recording> = {
-  ...account,
-  recording_id: 'rec_01jb2c3d4e5f6g7h8j9kamnpqr',
-  call_id,
-  duration: 73,
-  file_url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.wav?exp=1772360130&sig=5f2a',
-  transcription: { available: false, language: null, url: null, confidence: null },
-  conference_id: null,
-  status: 'ready',
-  format: 'wav',
-  channels: 2,
-  size_bytes: 2_336_044,
-  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  started_at: new Date('2026-03-01T09:14:10Z'),
-  expires_at: new Date('2026-05-30T09:15:30Z'),
-  reason: null,
-}
-const transcribed = {
-  available: true,
-  language: 'sw-KE',
-  url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.json?exp=1772360130&sig=77c1',
-  confidence: 0.91,
-}
-const gone = { file_url: null, size_bytes: null, sha256: null }
-
 const meeting: Static<typeof Conference> = {
   ...account,
   conference_id: 'conf_01jb2c3d4e5f6g7h8j9kamnpqr',
@@ -186,8 +135,6 @@ const listening: Static<typeof Monitor> = {
 
 const session = (name: string, summary: string, sample = login) =>
   eventType({ name, summary, payload: Session, sample })
-const recording = (name: string, summary: string, sample = ready) =>
-  eventType({ name, summary, payload: Recording, sample })
 const conference = (name: string, summary: string, sample = meeting) =>
   eventType({ name, summary, payload: Conference, sample })
 const monitor = (name: string, summary: string, sample = listening) =>
@@ -211,26 +158,6 @@ export const agentEvents = {
   }),
   loggedIn: session('agent.logged_in', 'An agent began to work'),
   loggedOut: session('agent.logged_out', 'An agent stopped working', { ...login, status: 'offline', duration: 28_800 }),
-}
-
-export const recordingEvents = {
-  ready: recording('recording.ready', 'A recording can be fetched'),
-  transcribed: recording('recording.transcribed', 'The text of a recording can be fetched', {
-    ...ready,
-    transcription: transcribed,
-  }),
-  deleted: recording('recording.deleted', 'A recording was erased', {
-    ...ready,
-    ...gone,
-    status: 'deleted',
-    reason: 'retention',
-  }),
-  failed: recording('recording.failed', 'A recording was lost', {
-    ...ready,
-    ...gone,
-    status: 'failed',
-    reason: 'the file could not be written',
-  }),
 }
 
 export const conferenceEvents = {

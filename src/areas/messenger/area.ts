@@ -14,6 +14,7 @@ import { channelRoutes } from './operator/channels.ts'
 import { peopleRoutes } from './people.ts'
 import { messengerCharges } from './pricing.ts'
 import { messageRoutes } from './routes.ts'
+import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { simulatedMessenger } from './sandbox/provider.ts'
 import { submitJob } from './submit.ts'
@@ -38,6 +39,7 @@ export const messenger: Area = {
     ...messageRoutes,
     ...channelRoutes,
     ...sandboxRoutes,
+    ...handsetRoutes,
     ...ofAnyAccount(messageRoutes, {
       'messenger.list': ['operator.listChatMessages', 'List the chat messages of any account'],
       'messenger.get': ['operator.getChatMessage', 'Read a chat message of any account'],

@@ -10,9 +10,10 @@ import type { Page } from '../../platform/page.ts'
 import { list, noContent, type Route, read, write } from '../../platform/route.ts'
 import { At, Nullable } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
-import { Phone } from './schema.ts'
+import { recordOf } from './record.ts'
+import { MessageRecord, Phone } from './schema.ts'
 import { isOpen } from './send.ts'
-import { type ContactRow, contactColumns, findContact } from './store.ts'
+import { type ContactRow, contactColumns, findContact, threadWith } from './store.ts'
 
 const byPhoneQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, rule: 'must be a whole number from 1 to 200' })),
@@ -43,6 +44,9 @@ const optOut = statement.tenant<Tenant & { phone: string; at: Date }, { phone: s
     where ${mine} and phone = $phone and opted_out_at is null returning phone`,
 )
 
+/** Older messages are listed with GET /v1/messenger/messages. */
+const threadLength = 50
+
 const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })
 
 const Conversation = Type.Object(
@@ -56,6 +60,14 @@ const Conversation = Type.Object(
     opted_out: Type.Boolean(),
   },
   { title: 'MessengerConversation' },
+)
+
+const Thread = Type.Object(
+  {
+    ...Conversation.properties,
+    messages: Type.Array(MessageRecord, { description: `The newest ${threadLength}, newest first` }),
+  },
+  { title: 'MessengerThread' },
 )
 
 const OptIn = Type.Object(
@@ -88,17 +100,18 @@ const getConversation = read({
   method: 'GET',
   path: '/v1/messenger/conversations/:phone',
   operation: 'messenger.getConversation',
-  summary: 'Read whether a user can be written to',
-  description: 'The messages themselves are listed with GET /v1/messenger/messages?to= or ?from=.',
+  summary: 'Read whether a user can be written to, and what was written last',
+  description: 'Older messages are listed with GET /v1/messenger/messages?to= or ?from=.',
   scope: 'messenger:read',
   params: PhoneParam,
-  reply: { status: 200, schema: Conversation },
+  reply: { status: 200, schema: Thread },
   errors: ['NOT_FOUND'],
   needs: { operation: 'sandbox.messengerInbound', id: 'from' },
   async handle(app, { params }, caller) {
     const row = await findContact(app.db, caller.tenant, params.phone)
     if (!row) throw new AppError('NOT_FOUND', 'this user has never written to you')
-    return conversationOf(row, caller)
+    const messages = await app.db.query(threadWith, { ...caller.tenant, phone: row.phone, limit: threadLength })
+    return { ...conversationOf(row, caller), messages: messages.map((one) => recordOf(one, row.window_expires_at)) }
   },
 })
 

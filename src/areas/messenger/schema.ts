@@ -115,6 +115,9 @@ export const MessageSend = Type.Object(
     context: Type.Optional(Type.Object({ message_id: Type.String({ maxLength: 64, description: 'What it answers' }) })),
     fallback_template: Type.Optional(TemplateUse),
     fallback: Type.Optional(Fallback),
+    require_opt_in: Type.Optional(
+      Type.Boolean({ default: false, description: 'True: refused with 131051 unless the user opted in' }),
+    ),
     metadata: Type.Optional(Metadata),
     callback_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Gets the statuses of this message' })),
     reference: Type.Optional(

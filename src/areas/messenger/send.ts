@@ -97,6 +97,7 @@ export async function send(
   keyed: Keyed,
 ): Promise<Static<typeof SendReply>> {
   refuseByNumber(input.to, caller)
+  if (input.require_opt_in === true) await requireOptIn(app, input.to, caller)
   const draft = await draftOf(app, await withinWindow(app, input, caller), caller)
   const reply = replyOf(draft, input, caller)
   await accept(app, draft, input, caller, keyed, reply)
@@ -108,6 +109,12 @@ function refuseByNumber(to: string, { tenant }: Sending): void {
   if (tenant.environment !== 'test') return
   if (to.endsWith('000003')) throw new AppError('130472', `${to} is not a messenger user; nothing was sent or charged`)
   if (to.endsWith('000004')) throw notOptedIn(to)
+}
+
+/** Who opted out is refused by the commit; here also those of whom nothing is known. */
+async function requireOptIn(app: App, to: string, { tenant }: Sending): Promise<void> {
+  const contact = await findContact(app.db, tenant, to)
+  if (contact?.opted_in_at == null) throw notOptedIn(to)
 }
 
 /** The request, or its fallback_template in place of what may not be sent while the window is closed. */

@@ -80,6 +80,16 @@ export const listMessages = statement.tenant<
     limit $limit::int + 1`,
 )
 
+/** The newest messages with a user, in both directions. Indexes: messages_with, messages_from. */
+export const threadWith = statement.tenant<Tenant & { phone: string; limit: number }, MessageRow>(
+  'messenger.thread_with',
+  `select * from (
+     (select ${columns} from messenger.messages where ${mine} and recipient = $phone order by id desc limit $limit::int)
+     union all
+     (select ${columns} from messenger.messages where ${mine} and sender = $phone order by id desc limit $limit::int)) thread
+    order by id desc limit $limit::int`,
+)
+
 const findOneProviderId = statement.tenant<Tenant & { providerId: string }, { id: string }>(
   'messenger.find_provider_id',
   `select id from messenger.provider_ids where ${mine} and provider_id = $providerId`,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that used up their attempts: look at them, run them again, or give them up.
+// Jobs that need a person, because they used up their attempts or wait at a place that nobody serves: look at them, run them
+// again, or give them up.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
@@ -18,6 +19,9 @@ const FailedJob = Type.Object(
     attempts: Type.Integer(),
     last_error: Nullable(Type.String()),
     created_at: At(),
+    state: OneOf(['failed', 'stranded'], {
+      description: '`stranded`: it has waited for more than a minute at a place (`lane@place`) that nobody serves',
+    }),
   },
   { title: 'FailedJob' },
 )
@@ -27,7 +31,7 @@ const JobAction = Type.Object({ id: Type.String(), status: OneOf(['queued', 'dis
 const listFailed = list({
   path: '/v1/operator/jobs',
   operation: 'operator.listJobs',
-  summary: 'List jobs that used up their attempts',
+  summary: 'List jobs that used up their attempts, or wait where nobody is',
   scope: 'operator',
   query: Type.Object({ ...listQuery, lane: Type.Optional(Type.String({ maxLength: 60 })) }),
   row: FailedJob,
@@ -48,6 +52,7 @@ const retry = writeAcross({
   path: '/v1/operator/jobs/:id/retry',
   operation: 'operator.retryJob',
   summary: 'Run a failed job again, with all its attempts',
+  description: 'One that is stranded is given to whoever takes such jobs, wherever that is.',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: JobAction },

@@ -17,6 +17,7 @@ import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
 import { logoHooks } from './logos.ts'
+import { payerRoutes } from './mobile-money/sandbox.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
@@ -35,6 +36,7 @@ import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
+import { timelineRoutes } from './timeline.ts'
 import { waitingOf } from './waiting.ts'
 
 declareTaker('refund', takeRefund)
@@ -55,7 +57,7 @@ export const payments: Area = {
   uses: ['webhooks'],
   scopes: [
     scopeArea('payments', { limit: 'payments' }),
-    scopeArea('payouts', { limit: 'payments' }),
+    scopeArea('payouts', { limit: 'payments', words: { approve: [] } }),
     scopeArea('fraud', { limit: 'payments' }),
   ],
   limits: [planLimit('payments')],
@@ -65,6 +67,7 @@ export const payments: Area = {
   simulators: [paymentProviders],
   routes: [
     ...paymentRoutes,
+    ...timelineRoutes,
     ...refundRoutes,
     ...disputeRoutes,
     ...disputeSandboxRoutes,
@@ -75,15 +78,17 @@ export const payments: Area = {
     ...backtestRoutes,
     ...blacklistRoutes,
     ...bankSandboxRoutes,
+    ...payerRoutes,
     ...operatorRoutes,
     ...discrepancyRoutes,
     ...refundOperatorRoutes,
     ...payoutOperatorRoutes,
     ...debtRoutes,
     ...reconciliation.routes,
-    ...ofAnyAccount([...paymentRoutes, ...payoutRoutes, ...refundRoutes], {
+    ...ofAnyAccount([...paymentRoutes, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
       'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
       'payments.get': ['operator.getPayment', 'Read a payment of any account'],
+      'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
       'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
       'refunds.get': ['operator.getRefund', 'Read a refund of any account'],

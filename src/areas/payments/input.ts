@@ -94,6 +94,8 @@ export const MobilePaymentCreate = Type.Object({
 
 export type NewPayment = Static<typeof PaymentCreate>
 
+export const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
+
 export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
 
 interface Narrowing {

@@ -11,7 +11,7 @@ import { type Conclude, type Route, read, shared, write } from '../../platform/r
 import { sendNow } from './create.ts'
 import { Payment } from './events.ts'
 import { passed } from './fraud/enforce.ts'
-import { MobilePaymentCreate, missing, type NewPayment, PaymentCreate, phoneOf } from './input.ts'
+import { MobilePaymentCreate, missing, type NewPayment, PaymentCreate, PaymentParam, phoneOf } from './input.ts'
 import { noSuchPayment, paymentUuid, recordOf } from './payment.ts'
 import { methodOf } from './payment-methods.ts'
 import { methods } from './providers/offers.ts'
@@ -23,8 +23,6 @@ import { acceptTogether } from './together.ts'
 import { transactions } from './transactions.ts'
 import { waitingOf } from './waiting.ts'
 import { watchWithdrawal, withdrawNow } from './withdraw.ts'
-
-const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
 
 export const WaitQuery = Type.Object({
   wait: Type.Optional(
@@ -76,6 +74,7 @@ export const accepting = {
     'CARD_EXPIRED',
     'INCORRECT_CVV',
     'AUTHENTICATION_FAILED',
+    'DEBIT_REFUSED',
     'PROVIDER_UNAVAILABLE',
   ],
 } as const

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sandbox: what a test account may do to its own world. Simulators add their controls here as their areas arrive.
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { invalid } from '../../kernel/errors.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { Area } from '../../platform/area.ts'
 import { record } from '../../platform/audit.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import type { Caller } from '../../platform/auth.ts'
 import { read, writeAcross } from '../../platform/route.ts'
 import { At } from '../../platform/schema.ts'
 import { moveClock } from '../accounts/area.ts'
 import { catcherHook } from './catcher.ts'
+import { walk } from './clock.ts'
 import { hookChores, hookRoutes } from './hooks.ts'
 
 const seconds = (description: string) =>
@@ -47,24 +49,29 @@ const advanceClock = writeAcross({
   operation: 'sandbox.advanceClock',
   summary: 'Move this test account’s clock forward',
   description:
-    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed.',
+    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in their order, each at its own moment, before it is answered.',
   scope: 'sandbox:write',
   body: ClockAdvance,
   reply: { status: 200, schema: ClockReply },
   errors: ['VALIDATION_ERROR'],
   examples: [{ name: 'A day later', body: { advance_seconds: 86_400 } }],
-  handle: async (app, tx, { body }, caller) => {
-    const forward = body.advance_seconds ?? body.seconds
-    if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
-    if (caller.principal.facts.clockOffsetMs + forward * 1_000 > mostAheadMs)
-      throw invalid('advance_seconds', `must leave the clock at most ${mostYearsAhead} years ahead`)
-    const moved = await moveClock(app, tx, Math.round(forward * 1000), caller)
+  prepare: (app, { body }, caller) => walk(app, caller, forwardMs(body, caller)),
+  handle: async (app, tx, { body }, caller, walkedMs) => {
+    const moved = await moveClock(app, tx, forwardMs(body, caller) - walkedMs, caller)
     await record(tx, caller, 'sandbox.advance_clock', caller.accountId, {
       after: { offset_seconds: moved.offset_seconds },
     })
     return moved
   },
 })
+
+function forwardMs({ advance_seconds, seconds }: Static<typeof ClockAdvance>, { principal }: Caller): number {
+  const forward = advance_seconds ?? seconds
+  if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
+  if (principal.facts.clockOffsetMs + forward * 1_000 > mostAheadMs)
+    throw invalid('advance_seconds', `must leave the clock at most ${mostYearsAhead} years ahead`)
+  return Math.round(forward * 1_000)
+}
 
 export const sandbox: Area = {
   name: 'sandbox',

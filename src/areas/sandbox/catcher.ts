@@ -12,12 +12,16 @@ import { queryChecker } from '../../platform/http/validate.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isSignedBy, secretsFor } from '../webhooks/area.ts'
 import { hookUrl, secretPlace } from './hooks.ts'
-import { countAlike, countCaught, forgetOldest, hookOfToken, insertCaught } from './store.ts'
+import { bytesKept, countAlike, countCaught, forgetOldest, hookOfToken, insertCaught } from './store.ts'
 
 const maxKept = 1_000
 /** So much of a body is kept of what may be sent. */
 const maxBodyBytes = 64 * 1024
 const maxSentBytes = 1024 * 1024
+/** What the hooks of an account keep together, in each environment. */
+const maxAccountBytes = 16 * 1024 * 1024
+/** What a row takes beside what was sent. */
+const rowBytes = 200
 const maxDelayMs = 10_000
 /** Answers that are being held back at one time. */
 const maxWaiting = 500
@@ -92,19 +96,30 @@ async function keep(
     if (!counted) throw new AppError('NOT_FOUND', 'the hook was deleted')
     const { count } = await one(tx.query(countAlike, { ...tenant, hook, query }))
     const status = script.close ? null : statusOf(script, count)
+    const shown = JSON.stringify(headersOf(headers))
+    const sent = textOf(body.subarray(0, maxBodyBytes))
+    const bytes = rowBytes + Buffer.byteLength(shown) + Buffer.byteLength(query) + Buffer.byteLength(sent)
+    const kept = await one(tx.query(bytesKept, tenant))
+    const free = Math.max(0, kept.bytes + bytes - maxAccountBytes)
+    const { freed_bytes } =
+      free > 0 || counted.caught > maxKept
+        ? await one(tx.query(forgetOldest, { ...tenant, hook, keep: maxKept - 1, free }))
+        : { freed_bytes: 0 }
+    // Where other hooks of the account hold it all, it is counted and answered, but not kept.
+    if (freed_bytes < free) return status
     await tx.query(insertCaught, {
       ...tenant,
       hook,
       id: newUuid(app.clock.nowMs()),
       method,
       query,
-      headers: JSON.stringify(headersOf(headers)),
-      body: textOf(body.subarray(0, maxBodyBytes)),
+      headers: shown,
+      body: sent,
       truncated: body.length > maxBodyBytes,
+      bytes,
       signatureValid: signature === null ? null : isSignedBy(secrets, signature, body),
       status,
     })
-    if (counted.caught > maxKept) await tx.query(forgetOldest, { ...tenant, hook, keep: maxKept })
     return status
   })
 }

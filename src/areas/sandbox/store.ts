@@ -84,6 +84,12 @@ export const countCaught = statement.tenant<One, { caught: number }>(
   `update sandbox.hooks set caught = caught + 1 where ${mine} and id = $id returning caught`,
 )
 
+/** What all hooks of an account keep. Asked after `countCaught`, whose own look is older than the wait for its turn. */
+export const bytesKept = statement.tenant<Tenant, { bytes: number }>(
+  'sandbox.bytes_kept',
+  `select sum(kept_bytes)::float8 as bytes from sandbox.hooks where ${mine}`,
+)
+
 /** How many requests with the same script were caught before. */
 export const countAlike = statement.tenant<Tenant & { hook: string; query: string }, { count: number }>(
   'sandbox.count_alike',
@@ -99,23 +105,42 @@ export const insertCaught = statement.tenant<
     headers: string
     body: string
     truncated: boolean
+    bytes: number
     signatureValid: boolean | null
     status: number | null
   },
   object
 >(
   'sandbox.insert_caught',
-  `insert into sandbox.hook_requests (bucket, account_id, environment, hook_id, id, method, query, headers, body,
-     truncated, signature_valid, response_status)
-   values ($bucket, $account, $environment, $hook, $id, $method, $query, $headers::jsonb, $body, $truncated,
+  `with counted as (
+     update sandbox.hooks set kept_bytes = kept_bytes + $bytes::int where ${mine} and id = $hook
+   )
+   insert into sandbox.hook_requests (bucket, account_id, environment, hook_id, id, method, query, headers, body,
+     truncated, bytes, signature_valid, response_status)
+   values ($bucket, $account, $environment, $hook, $id, $method, $query, $headers::jsonb, $body, $truncated, $bytes,
      $signatureValid, $status)`,
 )
 
-export const forgetOldest = statement.tenant<Tenant & { hook: string; keep: number }, object>(
+/** Forgets the oldest of a hook: all but the newest `keep`, and as many as hold `free` bytes. Gives what was freed. */
+export const forgetOldest = statement.tenant<
+  Tenant & { hook: string; keep: number; free: number },
+  { freed_bytes: number }
+>(
   'sandbox.forget_oldest',
-  `delete from sandbox.hook_requests
-    where ${mine} and hook_id = $hook and id <= (
-      select id from sandbox.hook_requests where ${mine} and hook_id = $hook order by id desc offset $keep::int limit 1)`,
+  `with gone as (
+     delete from sandbox.hook_requests
+      where ${mine} and hook_id = $hook and id <= (
+        select o.id
+          from (select id, row_number() over (order by id desc) as place, sum(bytes) over (order by id) - bytes as older_bytes
+                  from sandbox.hook_requests where ${mine} and hook_id = $hook) o
+         where o.place > $keep::int or o.older_bytes < $free::int
+         order by o.id desc limit 1)
+     returning bytes
+   ), freed as (
+     select coalesce(sum(bytes), 0) as bytes from gone
+   )
+   update sandbox.hooks set kept_bytes = kept_bytes - freed.bytes from freed where ${mine} and id = $hook
+   returning freed.bytes::float8 as freed_bytes`,
 )
 
 export const listCaught = statement.tenant<
@@ -132,5 +157,12 @@ export const listCaught = statement.tenant<
 
 export const purgeCaught = statement.everywhere<{ buckets: readonly number[]; before: string }, object>(
   'sandbox.purge_caught',
-  'delete from sandbox.hook_requests where bucket = any($buckets::smallint[]) and id < $before::uuid',
+  `with gone as (
+     delete from sandbox.hook_requests where bucket = any($buckets::smallint[]) and id < $before::uuid
+     returning bucket, account_id, environment, hook_id, bytes
+   ), freed as (
+     select bucket, account_id, environment, hook_id, sum(bytes) as bytes from gone group by 1, 2, 3, 4
+   )
+   update sandbox.hooks h set kept_bytes = h.kept_bytes - f.bytes from freed f
+    where h.bucket = f.bucket and h.account_id = f.account_id and h.environment = f.environment and h.id = f.hook_id`,
 )

@@ -39,6 +39,7 @@ import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
 import { messageCentre } from './sandbox/message-centre.ts'
 import { senderRoutes } from './senders/routes.ts'
+import { timelineRoutes } from './timeline.ts'
 
 export const sms: Area = {
   name: 'sms',
@@ -55,6 +56,7 @@ export const sms: Area = {
   simulators: [messageCentre],
   routes: [
     ...messageRoutes,
+    ...timelineRoutes,
     ...analyticsRoutes,
     ...optOutRoutes,
     ...senderRoutes,
@@ -69,9 +71,10 @@ export const sms: Area = {
     ...sandboxRoutes,
     ...handsetRoutes,
     ...behaviourRoutes,
-    ...ofAnyAccount(messageRoutes, {
+    ...ofAnyAccount([...messageRoutes, ...timelineRoutes], {
       'sms.list': ['operator.listMessages', 'List the texts of any account'],
       'sms.get': ['operator.getMessage', 'Read a text of any account'],
+      'sms.timeline': ['operator.getMessageTimeline', 'Follow a text of any account'],
     }),
   ],
   jobs: [...submitJobs, joinJob, batchJob],

@@ -2,6 +2,7 @@
 // What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
+import type { Frame, Note } from '../../platform/timeline.ts'
 import type { Wish } from '../../protocols/smpp/wish.ts'
 import type { Priority } from './message.ts'
 
@@ -23,6 +24,8 @@ export interface OutboundMessage {
   readonly validitySeconds: number
   /** What the sandbox's network is to do with it; never given to any other. */
   readonly wish?: Wish
+  /** Notes what goes over the wire for it; null, or left out: nobody keeps that. `masksText`: not its words. */
+  readonly trace?: { readonly note: Note; readonly masksText: boolean } | null
   /** Asked right before anything of it goes out; it does not if that is refused. */
   readonly permit: (() => Promise<boolean>) | null
 }
@@ -68,6 +71,8 @@ export interface Receipt {
   readonly status: 'delivered' | 'failed'
   readonly errorCode: string | null
   readonly carrierCode: string | null
+  /** The frame that it came in, where it was one; for the timeline of its message. */
+  frame?(isMasked: boolean): Frame
 }
 
 /** A message, or a part of one, from a handset. */

@@ -7,8 +7,8 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { askedMetadata } from '../../platform/metadata-filter.ts'
 import { type Page, pageOf, type ShownBounds, shownBounds, windowOf } from '../../platform/page.ts'
+import { readAsOne } from './batches/record.ts'
 import type { Found } from './batches/schema.ts'
-import { findBatch } from './batches/store.ts'
 import { fallbackMessageOf } from './fallback/fallback.ts'
 import { linksIn } from './links/short-links.ts'
 import { callersCurrency } from './prices/pricing.ts'
@@ -19,8 +19,8 @@ import { findMessage, listMessages, messageNamed } from './store.ts'
 /** The batch or the message, sent or received, that has an id. */
 export async function readFound(app: App, id: string, caller: Caller): Promise<Static<typeof Found>> {
   const batch = uuidOf('smsBatch', id)
-  const found = batch && (await findBatch(app.db, caller.tenant, batch))
-  if (found) return found.record
+  const found = batch && (await readAsOne(app.db, caller.tenant, batch))
+  if (found) return found
   const outbound = uuidOf('sms', id)
   const uuid = outbound ?? uuidOf('smsInbound', id)
   const row = uuid && (await findMessage(app.db, caller.tenant, uuid))

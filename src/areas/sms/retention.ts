@@ -74,6 +74,8 @@ export async function forgetTexts(app: App, nowMs: number): Promise<void> {
       to: before(days),
       settled,
     })
+    // Frames quote the texts.
+    await app.timeline.forget({ bucket: bucketOf(account), account }, nowMs - days * dayMs)
     known.set(account, days)
   }
 }

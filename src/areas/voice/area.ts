@@ -9,18 +9,32 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { finder } from '../../platform/finding.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { orphanChore } from '../../platform/sessions.ts'
+import { clockOffsetOf } from './calls/clock-offset.ts'
 import { takeIncoming } from './calls/incoming.ts'
 import { placeJob } from './calls/place.ts'
 import { voiceCharges } from './calls/price.ts'
-import { callSessions, clockOffsetOf } from './calls/session-kind.ts'
+import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { tellJob } from './calls/tell.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
+import { retentionChore } from './recordings/ending.ts'
+import { recordingEvents } from './recordings/events.ts'
+import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
 import { callRoutes } from './routes.ts'
 import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
+import { givenNumberRoutes } from './trunks/given-numbers.ts'
+import { rateRoutes } from './trunks/rates.ts'
+import { trunkRoutes } from './trunks/routes.ts'
+import { trunkTopic } from './trunks/store.ts'
+
+export { checkNumbers, type NewCall, newCall } from './calls/create.ts'
+export { callEvents } from './events.ts'
+export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
+export { locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {
   name: 'voice',
@@ -46,8 +60,13 @@ export const voice: Area = {
       open: (app, place) => telephoneNetworkOf(app).open(place, takeIncoming),
     },
   ],
+  topics: [trunkTopic],
   routes: [
+    ...trunkRoutes,
+    ...rateRoutes,
+    ...givenNumberRoutes,
     ...numberRoutes,
+    ...recordingRoutes,
     ...callRoutes,
     ...sandboxRoutes,
     ...ofAnyAccount(callRoutes, { 'voice.getCall': ['operator.getCall', 'Read a call of any account'] }),
@@ -62,13 +81,23 @@ export const voice: Area = {
     }),
   ],
   jobs: [placeJob, tellJob],
-  chores: [orphanChore([callSessions])],
-  events: Object.values(callEvents),
+  chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
+  hooks: [recordingFileHook],
+  events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
+    await followTrunks(app)
     return async () => undefined
   },
+}
+
+/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
+async function followTrunks(app: App): Promise<void> {
+  const { trunks } = telephoneNetworkOf(app)
+  app.signals.on(trunkTopic, () => void trunks.reload())
+  app.signals.onGap(() => void trunks.reload())
+  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */

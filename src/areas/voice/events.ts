@@ -55,6 +55,7 @@ const Answered = Type.Object(
   {
     ...call,
     status: Type.Literal('answered'),
+    duration: Type.Integer({ description: 'Seconds of talk so far: none' }),
     answered_at: At(),
     wait_seconds: seconds,
     answered_by: OneOf(['agent', 'flow', 'callee']),
@@ -174,7 +175,15 @@ export const callEvents = {
     name: 'call.answered',
     summary: 'A call was answered',
     payload: Answered,
-    sample: { ...outbound, sequence: 4, status: 'answered', answered_at: now, wait_seconds: 6, answered_by: 'callee' },
+    sample: {
+      ...outbound,
+      sequence: 4,
+      status: 'answered',
+      duration: 0,
+      answered_at: now,
+      wait_seconds: 6,
+      answered_by: 'callee',
+    },
   }),
   completed: eventType({
     name: 'call.completed',

@@ -5,6 +5,11 @@ import { host, integer, text } from '../../setting.ts'
 export const voiceSettings = {
   PAMOJA_SIP_HOST: host('127.0.0.1', 'Address that SIP and audio (RTP) arrive at; trunks must be able to reach it.'),
   PAMOJA_SIP_PORT: integer(5060, 0, 65535, 'Port of SIP over UDP and TCP.'),
+  PAMOJA_SIP_TLS_PORT: integer(5061, 0, 65535, 'Port of SIP over TLS.'),
+  PAMOJA_SIP_CA_FILE: text(
+    '',
+    'Certificates (PEM) that trunks over TLS are checked against, beside the well-known ones.',
+  ),
   PAMOJA_RTP_PORTS: text('', 'Lowest and highest UDP port of audio, such as 20000-29999; empty takes any free ones.'),
   PAMOJA_VOICE_CALLS_PER_ACCOUNT: integer(200, 1, 100_000, 'Calls of one account that may be under way at once.'),
   PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: integer(

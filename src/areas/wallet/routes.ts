@@ -2,10 +2,11 @@
 // Routes of the wallet.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
+import { pageOfWhole } from '../../platform/page.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyOf } from '../../platform/currencies.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
-import { Amount, At, Nullable } from '../../platform/schema.ts'
+import { Amount, At, Nullable, wholeListQuery } from '../../platform/schema.ts'
 import { accepting, checkCallback, isAnsweredAtOnce, passed } from '../payments/area.ts'
 import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
 import { RechargeFacts } from './events.ts'
@@ -44,7 +45,6 @@ const balance = read({
     currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   }),
   reply: { status: 200, schema: Balance },
-  errors: ['UNSUPPORTED_CURRENCY'],
   examples: [{ name: 'The balance' }],
   handle: (app, { query }, caller) => readBalance(app, query.currency, caller),
 })
@@ -81,7 +81,7 @@ const transactions = list({
   scope: 'wallet:read',
   query: TransactionQuery,
   row: WalletTransaction,
-  errors: ['INVALID_DATE_RANGE', 'UNSUPPORTED_CURRENCY'],
+  errors: ['INVALID_DATE_RANGE'],
   examples: [
     { name: 'Top-ups', query: { type: 'topup' } },
     { name: 'With what is set aside', query: { include: 'holds' } },
@@ -118,9 +118,11 @@ const autoRecharges = list({
   operation: 'wallet.autoRecharges',
   summary: 'List which wallets fill themselves',
   scope: 'wallet:read',
+  query: Type.Object(wholeListQuery),
   row: Recharge,
   examples: [{ name: 'All' }],
-  handle: async (app, _input, { tenant }) => ({ rows: await rechargesOf(app.db, tenant), nextCursor: null }),
+  handle: async (app, { query }, { tenant }) =>
+    pageOfWhole(query, await rechargesOf(app.db, tenant), ({ currency }) => currency),
 })
 
 async function readBalance(app: App, asked: string | undefined, caller: Caller): Promise<Static<typeof Balance>> {

@@ -88,11 +88,18 @@ export const portalTexts = {
     ar: 'لم يُرسل شيء خلال 24 ساعة',
   },
   deliveredIn24h: {
-    en: '{delivered} of {tried} delivered in 24 hours',
-    fr: '{delivered} sur {tried} livrés en 24 heures',
-    pt: '{delivered} de {tried} entregues em 24 horas',
-    sw: '{delivered} kati ya {tried} zimefika kwa saa 24',
-    ar: 'وصل {delivered} من {tried} خلال 24 ساعة',
+    en: '{delivered} delivered in 24 hours',
+    fr: '{delivered} livrés en 24 heures',
+    pt: '{delivered} entregues em 24 horas',
+    sw: '{delivered} zimefika kwa saa 24',
+    ar: 'وصل {delivered} خلال 24 ساعة',
+  },
+  triesFailed: {
+    en: ', {failed} tries failed',
+    fr: ', {failed} essais échoués',
+    pt: ', {failed} tentativas falharam',
+    sw: ', majaribio {failed} yalishindwa',
+    ar: '، فشلت {failed} محاولات',
   },
   halfWithin: {
     en: ', half of them within {ms} ms',

@@ -92,7 +92,9 @@ export const WebhookList = Type.Object({
 
 export const Health = Type.Object(
   {
-    state: OneOf(['healthy', 'degraded', 'failing', 'disabled']),
+    state: OneOf(['healthy', 'degraded', 'failing', 'disabled'], {
+      description: '`degraded`: the last attempt failed, or it is being tried; `failing`: ten attempts failed in a row',
+    }),
     success_24h: Type.Integer({ description: 'Attempts that succeeded in the last 24 hours' }),
     failure_24h: Type.Integer({ description: 'Attempts that failed in the last 24 hours' }),
     pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt, on whichever node' }),

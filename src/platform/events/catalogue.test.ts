@@ -24,7 +24,7 @@ const names = `
   payment.created payment.completed payment.failed payment.refunded payment.requires_action refund.failed
   payment.disputed payment.dispute_closed
   payout.completed payout.failed payout.reversed payout.batch_completed
-  invoice.payment_succeeded invoice.sent invoice.payment_failed invoice.overdue invoice.voided invoice.refunded
+  invoice.payment_succeeded invoice.opened invoice.sent invoice.payment_failed invoice.overdue invoice.voided invoice.refunded
   subscription.cancelled subscription.created subscription.renewed subscription.past_due subscription.trial_ending
   wallet.low_balance wallet.topup_completed wallet.auto_recharge_failed fraud.review_required
   identity.created identity.verified identity.rejected identity.pending identity.expired

@@ -6,7 +6,8 @@ import { errorCode } from '../../kernel/error-code.ts'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller, Envelope } from '../auth.ts'
-import { isUnavailable, passingTrouble } from '../db.ts'
+import { isUnavailable, passingTrouble, refusesWrites } from '../db.ts'
+import { onePerApp } from '../one-per-app.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
 import { prefersCsv } from './accept.ts'
@@ -163,6 +164,9 @@ const frameworkErrors: Readonly<Record<string, (error: Error, bodyLimit: number)
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND', 'a part of the path is too long to name anything'),
 }
 
+/** When the database last refused a write of a request although it answers: its disk is full, or it may only be read. */
+export const writeRefusals = onePerApp(() => ({ lastMs: Number.NEGATIVE_INFINITY }))
+
 /** Whatever was thrown, as the customer's business: ours by name, the framework's translated, the rest our own fault. */
 export function asAppError(
   app: App,
@@ -170,6 +174,10 @@ export function asAppError(
   thrown: unknown,
   bodyLimit = compiled?.route.bodyLimitBytes ?? maxBodyBytes,
 ): AppError {
+  if (refusesWrites(thrown)) {
+    writeRefusals(app).lastMs = app.clock.nowMs()
+    app.log.error({ error: thrown, request: id }, 'the database takes no writes')
+  }
   if (thrown instanceof AppError) {
     // Whoever hears "try again" should not be the only one who knows.
     if (thrown.status === 503) app.log.warn({ error: thrown, request: id }, 'a request was told to come back later')
@@ -178,6 +186,8 @@ export function asAppError(
   const error = asError(thrown)
   const translate = frameworkErrors[errorCode(error)]
   if (translate) return translate(error, bodyLimit)
+  if (refusesWrites(error))
+    return new AppError('SERVICE_UNAVAILABLE', 'the database takes no writes just now', { retryAfterSeconds: 5 })
   if (isUnavailable(error)) {
     app.log.warn({ error, request: id }, 'the database is out of reach')
     return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })

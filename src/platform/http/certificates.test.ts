@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:https'
@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type ServerIdentity, serverIdentity, watchIdentity } from './certificates.ts'
+import { issueLeaf } from './x509.ts'
 
 const run = promisify(execFile)
 const now = new Date('2031-05-06T07:08:09Z')
@@ -34,7 +35,7 @@ test('the certificates say what they are for, and for how long', async (t) => {
   const leaf = new X509Certificate(identity.cert)
   assert.equal(ca.subject, 'CN=Pamoja local CA')
   assert.equal(ca.ca, true)
-  assert.equal(new Date(ca.validTo).getTime(), daysLater(3650).getTime())
+  assert.equal(new Date(ca.validTo).getTime(), daysLater(825).getTime())
   assert.equal(leaf.ca, false)
   assert.equal(leaf.issuer, 'CN=Pamoja local CA')
   assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1'])
@@ -99,13 +100,27 @@ test('a server certificate about to expire is re-issued by the CA that clients a
   assert.deepEqual(await serverIdentity({ dir, now: daysLater(368) }), renewed)
 })
 
-test('a machine that gets another name gets a certificate for it from the same CA', async (t) => {
+test('the CA is trusted for this machine only: what it signs for another name is refused', async (t) => {
+  const dir = await emptyDirectory(t)
+  await serverIdentity({ dir, now: new Date() })
+  const ca = await readFile(join(dir, 'ca.pem'))
+  const caKey = createPrivateKey(await readFile(join(dir, 'ca-key.pem')))
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const stolen = issueLeaf(privateKey, new X509Certificate(ca), caKey, ['bank.example'], new Date())
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const port = await serve(t, { key, cert: stolen.toString() })
+  await assert.rejects(get({ port, host: '127.0.0.1', servername: 'bank.example', ca }), /permitted subtree violation/i)
+})
+
+test('a machine that gets another name gets a certificate for it, from a CA of the same key', async (t) => {
   const dir = await emptyDirectory(t)
   await serverIdentity({ dir, hostname: 'before', now })
   const ca = await readFile(join(dir, 'ca.pem'), 'utf8')
   const after = await serverIdentity({ dir, hostname: 'after_wards', now })
   assert.equal(new X509Certificate(after.cert).checkHost('after_wards'), 'after_wards')
-  assert.equal(await readFile(join(dir, 'ca.pem'), 'utf8'), ca)
+  const renewed = await readFile(join(dir, 'ca.pem'), 'utf8')
+  assert.notEqual(renewed, ca, 'the first one may not name it')
+  assert.ok(new X509Certificate(renewed).publicKey.equals(new X509Certificate(ca).publicKey))
   assert.deepEqual(await serverIdentity({ dir, hostname: 'after_wards', now }), after)
 })
 
@@ -123,11 +138,11 @@ test('a machine name that no certificate can carry is left out', async (t) => {
 test('an expiring CA is renewed in time, and a damaged certificate is made anew from its key', async (t) => {
   const dir = await emptyDirectory(t)
   await serverIdentity({ dir, now })
-  const nearTheEnd = await serverIdentity({ dir, now: daysLater(3600) })
-  assert.equal(new Date(new X509Certificate(nearTheEnd.cert).validTo).getTime(), daysLater(3650).getTime())
-  await serverIdentity({ dir, now: daysLater(3630) })
+  const nearTheEnd = await serverIdentity({ dir, now: daysLater(790) })
+  assert.equal(new Date(new X509Certificate(nearTheEnd.cert).validTo).getTime(), daysLater(825).getTime())
+  await serverIdentity({ dir, now: daysLater(810) })
   const ca = new X509Certificate(await readFile(join(dir, 'ca.pem')))
-  assert.equal(new Date(ca.validTo).getTime(), daysLater(3630 + 3650).getTime())
+  assert.equal(new Date(ca.validTo).getTime(), daysLater(810 + 825).getTime())
 
   await writeFile(join(dir, 'server.pem'), '')
   const repaired = await serverIdentity({ dir, now: daysLater(3630) })
@@ -260,7 +275,7 @@ async function replace(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-async function serve(t: TestContext, identity: ServerIdentity): Promise<number> {
+async function serve(t: TestContext, identity: Pick<ServerIdentity, 'key' | 'cert'>): Promise<number> {
   const server = createServer({ key: identity.key, cert: identity.cert }, (_, response) => response.end('served'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -10,7 +10,7 @@ import { createSecureContext } from 'node:tls'
 import { errorCode } from '../../kernel/error-code.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { placeFile, readIfPresent } from '../files.ts'
-import { issueCa, issueLeaf } from './x509.ts'
+import { isFor, issueCa, issueLeaf } from './x509.ts'
 
 export interface ServerIdentity {
   key: string
@@ -128,8 +128,8 @@ async function localIdentity(dir: string, hostname: string, now: Date): Promise<
       return { key: pem(key), cert: presentLeaf.toString(), caFile }
     }
     const caKey = await keptKey(join(dir, 'ca-key.pem'))
-    const caIsGood = presentCa?.checkPrivateKey(caKey) && lasts(presentCa, renewalDays, now)
-    const ca = presentCa && caIsGood ? presentCa : issueCa(caKey, now)
+    const caIsGood = presentCa?.checkPrivateKey(caKey) && lasts(presentCa, renewalDays, now) && isFor(presentCa, names)
+    const ca = presentCa && caIsGood ? presentCa : issueCa(caKey, names, now)
     if (ca !== presentCa) await placeFile(caFile, ca.toString(), 0o644, 'replace')
     const cert = issueLeaf(key, ca, caKey, names, now).toString()
     await placeFile(leafFile, cert, 0o644, 'replace')
@@ -169,6 +169,7 @@ function stillGood(leaf: X509Certificate, key: KeyObject, ca: X509Certificate, n
     leaf.verify(ca.publicKey) &&
     lasts(leaf, renewalDays, now) &&
     lasts(ca, renewalDays, now) &&
+    isFor(ca, names) &&
     names.every((name) => leaf.checkHost(name) !== undefined)
   )
 }

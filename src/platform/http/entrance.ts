@@ -42,7 +42,7 @@ export function enter(
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow = null, open, hook } = request.routeOptions.config
+  const { compiled = null, allow = null, open, probe, hook } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
   exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
   const correlation = request.headers['x-correlation-id']
@@ -52,8 +52,12 @@ export function enter(
   if (hook) return done()
   // Which route it is, is not read from the path: that can be written in more ways than one.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
-  if (open || !isApi || bringsKeyInForm(request))
-    return admitStranger(app, exchange, reply, null, (refusal) => done(refusal ?? missing(request)))
+  if (open || !isApi || bringsKeyInForm(request)) {
+    const isLimited = open === true && probe !== true
+    return admitStranger(app, exchange, reply, null, (refusal) =>
+      done(refusal ?? (isLimited ? overLimit(app, exchange) : undefined) ?? missing(request)),
+    )
+  }
   try {
     const principal = principalOf(app, request, exchange.ip)
     if (principal instanceof Promise)
@@ -218,6 +222,13 @@ function refusalOf(app: App, { asStranger }: Exchange, refusal: Error): Error {
   return isLimited ? tooMany(app, asStranger, 'RATE_LIMITED') : refusal
 }
 
+/** Why a page that is open to everybody is not given; health is always told, and a form is judged once its key is read. */
+function overLimit(app: App, { asStranger }: Exchange): AppError | undefined {
+  return asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
+    ? tooMany(app, asStranger, 'RATE_LIMITED')
+    : undefined
+}
+
 /** What one address, or one IPv6 network, may do without valid credentials. */
 export function addressPolicy(ip: string): Policy {
   const address = parseAddress(ip)
@@ -235,7 +246,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
       ? (scopeRefusal(route, principal) ??
         confirmationRefusal(route.scope, route.method, principal.signedInAtMs, exchange.receivedMs))
       : null
-  const policies = plan && !forbidden ? [principal.keyPolicy, plan] : [principal.keyPolicy]
+  const policies = plan && !forbidden ? [...principal.keyPolicies, plan] : principal.keyPolicies
   try {
     const admission = app.limits.admit(policies)
     if (admission instanceof Promise) admission.then(finish, (error: Error) => done(error))
@@ -251,7 +262,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
         tooMany(
           app,
           admission,
-          admission.refusedBy.name === 'key' || !route?.limit ? 'RATE_LIMITED' : limitCode(route.limit),
+          admission.refusedBy.name === plan?.name && route?.limit ? limitCode(route.limit) : 'RATE_LIMITED',
         ),
       )
     if (allow !== null) {

@@ -58,6 +58,8 @@ declare module 'fastify' {
     allow?: string
     /** Needs no credentials. */
     open?: boolean
+    /** Health, which is told however often it is asked. */
+    probe?: boolean
     hook?: Hook
   }
 }

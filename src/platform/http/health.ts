@@ -4,11 +4,13 @@ import { statfs } from 'node:fs/promises'
 import type { App } from '../app.ts'
 import type { Area } from '../area.ts'
 import { one, statement } from '../db.ts'
+import { writeRefusals } from './answer.ts'
 
 const slowQueueSeconds = 60
 const skewSeconds = 5
 const lowDiskPart = 0.02
 const answerWithinMs = 2_000
+const refusedForMs = 10_000
 
 const probe = statement.everywhere<Record<never, never>, { now: Date; oldest_seconds: number }>(
   'platform.probe',
@@ -34,11 +36,14 @@ export async function readiness(app: App, areas: readonly Area[], draining: bool
     const skew = Math.abs(now.getTime() - app.clock.nowMs()) / 1000
     checks.clock = skew > skewSeconds ? `differs from the database by ${Math.round(skew)} s` : 'ok'
   }
+  // A few seconds longer than it lasts, so that nobody is sent here for a write between two that failed.
+  const refusedAgoMs = app.clock.nowMs() - writeRefusals(app).lastMs
+  checks.writes = refusedAgoMs < refusedForMs ? 'refused by the database' : 'ok'
   checks.disk = await disk(app.config.PAMOJA_HOME)
   checks.signals = app.signals.connected ? 'ok' : 'not connected'
   for (const { name, health } of areas) if (health) checks[name] = health(app)
   if (draining) checks.shutdown = 'in progress'
-  const unavailable = draining || checks.database !== 'ok'
+  const unavailable = draining || checks.database !== 'ok' || checks.writes !== 'ok'
   const degraded = Object.values(checks).some((check) => check !== 'ok')
   return { status: unavailable ? 'unavailable' : degraded ? 'degraded' : 'ok', checks }
 }

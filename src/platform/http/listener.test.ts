@@ -40,6 +40,8 @@ test('TLS 1.2 and 1.3 are spoken, older versions and HTTP/2 are not', async (t) 
     })
     assert.deepEqual([socket.getProtocol(), socket.alpnProtocol], [version, 'http/1.1'])
   }
+  const blocks = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384' } as const
+  await assert.rejects(handshake(t, port, blocks), /handshake failure/, 'nor are ciphers that cut into blocks')
   // The client must be willing to speak TLS 1.1, or the refusal would be its own.
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   await assert.rejects(handshake(t, port, old), /alert protocol version/)
@@ -200,6 +202,29 @@ test('a client that never finishes its headers or its body is told so over TLS',
   }
 })
 
+test('a client that reads nothing of its answer is hung up on; one that waits for it, or reads slowly, is not', async (t) => {
+  let answered = 0
+  const { port, listener } = await listening(t, {
+    timeouts: { writeMs: 50 },
+    handler: (request, response) => {
+      if (request.url === '/large') return void response.end(Buffer.alloc(64 * 1024 * 1024))
+      setTimeout(() => {
+        answered++
+        response.end('late')
+      }, 300)
+    },
+  })
+  const deaf = await handshake(t, port, {})
+  deaf.pause()
+  deaf.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+  const waiting = await handshake(t, port, {})
+  const heard = everything(waiting)
+  waiting.write('GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  assert.match(await heard, /late$/)
+  assert.equal(answered, 1)
+  await until(() => listener.connections() === 0)
+})
+
 test('a whole request with stray bytes behind it gets its own answer, and the connection ends', async (t) => {
   const { port } = await listening(t)
   for (const stray of [' ', '}', 'x', '{"a":1}', '\0\0']) {
@@ -215,6 +240,7 @@ test('bytes that are no HTTP request are answered in JSON, on both sides', async
   const { port } = await listening(t, { allowHttpFromLoopback: true })
   const cases: [string, RegExp][] = [
     ['NONSENSE\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
+    ['GET / HTTP/1.1\r\nHost: a\r\nHOST: b\r\nConnection: close\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     ['GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(16_500)}\r\n\r\n`, /^HTTP\/1\.1 431 .*"HPE_HEADER_OVERFLOW"/s],

@@ -60,6 +60,8 @@ const defaultTimeouts = {
   requestMs: 60_000,
   /** Longer than the 60 seconds for which load balancers keep idle connections, so that they are the ones to close. */
   keepAliveMs: 65_000,
+  /** For which a client that is sent an answer may take none of it. */
+  writeMs: 120_000,
   /** How often `headersMs` and `requestMs` are checked. */
   checkMs: 5_000,
   /** How long a connection stays half-open after a refusal, so that a client that is still sending can read it. */
@@ -68,6 +70,8 @@ const defaultTimeouts = {
 
 const tlsHandshakeByte = 0x16
 const maxHeaderBytes = 16 * 1024
+/** Each holds a socket and a little memory; one more is closed at once. */
+const defaultMaxConnections = 10_000
 const drainSweepMs = 50
 
 export function createListener(options: ListenerOptions): Listener {
@@ -99,6 +103,8 @@ export function createListener(options: ListenerOptions): Listener {
   tls.on('checkExpectation', serve)
   plain.on('checkExpectation', servePlain)
   for (const server of [tls, plain]) {
+    server.timeout = timeouts.writeMs
+    server.on('timeout', endUnread)
     server.on('clientError', (error: Error & { code?: string }, socket) => {
       answerMalformed(options, error, socket, timeouts.lingerMs)
     })
@@ -114,7 +120,7 @@ export function createListener(options: ListenerOptions): Listener {
   })
 
   const port = createTcpServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: timeouts.keepAliveMs })
-  if (options.maxConnections !== undefined) port.maxConnections = options.maxConnections
+  port.maxConnections = options.maxConnections ?? defaultMaxConnections
   port.on('connection', (socket) => {
     open.add(socket)
     silent.add(socket)
@@ -203,8 +209,22 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
+/** Ciphers of TLS 1.2 that keep what was recorded secret and are not cut into blocks, and all of TLS 1.3. */
+const ciphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':')
+
 function secureOptions(identity: { key: string; cert: string }) {
   return {
+    ciphers,
     key: identity.key,
     cert: identity.cert,
     minVersion: 'TLSv1.2' as const,
@@ -212,17 +232,27 @@ function secureOptions(identity: { key: string; cert: string }) {
   }
 }
 
-/** HTTP/1.1 asks for a Host header (RFC 9112 3.2). */
+/** HTTP/1.1 asks for a Host header, and for one only (RFC 9112 3.2): of two, whoever stands in between may follow the other. */
 function withHost(options: ListenerOptions): RequestListener {
   const { handler } = options
   return (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion !== '1.1') {
+    const hosts = hostsIn(request)
+    if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) {
       handler(request, response)
       return
     }
-    const answer = options.malformed(new Error('the request has no Host header'), 400, addressOf(request.socket))
+    const problem = new Error(hosts === 0 ? 'the request has no Host header' : 'the request has two Host headers')
+    const answer = options.malformed(problem, 400, addressOf(request.socket))
     response.writeHead(answer.status, { ...answer.headers, ...jsonHeaders(answer.body) }).end(answer.body)
   }
+}
+
+function hostsIn({ rawHeaders, headers }: IncomingMessage): number {
+  if (headers.host === undefined) return 0
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') found++
+  return found
 }
 
 type PlainPeer = 'open' | 'proxy' | 'stranger' | 'refused'
@@ -304,6 +334,14 @@ function answerMalformed(
     socket.destroy()
     options.onProblem?.(problem instanceof Error ? problem : new Error(String(problem)))
   }
+}
+
+/**
+ * Ends a connection that was silent for its time: one that is kept alive, or whose client reads nothing of its answer. One
+ * whose answer is not ready yet, or that is told something now and then, stays.
+ */
+function endUnread(socket: Socket): void {
+  if (responseInProgress(socket) === null || socket.writableLength > 0) socket.destroy()
 }
 
 function addressOf(socket: Duplex): string {

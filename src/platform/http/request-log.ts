@@ -172,14 +172,14 @@ interface Count {
 /** The columns in their order. What cannot hold a tab, a line break or a backslash goes as it is. */
 function rowOf({ bucket, account, environment }: Tenant, line: LoggedRequest): string {
   const start = `${bucket}\t${account}\t${environment}\t${line.id}\t${line.key_id}\t${line.operation ?? nothing}`
-  const asked = `${line.method}\t${field(line.path)}\t${line.status}\t${line.error_code ?? nothing}\t${line.duration_us}`
-  return `${start}\t${asked}\t${line.ip}\t${field(line.warning)}\t${field(cut(line.request_body))}\t${field(cut(line.response_body))}\n`
+  const asked = `${line.method}\t${copyField(line.path)}\t${line.status}\t${line.error_code ?? nothing}\t${line.duration_us}`
+  return `${start}\t${asked}\t${line.ip}\t${copyField(line.warning)}\t${copyField(cut(line.request_body))}\t${copyField(cut(line.response_body))}\n`
 }
 
 const nothing = '\\N'
 
 /** A text as COPY's text format writes it. */
-function field(text: string | null): string {
+export function copyField(text: string | null): string {
   if (text === null) return nothing
   return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char] ?? char) : text
 }

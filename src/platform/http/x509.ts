@@ -4,7 +4,8 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 
-const caLifetimeDays = 3650
+/** Long enough to be trusted once, and not for ever: it is made anew, with the same key, when it is about to end. */
+const caLifetimeDays = 825
 /** Browsers refuse server certificates that live longer than 398 days. */
 const leafLifetimeDays = 397
 /** A client whose clock is a little behind must not find the certificate "not yet valid". */
@@ -18,6 +19,7 @@ const oid = {
   keyUsage: Buffer.from('0603551d0f', 'hex'),
   subjectAltName: Buffer.from('0603551d11', 'hex'),
   basicConstraints: Buffer.from('0603551d13', 'hex'),
+  nameConstraints: Buffer.from('0603551d1e', 'hex'),
   authorityKeyIdentifier: Buffer.from('0603551d23', 'hex'),
   extendedKeyUsage: Buffer.from('0603551d25', 'hex'),
 }
@@ -37,12 +39,33 @@ const tag = {
   keyIdentifier: 0x80,
   version: 0xa0,
   extensions: 0xa3,
+  permittedSubtrees: 0xa0,
 }
 
 const caName = 'Pamoja local CA'
 const loopbackAddresses = [Buffer.from([127, 0, 0, 1]), Buffer.concat([Buffer.alloc(15), Buffer.from([1])])]
 
-export function issueCa(caKey: KeyObject, now: Date): X509Certificate {
+/** Networks of the loopback addresses, with their masks. */
+const loopbackNetworks = [
+  Buffer.from([127, 0, 0, 0, 255, 0, 0, 0]),
+  Buffer.concat([Buffer.alloc(15), Buffer.from([1]), Buffer.alloc(16, 0xff)]),
+]
+
+/** Whoever trusts the authority trusts it for this machine only: a stolen key names nobody else. */
+function onlyFor(names: readonly string[]): Buffer {
+  const subtrees = [
+    ...names.map((name) => der(tag.dnsName, Buffer.from(name, 'ascii'))),
+    ...loopbackNetworks.map((network) => der(tag.ipAddress, network)),
+  ].map((base) => der(tag.sequence, base))
+  return critical(oid.nameConstraints, der(tag.sequence, der(tag.permittedSubtrees, ...subtrees)))
+}
+
+/** Whether an authority may name exactly these. */
+export function isFor(ca: X509Certificate, names: readonly string[]): boolean {
+  return ca.raw.includes(onlyFor(names))
+}
+
+export function issueCa(caKey: KeyObject, names: readonly string[], now: Date): X509Certificate {
   return issue({
     subject: caName,
     publicKey: createPublicKey(caKey),
@@ -53,6 +76,7 @@ export function issueCa(caKey: KeyObject, now: Date): X509Certificate {
       // A certificate authority that signs server certificates only: no further authorities below it.
       critical(oid.basicConstraints, der(tag.sequence, der(tag.boolean, [0xff]), der(tag.integer, [0]))),
       critical(oid.keyUsage, der(tag.bitString, [2, 0b0000_0100])), // keyCertSign is bit 5
+      onlyFor(names),
     ],
   })
 }

@@ -7,6 +7,7 @@ import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { atMost } from '../at-most.ts'
 import { one, statement } from '../db.ts'
+import { strandedLanes } from '../work/queues.ts'
 import { fence, type Term } from './leases.ts'
 import { forgetDeadNodes } from './nodes.ts'
 
@@ -83,6 +84,7 @@ export interface Partitioned {
 export const platformPartitions: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
+  { table: 'platform.frames', period: 'day', ahead: 3, keepDays: 30 },
   { table: 'events.events', period: 'month', ahead: 2, keepDays: 'PAMOJA_EVENT_DAYS' },
 ]
 
@@ -91,6 +93,14 @@ const purgedAtOnce = 10_000
 
 /** The chores of the platform itself; it keeps the partitions of everybody. */
 export const platformChores = (partitioned: readonly Partitioned[]): readonly Chore[] => [
+  {
+    name: 'stranded jobs',
+    everyMs: 60_000,
+    async run({ db, log }) {
+      for (const { lane, jobs } of await strandedLanes(db))
+        log.error({ lane, jobs }, 'jobs wait at a place that no node serves; see GET /v1/operator/jobs')
+    },
+  },
   { name: 'partitions', run: (app, lease) => keepPartitions(app, lease, partitioned) },
   {
     name: 'retention of idempotency keys',

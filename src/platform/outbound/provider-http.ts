@@ -10,6 +10,15 @@ export type ProviderAnswer =
   | { kind: 'unsent'; reason: string }
   | { kind: 'unknown'; reason: string }
 
+/** A request and what came of it. */
+export interface Exchange {
+  readonly method: string
+  readonly url: string
+  readonly body: object | undefined
+  readonly answer: ProviderAnswer
+  readonly durationMs: number
+}
+
 export interface ProviderRequest {
   method: 'GET' | 'POST'
   url: string
@@ -19,6 +28,8 @@ export interface ProviderRequest {
   form?: Readonly<Record<string, string>>
   /** For all of it, from now to the end of the answer. */
   timeoutMs: number
+  /** Told what came of it, for a timeline. */
+  trace?: ((exchange: Exchange) => void) | undefined
 }
 
 const connectTimeoutMs = 3_000
@@ -35,7 +46,7 @@ export class ProviderClient {
   }
 
   ask(request: ProviderRequest): Promise<ProviderAnswer> {
-    const asking = this.#ask(request).finally(() => this.#running.delete(asking))
+    const asking = this.#traced(request).finally(() => this.#running.delete(asking))
     this.#running.add(asking)
     return asking
   }
@@ -43,6 +54,14 @@ export class ProviderClient {
   /** Waits for what is under way, which its time bounds. */
   async close(): Promise<void> {
     await Promise.all(this.#running)
+  }
+
+  async #traced(request: ProviderRequest): Promise<ProviderAnswer> {
+    const sentMs = performance.now()
+    const answer = await this.#ask(request)
+    const { method, url, body, trace } = request
+    trace?.({ method, url, body, answer, durationMs: performance.now() - sentMs })
+    return answer
   }
 
   async #ask({ method, url, headers, body, form, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {

@@ -14,12 +14,17 @@ export interface Account {
   switched: boolean
 }
 
-export async function chooseAccount(): Promise<Account> {
+/** `ownOnly`: an account that nothing else runs as, because whoever shares it can read the data. */
+export async function chooseAccount(ownOnly = false): Promise<Account> {
   const uid = process.getuid?.() ?? -1
   if (uid !== 0) return { name: `user id ${uid}`, uid, gid: process.getgid?.() ?? -1, switched: false }
   const entries = (await fs.readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
-  const entry = entries.find(([name]) => name === 'pamoja') ?? entries.find(([name]) => name === 'nobody')
-  if (!entry) throw new PostgresStartError('PostgreSQL does not run as root: add a user named pamoja to this system.')
+  const own = entries.find(([name]) => name === 'pamoja')
+  const entry = own ?? (ownOnly ? undefined : entries.find(([name]) => name === 'nobody'))
+  if (!entry)
+    throw new PostgresStartError(
+      'PostgreSQL does not run as root, and shares no account in production: add one with "useradd --system pamoja", start as another user, or set DATABASE_URL.',
+    )
   return { name: String(entry[0]), uid: Number(entry[2]), gid: Number(entry[3]), switched: true }
 }
 

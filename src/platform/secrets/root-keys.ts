@@ -2,7 +2,7 @@
 // The installation's root keys, from the setting or a file: the first of them is active, the others only open what they
 // sealed before.
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { placeFile, readIfPresent, syncDirectory } from '../files.ts'
 import { keyBytes, rootKeyIdBytes } from './sealing.ts'
@@ -33,7 +33,12 @@ export interface RootKeyOptions {
 export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
   if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
   const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
-  if (text !== null) return parseRootKeys(text, file)
+  if (text !== null) {
+    const { mode } = await stat(file)
+    if ((mode & 0o077) !== 0)
+      process.emitWarning(`${file} holds the key of every secret and can be read by others: run "chmod 600 ${file}".`)
+    return parseRootKeys(text, file)
+  }
   throw new Error(
     `PAMOJA_SECRET_KEY is not set and there is no ${file}: make a key once with "openssl rand -base64 32", set it, and keep a copy, because without it nothing that was encrypted can be read again.`,
   )

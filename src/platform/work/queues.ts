@@ -32,15 +32,23 @@ export interface FailedJob {
   attempt: number
   last_error: string | null
   created_at: Date
+  state: 'failed' | 'stranded'
 }
+
+/** It waits at a place that nobody serves: it has been due for a minute, and nobody has any job of its lane in hand. */
+const isStranded = `(j.lane like '%@%' and j.owner is null and j.run_at <= now() - interval '1 minute'
+       and not exists (select from work.jobs o where o.lane = j.lane and o.owner is not null))`
 
 const listFailed = statement.everywhere<
   { buckets: readonly number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
   FailedJob
 >(
   'work.list_failed',
-  `select id, lane, account_id, environment, attempt, last_error, created_at from work.jobs
-    where bucket = any($buckets::smallint[]) and run_at = 'infinity' and ($lane::text is null or lane = $lane)
+  `select id, lane, account_id, environment, attempt, last_error, created_at,
+          case when run_at = 'infinity' then 'failed' else 'stranded' end as state
+     from work.jobs j
+    where bucket = any($buckets::smallint[]) and (run_at = 'infinity' or ${isStranded})
+      and ($lane::text is null or lane = $lane)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
@@ -48,14 +56,27 @@ const listFailed = statement.everywhere<
 
 const reviveFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.retry_failed',
-  `update work.jobs set run_at = now(), failures = 0
-    where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
+  `update work.jobs j set run_at = now(), failures = 0,
+          lane = case when run_at = 'infinity' then lane else split_part(lane, '@', 1) end
+    where bucket = any($buckets::smallint[]) and id = $id and (run_at = 'infinity' or ${isStranded}) returning id`,
 )
 
 const removeFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.discard_failed',
-  `delete from work.jobs where bucket = any($buckets::smallint[]) and id = $id and run_at = 'infinity' returning id`,
+  `delete from work.jobs j
+    where bucket = any($buckets::smallint[]) and id = $id and (run_at = 'infinity' or ${isStranded}) returning id`,
 )
+
+const countStranded = statement.everywhere<{ buckets: readonly number[] }, { lane: string; jobs: number }>(
+  'work.count_stranded',
+  `select lane, count(*)::int as jobs from work.jobs j
+    where bucket = any($buckets::smallint[]) and ${isStranded} group by lane order by lane`,
+)
+
+/** Lanes of places that nobody serves, with what waits there. */
+export async function strandedLanes(queryable: Queryable): Promise<{ lane: string; jobs: number }[]> {
+  return queryable.query(countStranded, { buckets })
+}
 
 export async function queues(queryable: Queryable): Promise<QueueState[]> {
   return queryable.query(countQueues, { buckets })

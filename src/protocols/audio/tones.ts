@@ -22,6 +22,12 @@ export const ringback = (): Int16Array => {
   return sound
 }
 
+const notes = [262, 330, 392, 523, 392, 330, 294, 349, 440, 587, 440, 349]
+
+/** A quiet tune of six seconds for somebody who waits, made of plain notes, so that nobody is owed for it. */
+export const tune = (): Int16Array =>
+  Int16Array.from(notes.flatMap((hertz) => [...tone([hertz, 2 * hertz], 500, 3_000)]))
+
 const rows = [697, 770, 852, 941]
 const columns = [1_209, 1_336, 1_477, 1_633]
 const keys = ['123A', '456B', '789C', '*0#D']

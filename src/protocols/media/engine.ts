@@ -241,7 +241,9 @@ export class MediaEngine {
     const longest = this.options.silentMs ?? 30_000
     for (const [id] of this.legRooms) {
       const leg = this.legOf(id)
-      if (!leg || this.silentLegs.has(id) || this.quiet.has(id) || nowMs - leg.lastHeardMs < longest) continue
+      // A telephone that rings says nothing yet.
+      if (!leg?.isConnected || this.silentLegs.has(id) || this.quiet.has(id)) continue
+      if (nowMs - leg.lastHeardMs < longest) continue
       this.silentLegs.add(id)
       this.events.silent(id)
     }

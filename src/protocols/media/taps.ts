@@ -43,21 +43,25 @@ export interface RecorderOptions {
   silenceMs: number
   maxMs: number
   endKeys: string
+  /** Frames that are handed over together; a second of them unless told. */
+  chunkFrames?: number
 }
 
-const chunkFrames = 50
+const secondFrames = 50
 
 /** One or two channels, handed over second by second, so that a crash loses a second at most. */
 export class Recorder {
   private readonly channels: Sound[]
   private readonly activity = new VoiceActivity()
   private readonly options: RecorderOptions
+  private readonly chunkFrames: number
   private frames = 0
   private waiting = 0
 
   constructor(channels: number, options: RecorderOptions) {
     this.options = options
-    this.channels = Array.from({ length: channels }, () => new Sound(chunkFrames * frameSamples))
+    this.chunkFrames = options.chunkFrames ?? secondFrames
+    this.channels = Array.from({ length: channels }, () => new Sound(this.chunkFrames * frameSamples))
   }
 
   get durationMs(): number {
@@ -80,9 +84,9 @@ export class Recorder {
     return this.options.endKeys.includes(key)
   }
 
-  /** What has gathered since the last time, once it is a second or at the end. */
+  /** What has gathered since the last time, once it is a chunk or at the end. */
   drain(isEnd: boolean): Int16Array[] | null {
-    if (this.waiting === 0 || (!isEnd && this.waiting < chunkFrames)) return null
+    if (this.waiting === 0 || (!isEnd && this.waiting < this.chunkFrames)) return null
     this.waiting = 0
     return this.channels.map((channel) => channel.take())
   }

@@ -99,7 +99,12 @@ export class RtpLeg {
   /** What the other side's description says. A new one replaces it and is believed again until packets say otherwise. */
   connect(remote: RemoteAudio): void {
     if (this.remote?.host !== remote.host || this.remote.port !== remote.port) this.latched = null
+    if (!this.remote) this.lastHeardMs = this.options.nowMs()
     this.remote = remote
+  }
+
+  get isConnected(): boolean {
+    return this.remote !== null
   }
 
   private take(bytes: Buffer, host: string, port: number): void {

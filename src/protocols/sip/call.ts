@@ -71,6 +71,7 @@ export class SipCall {
   private outgoing: ClientTransaction | null = null
   private wantsCancel = false
   private heardProvisional = false
+  private heardAnything = false
   private hasAuthorised = false
   private lastReliable = 0
   private earlyDescription: string | null = null
@@ -174,6 +175,11 @@ export class SipCall {
     return this.state === 'over'
   }
 
+  /** Whether the other side has said anything yet to an invitation of ours. */
+  get hasHeard(): boolean {
+    return this.heardAnything
+  }
+
   header(name: string): string | null {
     return this.incoming?.request.headers.get(name) ?? null
   }
@@ -200,6 +206,7 @@ export class SipCall {
 
   private takeProvisional(response: SipResponse): void {
     this.heardProvisional = true
+    this.heardAnything = true
     if (this.wantsCancel) return this.sendCancel()
     if (response.status === 100 || this.state === 'over') return
     this.state = 'ringing'
@@ -224,6 +231,7 @@ export class SipCall {
   }
 
   private takeFinal(response: SipResponse, from: Peer): void {
+    this.heardAnything = true
     if (response.status >= 300) return this.takeRefusal(response)
     const seq = readCseq(response.headers)?.number ?? 1
     const tag = tagOf(response.headers.get('to'))

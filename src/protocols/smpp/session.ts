@@ -46,7 +46,7 @@ export interface EsmeOptions {
    * A message or receipt arrived, by deliver_sm or data_sm; gives the command_status to answer with. It may be called before
    * connect() has resolved. When it rejects, the answer is ESME_RX_T_APPN, upon which the centre tries again.
    */
-  onDeliver(message: DeliverSm): Promise<number>
+  onDeliver(message: DeliverSm, sequence: number): Promise<number>
   /** Called once, whoever ended the session; never when connect() rejects. */
   onClosed(reason: string): void
 }
@@ -56,6 +56,8 @@ export interface SubmitAnswer {
   status: number
   /** Empty when refused. */
   messageId: string
+  /** Number of the request; none where it had no octets to send. */
+  sequence?: number
 }
 
 /** The customer's end: External Short Message Entity. */
@@ -324,7 +326,7 @@ async function receive(link: Link, pdu: Pdu, onDeliver: EsmeOptions['onDeliver']
   if (pdu.command === 'alert_notification' || pdu.command === 'outbind') return
   if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') return link.refuse(pdu, commandStatus.ESME_RINVCMDID)
   const message = pdu.command === 'deliver_sm' ? pdu.body : fromDataSm(pdu.body)
-  const status = await onDeliver(message).catch(() => commandStatus.ESME_RX_T_APPN)
+  const status = await onDeliver(message, pdu.sequence).catch(() => commandStatus.ESME_RX_T_APPN)
   if (status !== 0) link.refuse(pdu, status)
   else if (pdu.command === 'deliver_sm') link.answer(pdu, { messageId: '' })
   else link.answer(pdu, { messageId: '', tlvs: {} })
@@ -339,6 +341,7 @@ function submitAnswer(answer: Pdu): SubmitAnswer {
   return {
     status: refusalOf(answer, 'submit_sm_resp'),
     messageId: answer.command === 'submit_sm_resp' ? answer.body.messageId : '',
+    sequence: answer.sequence,
   }
 }
 

@@ -119,6 +119,12 @@ const tlvNames = new Map<number, TlvName>(
     .map((name) => [tlvTable[name].tag, name]),
 )
 
+/** The name of an optional parameter as the specification writes it; null when it has none. */
+export function tlvNameOf(tag: number): string | null {
+  const name = tlvNames.get(tag)
+  return name === undefined ? null : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
 function readTlv(tlvs: Tlvs, tag: number, frame: Buffer, start: number, end: number): void {
   const name = tlvNames.get(tag)
   if (name !== undefined && readKnownTlv(tlvs, name, frame, start, end)) return

@@ -6,6 +6,7 @@ import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
 import type { ApiKey } from '../../records.ts'
+import { t } from '../../words.ts'
 import { PasswordForm } from './sign-in.tsx'
 
 export function Keys({ email }: { email: string }) {
@@ -39,19 +40,19 @@ export function Keys({ email }: { email: string }) {
   }
   return (
     <div class="page">
-      <PageHead title="Keys" note={`of the ${currentEnvironment()} environment`} />
+      <PageHead title="Keys" note={t('of the {environment} environment', { environment: currentEnvironment() })} />
       {error && <Problem error={error} />}
       {waiting && (
         <Card title="Your password, once more">
-          <PasswordForm email={email} action="Go on" onSignedIn={goOn} />
+          <PasswordForm email={email} action={t('Go on')} onSignedIn={goOn} />
         </Card>
       )}
       {made && (
         <div class="callout good" role="status">
-          <p>This key is shown once. Copy it now.</p>
+          <p>{t('This key is shown once. Copy it now.')}</p>
           <p class="mono">{made}</p>
           <button type="button" class="btn" onClick={() => void navigator.clipboard.writeText(made)}>
-            Copy
+            {t('Copy')}
           </button>
         </div>
       )}
@@ -59,7 +60,7 @@ export function Keys({ email }: { email: string }) {
         <form class="form in-line" onSubmit={make}>
           <Field label="Name" value={name} onInput={setName} required hint="Where it is used, such as Shop backend" />
           <button type="submit" class="btn primary">
-            Make it
+            {t('Make it')}
           </button>
         </form>
       </Card>
@@ -94,17 +95,22 @@ function Revoke({ name, onSure }: { name: string; onSure(): void }) {
   const [isAsking, setIsAsking] = useState(false)
   if (!isAsking)
     return (
-      <button type="button" class="btn small" aria-label={`Revoke ${name}`} onClick={() => setIsAsking(true)}>
-        Revoke
+      <button
+        type="button"
+        class="btn small"
+        aria-label={t('Revoke {name}', { name })}
+        onClick={() => setIsAsking(true)}
+      >
+        {t('Revoke')}
       </button>
     )
   return (
     <span class="row">
       <button type="button" class="btn small danger" onClick={onSure}>
-        {`Revoke ${name} for good`}
+        {t('Revoke {name} for good', { name })}
       </button>
       <button type="button" class="btn small" onClick={() => setIsAsking(false)}>
-        Keep it
+        {t('Keep it')}
       </button>
     </span>
   )

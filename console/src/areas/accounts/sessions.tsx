@@ -5,6 +5,7 @@ import { remove, sessionsOfMember } from '../../api.ts'
 import { PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment } from '../../kit/words.ts'
+import { t } from '../../words.ts'
 
 export function Sessions() {
   const { value, error, reload } = useLoad('sessions', sessionsOfMember)
@@ -22,14 +23,20 @@ export function Sessions() {
           {value.map((session) => (
             <li key={session.id}>
               <div>
-                <p class="strong">{session.is_current ? 'This browser' : session.user_agent || 'Unknown browser'}</p>
+                <p class="strong">
+                  {session.is_current ? t('This browser') : session.user_agent || t('Unknown browser')}
+                </p>
                 <p class="soft">
-                  {session.ip}, signed in {moment(session.signed_in_at)}, last used {moment(session.seen_at)}
+                  {session.ip},{' '}
+                  {t('signed in {since}, last used {seen}', {
+                    since: moment(session.signed_in_at),
+                    seen: moment(session.seen_at),
+                  })}
                 </p>
               </div>
               {!session.is_current && (
                 <button type="button" class="btn small" onClick={() => end(session.id)}>
-                  End it
+                  {t('End it')}
                 </button>
               )}
             </li>

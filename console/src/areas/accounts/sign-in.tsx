@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiError, type Session, signIn } from '../../api.ts'
 import { Field, Mark } from '../../kit/kit.tsx'
+import { t } from '../../words.ts'
 
 export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
   const [email, setEmail] = useState('')
@@ -14,10 +15,10 @@ export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
           <Mark />
           Pamoja
         </p>
-        <h1>Sign in</h1>
-        <PasswordForm email={email} onSignedIn={onSignedIn} action="Sign in">
+        <h1>{t('Sign in')}</h1>
+        <PasswordForm email={email} onSignedIn={onSignedIn} action={t('Sign in')}>
           <Field
-            label="E-mail address"
+            label={t('E-mail address')}
             type="email"
             name="email"
             autocomplete="username"
@@ -26,7 +27,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
             onInput={setEmail}
           />
         </PasswordForm>
-        <p class="hint">The first start prints address and password, and writes them to credentials.json.</p>
+        <p class="hint">{t('The first start prints address and password, and writes them to credentials.json.')}</p>
       </div>
     </main>
   )
@@ -43,12 +44,16 @@ interface PasswordFormProps {
 export function PasswordForm({ email, action, onSignedIn, children }: PasswordFormProps) {
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
+  const [code, setCode] = useState<string | null>(null)
   const [isBusy, setIsBusy] = useState(false)
   const submit = (event: Event): void => {
     event.preventDefault()
     setIsBusy(true)
-    signIn(email, password)
-      .then(onSignedIn, (error: Error) => setProblem(wordsOf(error)))
+    signIn(email, password, code ?? undefined)
+      .then(onSignedIn, (error: Error) => {
+        if (error instanceof ApiError && error.wantsCode) setCode((before) => before ?? '')
+        setProblem(wordsOf(error))
+      })
       .finally(() => setIsBusy(false))
   }
   return (
@@ -60,7 +65,7 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
       )}
       {children}
       <Field
-        label="Password"
+        label={t('Password')}
         type="password"
         name="password"
         autocomplete="current-password"
@@ -68,6 +73,16 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
         value={password}
         onInput={setPassword}
       />
+      {code !== null && (
+        <Field
+          label={t('Code of the authenticator')}
+          autocomplete="one-time-code"
+          required
+          value={code}
+          onInput={setCode}
+          hint={t('Or a recovery code')}
+        />
+      )}
       <button type="submit" class="btn primary" disabled={isBusy}>
         {action}
       </button>
@@ -77,6 +92,6 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
 
 function wordsOf(error: Error): string {
   if (error instanceof ApiError && error.retryAfterSeconds !== null)
-    return `Signing in failed too often. Try again in ${error.retryAfterSeconds} seconds.`
+    return t('Signing in failed too often. Try again in {seconds} seconds.', { seconds: error.retryAfterSeconds })
   return error.message
 }

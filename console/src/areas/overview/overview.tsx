@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overview: a first text for who has sent none, then what is in the wallet, how many requests there were, and the latest.
+// Overview: a first text for who has sent none, then the wallet, requests day by day, what it cost, and the latest.
 import { get, list, type Session } from '../../api.ts'
+import { DayChart } from '../../kit/chart.tsx'
 import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, money } from '../../kit/words.ts'
+import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import type { SmsMessage, Usage, WalletBalance } from '../../records.ts'
+import { t } from '../../words.ts'
 import { RequestList } from '../accounts/requests.tsx'
 import { MessageList } from '../sms/messages.tsx'
 
+const dayMs = 86_400_000
+const shownDays = 30
+
 export function Overview({ account }: { account: Session['account'] }) {
   const wallet = useLoad('wallet', () => get<WalletBalance>('/v1/wallet/balance'))
-  const usage = useLoad('usage', () => get<Usage>('/v1/usage', { group_by: 'day' }))
+  const usage = useLoad('usage', () => get<Usage>('/v1/usage', { group_by: 'day,area' }))
   const latest = useLoad('latest', () => list<SmsMessage>('/v1/sms', { limit: '1' }))
   useLive('', () => {
     wallet.reload()
@@ -20,34 +25,71 @@ export function Overview({ account }: { account: Session['account'] }) {
   })
   return (
     <div class="page">
-      <PageHead title="Overview" note={account.name}>
+      <PageHead title={t('Overview')} note={account.name}>
+        <Link to="/ask" class="btn">
+          {t('Ask for a payment')}
+        </Link>
         <Link to="/send" class="btn primary">
-          Send a text
+          {t('Send a text')}
         </Link>
       </PageHead>
       {latest.value?.rows.length === 0 && (
         <div class="callout note">
-          <p class="strong">Send your first text</p>
-          <p>It costs play money and arrives on the phone beside this page.</p>
+          <p class="strong">{t('Send your first text')}</p>
+          <p>{t('It costs play money and arrives on the phone beside this page.')}</p>
         </div>
       )}
       <div class="figures">
-        <Figure name="To spend" value={wallet.value && money(wallet.value.available, wallet.value.currency)} />
-        <Figure name="Set aside" value={wallet.value && money(wallet.value.held, wallet.value.currency)} />
-        <Figure name="Requests, 30 days" value={usage.value && count(usage.value.requests)} />
-        <Figure name="Refused, 30 days" value={usage.value && count(usage.value.errors)} />
+        <Figure name={t('To spend')} value={wallet.value && money(wallet.value.available, wallet.value.currency)} />
+        <Figure name={t('Set aside')} value={wallet.value && money(wallet.value.held, wallet.value.currency)} />
+        <Figure name={t('Requests, 30 days')} value={usage.value && count(usage.value.requests)} />
+        <Figure name={t('Refused, 30 days')} value={usage.value && count(usage.value.errors)} />
       </div>
       {wallet.error && <Problem error={wallet.error} retry={wallet.reload} />}
       {usage.error && <Problem error={usage.error} retry={usage.reload} />}
-      <Card title="Latest messages" action={<Link to="/messages">All messages</Link>}>
+      {usage.value && <Charts usage={usage.value} />}
+      <Card title={t('Latest messages')} action={<Link to="/messages">{t('All messages')}</Link>}>
         <MessageList limit={5} />
       </Card>
-      <Card title="Latest requests" action={<Link to="/requests">All requests</Link>}>
+      <Card title={t('Latest requests')} action={<Link to="/requests">{t('All requests')}</Link>}>
         <RequestList limit={5} />
       </Card>
     </div>
   )
 }
+
+function Charts({ usage: { rows, spend } }: { usage: Usage }) {
+  const days = Array.from({ length: shownDays }, (_, i) => {
+    const day = new Date(Date.now() - (shownDays - 1 - i) * dayMs).toISOString().slice(0, 10)
+    const own = rows.filter((row) => row.day === day)
+    return { day, value: sum(own.map(({ requests }) => requests)), bad: sum(own.map(({ errors }) => errors)) }
+  })
+  const costs = new Map<string, { currency: string; cost: number }>()
+  for (const { area, currency, cost } of spend) {
+    const name = `${area} ${currency}`
+    costs.set(name, { currency, cost: (costs.get(name)?.cost ?? 0) + cost })
+  }
+  return (
+    <div class="two">
+      <Card title={t('Requests, day by day')}>
+        <DayChart label={t('Requests, day by day')} days={days} />
+      </Card>
+      <Card title={t('Spent, 30 days')}>
+        <dl class="facts">
+          {[...costs].map(([name, { currency, cost }]) => (
+            <div key={name}>
+              <dt>{words(name.split(' ')[0] ?? '')}</dt>
+              <dd>{money(cost, currency)}</dd>
+            </div>
+          ))}
+        </dl>
+        {costs.size === 0 && <p class="soft">{t('Nothing yet')}</p>}
+      </Card>
+    </div>
+  )
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
 function Figure({ name, value }: { name: string; value: string | null }) {
   return (

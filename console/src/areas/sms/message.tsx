@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One message and its history: what happened to it, when, and how long that took.
+// One message: what it says, its timeline down to the octets, and what it cost.
 import { get } from '../../api.ts'
 import { Card, Facts, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment, money, words } from '../../kit/words.ts'
+import { money } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import type { SmsMessage } from '../../records.ts'
+import { CopyCurl, Timeline } from '../../timeline/timeline.tsx'
+import { t } from '../../words.ts'
 
 export function MessagePage({ id }: { id: string }) {
-  const { value, error, reload } = useLoad(id, () => get<SmsMessage>(`/v1/sms/${encodeURIComponent(id)}`))
+  const path = `/v1/sms/${encodeURIComponent(id)}`
+  const { value, error, reload } = useLoad(id, () => get<SmsMessage>(path))
   useLive('sms.', reload)
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
+  const title =
+    value.direction === 'inbound' ? t('From {name}', { name: value.from }) : t('To {name}', { name: value.to })
   return (
     <div class="page">
       <p class="crumbs">
-        <Link to="/messages">Messages</Link> / <span class="mono">{value.message_id}</span>
+        <Link to="/messages">{t('Messages')}</Link> / <span class="mono">{value.message_id}</span>
       </p>
-      <PageHead title={value.direction === 'inbound' ? `From ${value.from}` : `To ${value.to}`}>
+      <PageHead title={title}>
         <Pill state={value.status} />
+        <CopyCurl path={path} />
       </PageHead>
       {value.error && (
         <div class="callout bad">
@@ -27,47 +33,23 @@ export function MessagePage({ id }: { id: string }) {
           <p class="mono soft">{value.error_code}</p>
         </div>
       )}
-      <Card title="Text">
-        <p class="text">{value.message ?? 'The text has been erased.'}</p>
+      <Card title={t('Text')}>
+        <p class="text">{value.message ?? t('The text has been erased.')}</p>
       </Card>
-      <Card title="What happened">
-        <History message={value} />
-      </Card>
-      <Card title="Details">
+      <Timeline path={path} live="sms." />
+      <Card title={t('Details')}>
         <Facts
           rows={[
-            ['From', value.from],
-            ['To', <span class="mono">{value.to}</span>],
-            ['Cost', money(value.cost, value.currency)],
-            ['Parts', `${value.segments}, ${value.encoding}`],
-            ['Country and network', [value.country, value.network].filter(Boolean).join(', ') || '–'],
-            ['Attempts', String(value.attempts)],
-            ['Reference', value.reference],
+            [t('From'), value.from],
+            [t('To'), <span class="mono">{value.to}</span>],
+            [t('Cost'), money(value.cost, value.currency)],
+            [t('Parts'), `${value.segments}, ${value.encoding}`],
+            [t('Country and network'), [value.country, value.network].filter(Boolean).join(', ') || '–'],
+            [t('Attempts'), String(value.attempts)],
+            [t('Reference'), value.reference],
           ]}
         />
       </Card>
     </div>
   )
-}
-
-function History({ message: { timeline } }: { message: SmsMessage }) {
-  const start = new Date(timeline[0]?.at ?? 0).getTime()
-  return (
-    <ol class="history">
-      {timeline.map(({ status, at, error_code, carrier_code }) => (
-        <li key={`${status} ${at}`} class={status}>
-          <span class="strong">{words(status)}</span>
-          <span class="soft">{[error_code, carrier_code].filter(Boolean).join(', ')}</span>
-          <time dateTime={at} title={moment(at)} class="mono">
-            {after(new Date(at).getTime() - start, at)}
-          </time>
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-function after(ms: number, at: string): string {
-  if (ms === 0) return moment(at)
-  return ms < 10_000 ? `+${ms} ms` : `+${Math.round(ms / 1000)} s`
 }

@@ -5,6 +5,7 @@ import { none, Records } from '../../kit/records.tsx'
 import { moment, money } from '../../kit/words.ts'
 import { filterBy, Link, usePlace } from '../../place.tsx'
 import type { SmsMessage } from '../../records.ts'
+import { t } from '../../words.ts'
 
 const statuses = ['queued', 'sent', 'delivered', 'failed', 'received']
 const directions = ['outbound', 'inbound']
@@ -20,7 +21,7 @@ export function Messages() {
     <div class="page">
       <PageHead title="Messages">
         <Link to="/send" class="btn primary">
-          Send a text
+          {t('Send a text')}
         </Link>
       </PageHead>
       <search class="filters">
@@ -61,7 +62,7 @@ export function MessageList({ query = {}, limit }: { query?: Record<string, stri
         { name: 'State', show: ({ status }) => <Pill state={status} /> },
         { name: 'From', show: ({ from }) => from },
         { name: 'To', show: ({ to }) => <span class="mono">{to}</span> },
-        { name: 'Text', show: ({ message }) => <span class="cut">{message ?? 'Erased'}</span> },
+        { name: 'Text', show: ({ message }) => <span class="cut">{message ?? t('Erased')}</span> },
         { name: 'Cost', isNumber: true, show: ({ cost, currency }) => money(cost, currency) },
       ]}
     />

@@ -3,8 +3,9 @@
 import { useId, useState } from 'preact/hooks'
 import { currentEnvironment, post } from '../../api.ts'
 import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
+import { phoneNumber } from '../../phone/number.ts'
 import { go } from '../../place.tsx'
-import { phoneNumber } from './phone.tsx'
+import { t } from '../../words.ts'
 
 export function Send() {
   const [to, setTo] = useState(() => (currentEnvironment() === 'test' ? phoneNumber() : ''))
@@ -30,7 +31,7 @@ export function Send() {
           <Field label="To" value={to} onInput={setTo} required hint="With the country, such as +254711000001" />
           <Field label="From" value={from} onInput={setFrom} required hint="A sender of yours, or a number" />
           <div class="field">
-            <label for={id}>Text</label>
+            <label for={id}>{t('Text')}</label>
             <textarea
               id={id}
               rows={4}
@@ -41,7 +42,7 @@ export function Send() {
             />
           </div>
           <button type="submit" class="btn primary" disabled={isBusy}>
-            Send the text
+            {t('Send the text')}
           </button>
         </form>
       </Card>

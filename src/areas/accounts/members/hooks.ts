@@ -5,6 +5,7 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import {
+  confirmationRefusal,
   csrfOf,
   refuseForgery,
   refuseOtherOrigins,
@@ -15,10 +16,12 @@ import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/hook.ts'
 import { endings, longestMs } from './session.ts'
-import { signIn } from './sign-in.ts'
+import { signIn, takeUp } from './sign-in.ts'
 import { endSession, listSessions, type SessionRow, useSession } from './store.ts'
+import { beginFactor, confirmFirst, dropFactor } from './totp.ts'
 
 const maxBytes = 4_096
+const leastPassword = 10
 const limits = [{ name: 'console', by: 'address', perSecond: 20 }] as const
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
@@ -31,13 +34,16 @@ const login = hook({
   limits,
   async handle(app, call) {
     refuseOtherOrigins(call.headers)
-    const { email, password } = credentialsIn(call)
-    const token = await signIn(app, email, password, call)
-    const session = await found(app, token)
-    const cookie = `${sessionCookie}=${token}; ${attributes}; Max-Age=${longestMs / 1000}`
-    return withCookie(json(bootstrap(session, token)), cookie)
+    const { email, password, code } = credentialsIn(call)
+    return entered(app, await signIn(app, email, password, code, call))
   },
 })
+
+/** The session of a new cookie, which goes with it. */
+async function entered(app: App, token: string): Promise<HookAnswer> {
+  const cookie = `${sessionCookie}=${token}; ${attributes}; Max-Age=${longestMs / 1000}`
+  return withCookie(json(bootstrap(await found(app, token), token)), cookie)
+}
 
 const session = hook({
   methods: ['GET'],
@@ -96,13 +102,77 @@ const revoke = hook({
   },
 })
 
-export const memberHooks: readonly Hook[] = [login, session, logout, sessions, revoke]
+const join = hook({
+  methods: ['POST'],
+  path: '/console/api/invite',
+  operation: 'console.takeInvitation',
+  summary: 'Somebody who was invited chooses a password',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    refuseOtherOrigins(call.headers)
+    const { invitation, password } = bodyIn(call)
+    if (typeof invitation !== 'string' || !/^[\w-]{43}$/.test(invitation))
+      throw new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
+    if (typeof password !== 'string' || password.length < leastPassword || password.length > 200)
+      throw invalid('password', `must have ${leastPassword} to 200 characters`)
+    return entered(app, await takeUp(app, invitation, password, call))
+  },
+})
+
+const secondFactors = hook({
+  methods: ['POST', 'DELETE'],
+  path: '/console/api/totp',
+  operation: 'console.secondFactor',
+  summary: 'A member begins or gives up a second factor',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    const own = await foundFor(app, call)
+    requireFresh(own, app.clock.nowMs())
+    if (call.method === 'POST') return json(await beginFactor(app, own))
+    await dropFactor(app, own, call)
+    return status(204)
+  },
+})
+
+const confirmFactor = hook({
+  methods: ['POST'],
+  path: '/console/api/totp/confirm',
+  operation: 'console.confirmSecondFactor',
+  summary: 'A member shows that the second factor works, and gets recovery codes',
+  maxBytes,
+  limits,
+  async handle(app, call) {
+    const own = await foundFor(app, call)
+    requireFresh(own, app.clock.nowMs())
+    const { code } = bodyIn(call)
+    return json(await confirmFirst(app, own, typeof code === 'string' ? code : '', call))
+  },
+})
+
+export const memberHooks: readonly Hook[] = [
+  ...[login, session, logout, sessions, revoke, join],
+  ...[secondFactors, confirmFactor],
+]
+
+function requireFresh({ signed_in_at }: SessionRow, nowMs: number): void {
+  const refusal = confirmationRefusal('team:write', 'POST', signed_in_at.getTime(), nowMs)
+  if (refusal) throw refusal
+}
 
 /** What a page needs to know before it can ask anything. */
 function bootstrap(row: SessionRow, token: string): object {
   return {
     csrf: csrfOf(token),
-    member: { id: idOf('member', row.member_id), email: row.email, role: row.role },
+    member: {
+      id: idOf('member', row.member_id),
+      email: row.email,
+      name: row.member_name,
+      role: row.role,
+      operator: row.operator && row.operates,
+      totp_enabled: row.totp_enabled,
+    },
     account: {
       id: idOf('account', row.account_id),
       name: row.account_name,
@@ -137,16 +207,28 @@ async function end(app: App, { member_id, account_id }: SessionRow, id: string):
   })
 }
 
-function credentialsIn(call: Pick<HookCall, 'headers' | 'bytes'>): { email: string; password: string } {
+function bodyIn(call: Pick<HookCall, 'headers' | 'bytes'>): Readonly<Record<string, unknown>> {
   // A form of another site can send other types without asking first.
   if (!/^application\/json\b/i.test(call.headers['content-type'] ?? ''))
     throw new AppError('INVALID_REQUEST', 'send JSON, with the Content-Type application/json')
-  const { email, password } = Object(jsonOf(call))
+  return Object(jsonOf(call))
+}
+
+interface SigningIn {
+  email: string
+  password: string
+  code: string | null
+}
+
+function credentialsIn(call: Pick<HookCall, 'headers' | 'bytes'>): SigningIn {
+  const { email, password, totp } = bodyIn(call)
   if (typeof email !== 'string' || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw invalid('email', 'must be an e-mail address')
   if (typeof password !== 'string' || password.length === 0 || password.length > 200)
     throw invalid('password', 'must have 1 to 200 characters')
-  return { email: email.toLowerCase(), password }
+  if (totp !== undefined && (typeof totp !== 'string' || totp.length > 40))
+    throw invalid('totp', 'must be a code of the authenticator, or a recovery code')
+  return { email: email.toLowerCase(), password, code: totp ?? null }
 }
 
 function withCookie(answer: HookAnswer, cookie: string): HookAnswer {

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import '../../../areas.ts'
 import { allows, isScope } from '../../../platform/auth/scopes.ts'
-import { type Role, scopesOf } from './roles.ts'
-
-const roles: readonly Role[] = ['owner', 'admin', 'developer', 'finance']
+import { type Role, roles, scopesOf } from './roles.ts'
 
 test('every role has scopes that exist, and none of them operates the installation', () => {
   for (const role of roles)
@@ -29,6 +27,13 @@ test('a developer sends in both environments, and makes keys in test only', () =
   assert.ok(may('developer', 'live', 'keys:read'))
   assert.ok(!may('developer', 'live', 'keys:write'))
   assert.ok(!may('developer', 'test', 'payouts:write'))
+})
+
+test('a viewer changes nothing, and a reviewer reviews', () => {
+  for (const environment of ['test', 'live'] as const)
+    assert.ok(scopesOf('viewer', environment).every((scope) => scope.endsWith(':read')))
+  assert.ok(may('viewer', 'live', 'sms:read') && !may('viewer', 'live', 'keys:read'))
+  assert.ok(may('reviewer', 'live', 'identity:write') && !may('reviewer', 'live', 'sms:read'))
 })
 
 test('finance pays out and sends nothing', () => {

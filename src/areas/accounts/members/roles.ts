@@ -2,7 +2,11 @@
 // Roles of members, as the scopes that a session of theirs has. Pure.
 import type { Environment } from '../../../platform/tenant.ts'
 
-export type Role = 'owner' | 'admin' | 'developer' | 'finance'
+export const roles = [
+  ...(['owner', 'admin', 'developer', 'finance'] as const),
+  ...(['supervisor', 'agent', 'reviewer', 'viewer'] as const),
+] as const
+export type Role = (typeof roles)[number]
 
 const channels = ['sms', 'messenger', 'email', 'voice', 'ussd', 'identity']
 const money = ['payments', 'payouts', 'wallet', 'billing']
@@ -10,7 +14,11 @@ const money = ['payments', 'payouts', 'wallet', 'billing']
 /** A developer changes keys of the test environment only. */
 export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'owner' || role === 'admin') return ['*']
-  if (role === 'finance') return [...writing(money), ...reading(['account', 'logs', 'events'])]
+  if (role === 'viewer') return reading([...channels, ...money, 'webhooks', 'account', 'logs', 'events'])
+  if (role === 'reviewer') return writing(['identity'])
+  if (role === 'supervisor') return [...writing(['callcenter']), ...reading(['voice', 'account'])]
+  if (role === 'agent') return reading(['callcenter'])
+  if (role === 'finance') return [...writing(money), 'payouts:approve', ...reading(['account', 'logs', 'events'])]
   const own = [...writing([...channels, 'webhooks']), ...reading([...money, 'account', 'logs', 'events'])]
   return environment === 'test' ? [...own, ...writing(['keys', 'sandbox', 'payments'])] : [...own, 'keys:read']
 }

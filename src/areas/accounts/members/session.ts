@@ -46,7 +46,7 @@ export function sessionFacts(row: SessionRow, environment: Environment): Session
       account: row.account_id,
       bucket: row.bucket,
       environment,
-      scopes: scopesOf(row.role, environment),
+      scopes: [...scopesOf(row.role, environment), ...(row.operator && row.operates ? ['operator'] : [])],
       expiresAt: null,
       revokedAt: null,
       allowedIps: [],

@@ -9,11 +9,16 @@ interface MemberRow {
   email: string
   role: Role
   password_hash: string
+  status: string
+  totp_secret: Buffer | null
+  totp_step: bigint
+  recovery_hashes: string[]
 }
 
 export const memberByEmail = statement.home<{ email: string }, MemberRow>(
   'accounts.member_by_email',
-  'select id, account_id, email, role, password_hash from accounts.members where email = $email',
+  `select id, account_id, email, role, password_hash, status, totp_secret, totp_step, recovery_hashes
+     from accounts.members where email = $email`,
 )
 
 /** Makes the member, or gives the one who has the address in this account another password. */
@@ -22,9 +27,10 @@ export const keepMember = statement.home<
   { id: string; is_new: boolean }
 >(
   'accounts.keep_member',
-  `insert into accounts.members as m (id, account_id, email, role, password_hash)
-   values ($id, $account, $email, $role, $passwordHash)
-   on conflict (email) do update set password_hash = excluded.password_hash where m.account_id = excluded.account_id
+  `insert into accounts.members as m (id, account_id, email, role, password_hash, operator)
+   values ($id, $account, $email, $role, $passwordHash, true)
+   on conflict (email) do update
+     set password_hash = excluded.password_hash, status = 'active', totp_secret = null, recovery_hashes = '{}' where m.account_id = excluded.account_id
    returning id, id = $id as is_new`,
 )
 
@@ -67,6 +73,10 @@ export interface SessionRow {
   currency: string
   country: string
   operator: boolean
+  /** Of the member; it counts where the account is an operator's. */
+  operates: boolean
+  member_name: string
+  totp_enabled: boolean
   account_status: string
   clock_offset_ms: bigint
 }
@@ -80,9 +90,10 @@ export const useSession = statement.home<{ hash: Buffer; now: Date; idleSince: D
      join accounts.plans p on p.name = a.plan
      left join accounts.sandbox_clocks c on c.account_id = a.id
     where s.hash = $hash and s.seen_at > $idleSince and s.signed_in_at > $oldest and m.id = s.member_id
+      and m.status = 'active'
    returning s.id, s.member_id, m.email, m.role, m.account_id, a.name as account_name, a.timezone, s.signed_in_at,
      s.seen_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
-     a.operator, a.status as account_status, coalesce(c.offset_ms, 0) as clock_offset_ms`,
+     a.operator, m.operator as operates, m.name as member_name, m.totp_secret is not null as totp_enabled, a.status as account_status, coalesce(c.offset_ms, 0) as clock_offset_ms`,
 )
 
 export const listSessions = statement.home<

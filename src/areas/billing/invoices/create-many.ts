@@ -25,8 +25,8 @@ export interface NewOpenInvoice {
   /** UUID. */
   subscriptionId: string
   callbackUrl: string | null
-  /** It is told of as sent. */
-  isSent: boolean
+  /** Its link is brought to the customer by the account, which is told of it. */
+  isTold: boolean
 }
 
 /** The invoices in the order they were asked for. The numbers are locked until the transaction ends. */
@@ -56,7 +56,7 @@ export async function createInvoices(
     subscription_id: rest.subscriptionId,
     callback_url: rest.callbackUrl,
     token: `\\x${randomBytes(tokenBytes).toString('hex')}`,
-    sequence: rest.isSent ? 1 : 0,
+    sequence: rest.isTold ? 1 : 0,
   }))
   const dueDate = usualDueDate(nowMs)
   const made = await tx.query(insertOpenInvoices, { ...tenant, invoices: JSON.stringify(invoices), dueDate, at })
@@ -66,16 +66,16 @@ export async function createInvoices(
     if (!row) throw new Error('an invoice that was written was not given back')
     return row
   })
-  await tellSent(app, tx, occasion, rows)
+  await tellOpened(app, tx, occasion, rows)
   return rows
 }
 
-async function tellSent(app: App, tx: Tx, occasion: Occasion, rows: readonly InvoiceRow[]): Promise<void> {
-  const sent = rows.filter(({ sent_at }) => sent_at !== null)
-  const events = sent.map((row) => {
-    const told = toldAs(app, occasion, row, null, row.sequence)
+async function tellOpened(app: App, tx: Tx, occasion: Occasion, rows: readonly InvoiceRow[]): Promise<void> {
+  const told = rows.filter(({ sequence }) => sequence > 0)
+  const events = told.map((row) => {
+    const payload = toldAs(app, occasion, row, null, row.sequence)
     const { callback_url: callbackUrl } = row
-    return app.outbox.prepare(invoiceEvents.sent, occasion, told.invoice_id, told, { callbackUrl })
+    return app.outbox.prepare(invoiceEvents.opened, occasion, payload.invoice_id, payload, { callbackUrl })
   })
   await app.outbox.emitAll(tx, events)
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
 // The one place that knows the ways there are: a text with the link, and mail with the link and the PDF.
-import { invalid } from '../../../kernel/errors.ts'
 import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
@@ -12,6 +11,9 @@ import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
 import { renderInvoice } from './render.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
+
+/** Name that texts bear for accounts that have none of their own. */
+const platformSender = 'PAMOJA'
 
 /** Where an invoice goes. Without any of it the account itself brings the link to its customer. */
 export interface Destination {
@@ -116,8 +118,5 @@ export async function senderFor(
   { tenant }: Pick<Sending, 'tenant'>,
   { from }: Destination,
 ): Promise<string> {
-  const sender = from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender
-  if (sender === undefined)
-    throw invalid('from', 'must name the sender of the text, unless your account has a default_sender')
-  return sender
+  return from ?? (await maybe(queryable.query(defaultSender, { account: tenant.account })))?.sender ?? platformSender
 }

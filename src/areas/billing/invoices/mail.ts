@@ -11,7 +11,8 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { holdClock } from '../subscriptions/store.ts'
 import { deliverInvoice, deliverReceipt } from './deliver.ts'
-import { findInvoice, type InvoiceRow, noteMailed } from './store.ts'
+import { noteInvoiceSent } from './note-sent.ts'
+import { findInvoice, type InvoiceRow } from './store.ts'
 
 const mailing = {
   lane: 'billing.mail_invoice',
@@ -56,8 +57,9 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
     try {
       if (payload.what === 'receipt') await deliverReceipt(app, sending, invoice, key)
       else if (invoice.status === 'open' && invoice.customer.email !== undefined) {
-        await deliverInvoice(app, sending, invoice, { email: invoice.customer.email }, key)
-        await app.db.query(noteMailed, { ...tenant, id: invoice.id, to: invoice.customer.email })
+        const { email } = invoice.customer
+        await deliverInvoice(app, sending, invoice, { email }, key)
+        await app.db.tx(tenant, (tx) => noteInvoiceSent(app, tx, sending, invoice, email))
       }
     } catch (error) {
       if (!(error instanceof AppError)) throw error

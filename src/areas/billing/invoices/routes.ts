@@ -22,15 +22,15 @@ import {
   paymentUuid,
   sendNow,
 } from '../../payments/area.ts'
-import { Invoice } from '../events.ts'
+import { Invoice, invoiceEvents } from '../events.ts'
 import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
 import { isDelivered } from './deliver.ts'
 import { givenUp } from './hooks.ts'
-import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile } from './invoice.ts'
+import { invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
 import { payInvoice } from './pay.ts'
 import { InvoiceCreate, newInvoice } from './schema.ts'
-import { deliverAndTell, noteInvoiceSent, openToSend } from './send.ts'
+import { deliverAndTell, openToSend } from './send.ts'
 import {
   clockOffset,
   environmentOf,
@@ -51,7 +51,7 @@ const create = write({
   operation: 'billing.createInvoice',
   summary: 'Make an invoice',
   description:
-    'A draft, unless `send` is true. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
+    'A draft, unless `send` is true: then it is open, and `invoice.opened` brings you its link. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
   scope: 'billing:write',
   limit: 'payments',
   bodyLimitBytes: 512 * 1_024,
@@ -85,8 +85,8 @@ const create = write({
     const { subscription_id: of } = body
     const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
     const made = await createInvoice(app, tx, caller, { ...newInvoice(app, body), ...goesWith })
-    const invoice = body.send === true ? await noteInvoiceSent(app, tx, caller, made) : made
-    return recorded(app, tx, caller, 'invoice.create', invoice)
+    if (body.send === true) await tellInvoice(app, tx, invoiceEvents.opened, caller, made)
+    return recorded(app, tx, caller, 'invoice.create', made)
   },
 })
 
@@ -151,7 +151,7 @@ const send = write({
   operation: 'billing.sendInvoice',
   summary: 'Open an invoice and send its link',
   description:
-    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing leaves: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
+    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing leaves and `invoice.opened` is told in place of `invoice.sent`: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
   scope: 'billing:write',
   limit: 'payments',
   params: InvoiceParam,
@@ -162,7 +162,7 @@ const send = write({
       Type.String({
         pattern: senderPattern,
         rule: senderRule,
-        description: 'Sender of the text; the account’s default_sender unless given',
+        description: 'Sender of the text; the account’s default_sender unless given, or PAMOJA',
       }),
     ),
     message: Type.Optional(

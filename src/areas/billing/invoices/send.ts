@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending an invoice: it is opened if it was a draft, and its link reaches the customer. Nobody is told that it was sent
-// before it was; so a text that is refused leaves an open invoice that can be sent again.
+// unless it was; so a text that is refused leaves an open invoice that can be sent again.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import { openInvoice } from './create.ts'
 import { type Destination, deliverInvoice, isDelivered, senderFor } from './deliver.ts'
 import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } from './invoice.ts'
-import { findInvoice, type InvoiceRow, lockInvoice, noteSent } from './store.ts'
+import { noteInvoiceSent } from './note-sent.ts'
+import { findInvoice, lockInvoice } from './store.ts'
 
-/** The part that is one transaction: opened, and unless something is to be delivered first, told of as sent. */
+/** The part that is one transaction: opened, and unless it is to be delivered, told of as the account's to bring. */
 export async function openToSend(
   app: App,
   tx: Tx,
@@ -25,7 +25,8 @@ export async function openToSend(
   if (invoice.status === 'paid' || invoice.status === 'void') throw notWhile(invoice, 'there is nothing to send')
   if (to.phone !== undefined) await senderFor(tx, caller, to)
   const open = invoice.status === 'draft' ? await openInvoice(app, tx, caller, invoice) : invoice
-  return invoiceOf(app, isDelivered(to) ? open : await noteInvoiceSent(app, tx, caller, open), caller.nowMs)
+  if (!isDelivered(to)) await tellInvoice(app, tx, invoiceEvents.opened, caller, open)
+  return invoiceOf(app, open, caller.nowMs)
 }
 
 /** What follows once it is open: it is delivered, and then told of. Where nothing is due, nobody is asked for it. */
@@ -40,18 +41,4 @@ export async function deliverAndTell(
   await deliverInvoice(app, caller, invoice, to)
   const sent = await app.db.tx(caller.tenant, (tx) => noteInvoiceSent(app, tx, caller, invoice, to.email))
   return invoiceOf(app, sent, caller.nowMs)
-}
-
-/** Notes that an invoice was sent, and tells of it. */
-export async function noteInvoiceSent(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  { id }: Pick<InvoiceRow, 'id'>,
-  mailedTo: string | null = null,
-): Promise<InvoiceRow> {
-  const { tenant, nowMs } = occasion
-  const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs), mailedTo }))
-  await tellInvoice(app, tx, invoiceEvents.sent, occasion, sent)
-  return sent
 }

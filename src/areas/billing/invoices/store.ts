@@ -188,7 +188,7 @@ export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: 
                      where s.account_id = c.account_id) as pattern`,
 )
 
-/** Invoices that are open from the start, of one moment. `sequence` says whether they are told of as sent. */
+/** Invoices that are open from the start, of one moment. `sequence` says whether they are told of. */
 export const insertOpenInvoices = statement.tenant<
   Tenant & { invoices: string; dueDate: string; at: Date },
   InvoiceRow
@@ -196,11 +196,10 @@ export const insertOpenInvoices = statement.tenant<
   'billing.insert_open_invoices',
   `insert into billing.invoices (bucket, account_id, environment, id, status, number, customer_id, customer, currency, items,
      tax_inclusive, subtotal, discount_total, tax_total, total, due_date, subscription_id, callback_url, metadata, token,
-     sequence, opened_at, sent_at, created_at, updated_at)
+     sequence, opened_at, created_at, updated_at)
    select $bucket, $account, $environment, n.id, 'open', n.number, n.customer_id, n.customer, n.currency, n.items,
           n.tax_inclusive, n.subtotal, n.discount_total, n.tax_total, n.total, $dueDate::date, n.subscription_id,
-          n.callback_url, '{}', n.token, n.sequence, $at::timestamptz, case when n.sequence > 0 then $at::timestamptz end, $at,
-          $at
+          n.callback_url, '{}', n.token, n.sequence, $at::timestamptz, $at, $at
      from jsonb_to_recordset($invoices::jsonb) as n (id uuid, number text, customer_id uuid, customer jsonb, currency text,
             items jsonb, tax_inclusive boolean, subtotal bigint, discount_total bigint, tax_total bigint, total bigint,
             subscription_id uuid, callback_url text, token bytea, sequence int)
@@ -276,11 +275,6 @@ export const noteSent = statement.tenant<One & { at: Date; mailedTo: string | nu
   'billing.note_sent',
   `update billing.invoices set sent_at = $at, updated_at = $at, mailed_to = coalesce($mailedTo, mailed_to)
     where ${mine} and id = $id returning ${columns}`,
-)
-
-export const noteMailed = statement.tenant<One & { to: string }, object>(
-  'billing.note_mailed',
-  `update billing.invoices set mailed_to = $to where ${mine} and id = $id`,
 )
 
 /** One more event is told of an invoice. */

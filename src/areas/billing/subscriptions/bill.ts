@@ -14,13 +14,13 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { cardTermsOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
 import { addCredit, takeCredit, unusedStep } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
+import { invoiceEvents } from '../events.ts'
 import { type Figures, type NewItem, reckon } from '../invoices/calculation.ts'
 import { createInvoice } from '../invoices/create.ts'
 import { settled } from '../invoices/hooks.ts'
-import { dueOf, itemFrom } from '../invoices/invoice.ts'
+import { dueOf, itemFrom, tellInvoice } from '../invoices/invoice.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
-import { noteInvoiceSent } from '../invoices/send.ts'
 import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
@@ -201,9 +201,9 @@ async function bill(
   const collecting = { ...tenant, subscription: row.id, invoice: invoice.id, renews }
   if (row.method === 'invoice') {
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
-    const sent = await noteInvoiceSent(app, tx, occasion, invoice)
-    await mailToCustomer(app, tx, tenant, sent)
-    return { changes, invoice: sent, refusal: null }
+    await tellInvoice(app, tx, invoiceEvents.opened, occasion, invoice)
+    await mailToCustomer(app, tx, tenant, invoice)
+    return { changes, invoice, refusal: null }
   }
   const now = new Date(nowMs)
   const tryAt = isExpected ? now : askableAt(row, now)

@@ -12,8 +12,7 @@ import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import { payInvoice } from '../invoices/pay.ts'
-import { noteInvoiceSent } from '../invoices/send.ts'
-import type { InvoiceRow } from '../invoices/store.ts'
+import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
 import { remind } from './remind.ts'
@@ -109,8 +108,11 @@ export async function leaveToCustomer(
 ): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion
   const left = await tx.query(leaveBills, { ...tenant, subscription: row.id, invoices })
-  for (const { invoice_id: id } of left)
-    await mailToCustomer(app, tx, tenant, await noteInvoiceSent(app, tx, occasion, { id }))
+  for (const { invoice_id: id } of left) {
+    const invoice = await one(tx.query(findInvoice, { ...tenant, id }))
+    await tellInvoice(app, tx, invoiceEvents.opened, occasion, invoice)
+    await mailToCustomer(app, tx, tenant, invoice)
+  }
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: row.id }))
   const isWell = (row.status === 'incomplete' && left.length > 0) || (row.status === 'past_due' && failed === 0)
   return save(app, tx, occasion, row, isWell ? { status: 'active', ...sinceNow(row, nowMs) } : {})

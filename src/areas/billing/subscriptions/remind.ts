@@ -72,6 +72,7 @@ export const remindJob: Job<App, typeof reminding.payload> = {
   role: 'timers',
   concurrency: 8,
   retrySeconds: [30, 300, 1_800],
+  calendar: {},
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')
     const { account, environment } = tenant

@@ -50,6 +50,7 @@ export const renewJob: Job<App, typeof renewal.payload> = {
   role: 'timers',
   concurrency: claimedAtOnce,
   retrySeconds,
+  calendar: {},
   async handle(app, run) {
     const { tenant } = run
     if (!tenant) throw new Error('a subscription belongs to an account')
@@ -194,10 +195,10 @@ async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[
       taxInclusive: plan.tax_inclusive,
       subscriptionId: row.id,
       callbackUrl: row.callback_url,
-      isSent: row.method === 'invoice',
+      isTold: row.method === 'invoice',
     })),
   )
-  for (const invoice of invoices) if (invoice.sent_at !== null) await mailToCustomer(app, tx, tenant, invoice)
+  for (const invoice of invoices) if (invoice.sequence > 0) await mailToCustomer(app, tx, tenant, invoice)
   const now = new Date(nowMs)
   const begun = plain.map(({ row, period }, i) => begunBy(row, period, invoices[i], now))
   const periods = JSON.stringify(begun)

@@ -19,6 +19,7 @@ import {
   findCollection,
   findSubscription,
   holdClock,
+  isCollecting,
   lockSubscription,
   nextCollection,
   type SubscriptionRow,
@@ -36,6 +37,7 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
   role: 'timers',
   concurrency: 8,
   retrySeconds,
+  calendar: { isSettling: async (app, tenant) => (await one(app.db.query(isCollecting, tenant))).found },
   // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
   room: () => claimedAtOnce,
   async handle(app, { tenant, payload: { subscription, at } }) {

@@ -285,6 +285,12 @@ export const nextCollection = statement.tenant<Tenant & { subscription: string }
     where ${mine} and subscription_id = $subscription and try_at is not null order by try_at, invoice_id limit 1`,
 )
 
+/** Whether somebody is being asked for a bill. */
+export const isCollecting = statement.tenant<Tenant, { found: boolean }>(
+  'billing.is_collecting',
+  `select exists (select from billing.collections where ${mine} and payment_id is not null) as found`,
+)
+
 /** The first bill of a subscription that is not complete before it is paid. */
 export const firstCollection = statement.tenant<Tenant & { subscription: string }, CollectionRow>(
   'billing.first_collection',

@@ -6,6 +6,7 @@ import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { list, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
@@ -101,6 +102,7 @@ const listCaught = list({
   scope: 'sandbox:read',
   query: Type.Object({
     limit: listQuery.limit,
+    cursor: listQuery.cursor,
     to: Type.Optional(Type.String({ maxLength: 320 })),
     message_id: Type.Optional(Type.String({ maxLength: 40 })),
   }),
@@ -112,7 +114,7 @@ const listCaught = list({
       .filter((mail) => query.to === undefined || mail.to === query.to)
       .map((mail) => shown(app, mail))
       .filter((mail) => query.message_id === undefined || mail.message_id === query.message_id)
-    return { rows: own.slice(0, query.limit ?? 50), nextCursor: null }
+    return pageOfWhole({ ...query, limit: query.limit ?? 50 }, own, ({ id }) => id)
   },
 })
 

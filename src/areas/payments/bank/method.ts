@@ -24,7 +24,12 @@ export const bankTransfer: PaymentMethod = {
   budgetMs: 20_000,
   looks: [5, 15, 45, 100, 300, 900, 1_800, 3_640, 10_800, 43_200, 86_440, 172_800, 259_200],
   isQueued: true,
-  refusals: {},
+  refusals: {
+    INSUFFICIENT_FUNDS: 'INSUFFICIENT_FUNDS',
+    PAYER_NOT_FOUND: 'DEBIT_REFUSED',
+    PAYER_LIMIT_REACHED: 'DEBIT_REFUSED',
+    PROVIDER_ERROR: 'DEBIT_REFUSED',
+  },
   isMeant: ({ bank, provider }) => bank !== undefined || provider?.toLowerCase() === bankProvider,
 
   plan(app, _tx, { tenant }, { bank, provider: named }, money) {

@@ -11,6 +11,7 @@ import { followRefunds } from '../refunds/follow.ts'
 import { recallAsked } from '../remembered.ts'
 import { settle } from '../settle.ts'
 import { attemptAndPayment } from '../store.ts'
+import { noteCallback } from '../timeline.ts'
 import { type Address, addressOf, nothingHere, type Subject } from './address.ts'
 
 const maxBodyBytes = 64 * 1024
@@ -52,6 +53,7 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
   const heard = await methodOf(payment).heard(app, tenant, attempt, call, payment)
+  noteCallback(app, tenant, attempt, call.body, heard !== null)
   if (!heard) return null
   let after = payment
   for (const verdict of heard.verdicts) after = await settle(app, tenant, attempt, verdict, after)

@@ -4,6 +4,7 @@
 // app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, MobileMoney, RefundCarrier, Taken, Verdict } from '../providers/provider.ts'
 import { airtelFacts } from './airtel-facts.ts'
@@ -60,7 +61,16 @@ class AirtelCarrier implements MobileMoney {
     this.refunds = new AirtelRefunds(settings.base_url, this.#client)
   }
 
-  async collect({ attempt, micros, country, currency, phone, reference }: Collection): Promise<Verdict> {
+  async collect({
+    attempt,
+    micros,
+    country,
+    currency,
+    phone,
+    reference,
+    isByHand,
+    trace,
+  }: Collection): Promise<Verdict> {
     const body = airtelPaymentBody({
       id: attempt,
       reference,
@@ -70,15 +80,15 @@ class AirtelCarrier implements MobileMoney {
       amount: formatMicros(micros),
     })
     const url = `${this.#baseUrl}/merchant/v1/payments/`
-    const headers = marketHeaders({ country, currency })
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
+    const headers = { ...marketHeaders({ country, currency }), ...payerHeaders(isByHand) }
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs, trace })
     return orderVerdict(attempt, answer, reasons)
   }
 
-  async query({ providerId, country, currency }: Taken): Promise<Verdict> {
+  async query({ providerId, country, currency, trace }: Taken): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
     const headers = marketHeaders({ country, currency })
-    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     return stateVerdict(answer, reasons)
   }
 

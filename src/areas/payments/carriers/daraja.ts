@@ -3,7 +3,7 @@
 // attempt whose answer was lost waits for its callback, which comes to an address of its own.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   readStkCallback,
   readStkPushAnswer,
@@ -11,6 +11,7 @@ import {
   stkPushBody,
   stkQueryBody,
 } from '../../../protocols/daraja.ts'
+import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import {
   baseUrl,
   openText,
@@ -41,6 +42,8 @@ type DarajaSettings = Partial<InitiatorSettings> & {
   consumer_key: string
   consumer_secret: string
 }
+
+type More = Partial<Pick<ProviderRequest, 'headers' | 'trace'>>
 
 const pushMs = 30_000
 const queryMs = 10_000
@@ -102,12 +105,15 @@ class DarajaCarrier implements MobileMoney {
       : noRefunds('gives nothing back until its operator has entered an initiator')
   }
 
-  async collect({ micros, phone, reference, description, callbackUrl }: Collection): Promise<Verdict> {
+  async collect({ micros, phone, reference, description, callbackUrl, isByHand, trace }: Collection): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const at = new Date(this.#clock.nowMs())
     const amount = formatMicros(micros)
     const body = stkPushBody({ shortcode, passkey, amount, phone, callbackUrl, reference, description, at })
-    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs)
+    const answer = await this.#post('/mpesa/stkpush/v1/processrequest', body, pushMs, {
+      headers: payerHeaders(isByHand),
+      trace,
+    })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readStkPushAnswer(answer.status, answer.body)
@@ -121,10 +127,10 @@ class DarajaCarrier implements MobileMoney {
     return { kind: 'refused', reason: reason ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
-  async query({ providerId }: Taken): Promise<Verdict> {
+  async query({ providerId, trace }: Taken): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const body = stkQueryBody({ shortcode, passkey, at: new Date(this.#clock.nowMs()) }, providerId)
-    const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs)
+    const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs, { trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readStkQueryAnswer(answer.status, answer.body)
     if (heard.kind === 'pending') return heard
@@ -147,8 +153,9 @@ class DarajaCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #post(path: string, body: Record<string, string>, timeoutMs: number): Promise<ProviderAnswer> {
-    return this.#client.ask({ method: 'POST', url: `${this.#settings.base_url}${path}`, headers: {}, body, timeoutMs })
+  #post(path: string, body: Record<string, string>, timeoutMs: number, more: More = {}): Promise<ProviderAnswer> {
+    const url = `${this.#settings.base_url}${path}`
+    return this.#client.ask({ method: 'POST', url, headers: {}, body, timeoutMs, ...more })
   }
 }
 

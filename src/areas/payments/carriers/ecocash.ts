@@ -2,7 +2,7 @@
 // EcoCash, over its Open API. A payment is known by the attempt's own id and the payer's number, so that it can be asked about
 // whatever became of the answer. What the provider says to an id that comes twice is not certain, so nothing is sent again.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
-import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   ecocashKeyHeader,
   ecocashPaths,
@@ -49,18 +49,19 @@ class EcocashCarrier implements MobileMoney {
     this.#patienceMs = patienceMs
   }
 
-  async collect({ attempt, micros, currency, phone, reference, description }: Collection): Promise<Verdict> {
+  async collect({ attempt, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
     const reason = description || reference
     const body = ecocashPaymentBody({ reference: attempt, phone, amount: formatMicros(micros), currency, reason })
-    const answer = await this.#post(ecocashPaths.payment, body, paymentMs)
+    const answer = await this.#post(ecocashPaths.payment, { body, timeoutMs: paymentMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readEcocashAnswer(answer.status, answer.body)
     return heard.kind === 'accepted' ? { ...heard, providerId: attempt } : notTaken(heard, answer.status, reasons)
   }
 
-  async query({ attempt, phone }: Taken): Promise<Verdict> {
-    const answer = await this.#post(ecocashPaths.state, ecocashStateBody({ reference: attempt, phone }), queryMs)
+  async query({ attempt, phone, trace }: Taken): Promise<Verdict> {
+    const body = ecocashStateBody({ reference: attempt, phone })
+    const answer = await this.#post(ecocashPaths.state, { body, timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readEcocashState(answer.status, answer.body)
     switch (heard.kind) {
@@ -86,14 +87,17 @@ class EcocashCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #post(path: (mode: string) => string, body: object, timeoutMs: number): Promise<ProviderAnswer> {
+  #post(
+    path: (mode: string) => string,
+    request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
     const { base_url, ecocash_mode, ecocash_api_key } = this.#settings
     return this.#client.ask({
       method: 'POST',
       url: `${base_url}${path(ecocash_mode)}`,
       headers: { [ecocashKeyHeader]: ecocash_api_key },
-      body,
-      timeoutMs: Math.min(timeoutMs, this.#patienceMs),
+      ...request,
+      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
     })
   }
 }

@@ -2,7 +2,9 @@
 // Orders of MTN MoMo, the same for money that comes in, goes out or goes back. Our own id is the reference of an order, so
 // that it can be asked about whatever became of the answer, and sent again when the provider never heard of it: the same
 // reference is taken once.
+
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
+import type { ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readPaymentResult, readRequestToPayAnswer } from '../../../protocols/momo.ts'
 import type { Surroundings } from '../providers/kind.ts'
 import type { FailureReason, OrderVerdict } from '../providers/provider.ts'
@@ -67,10 +69,15 @@ export class MomoOrders {
     return this.#access.target_environment === 'sandbox' ? 'EUR' : currency
   }
 
-  async send(id: string, body: object, callbackUrl: string): Promise<OrderVerdict> {
-    const headers = { ...this.#headers(), 'x-reference-id': id, 'x-callback-url': callbackUrl }
+  async send(
+    id: string,
+    body: object,
+    callbackUrl: string,
+    { headers: more = {}, trace }: Partial<Pick<ProviderRequest, 'headers' | 'trace'>> = {},
+  ): Promise<OrderVerdict> {
+    const headers = { ...this.#headers(), ...more, 'x-reference-id': id, 'x-callback-url': callbackUrl }
     const url = `${this.#access.base_url}${this.#path}`
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs })
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readRequestToPayAnswer(answer.status, answer.body)
@@ -83,9 +90,9 @@ export class MomoOrders {
     }
   }
 
-  async query(id: string): Promise<OrderVerdict> {
+  async query(id: string, trace?: ProviderRequest['trace']): Promise<OrderVerdict> {
     const url = `${this.#access.base_url}${this.#path}/${id}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers: this.#headers(), timeoutMs: queryMs })
+    const answer = await this.#client.ask({ method: 'GET', url, headers: this.#headers(), timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     if (answer.status === 404) return { kind: 'missing' }
     const heard = answer.status === 200 ? this.read(answer.body) : null

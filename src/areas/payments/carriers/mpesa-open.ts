@@ -87,7 +87,7 @@ class MpesaOpenCarrier implements MobileMoney {
     })
   }
 
-  async collect({ attempt, shortId, micros, currency, phone, reference, description }: Collection): Promise<Verdict> {
+  async collect({ attempt, shortId, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
     const body = mpesaOpenPaymentBody({
       ...this.#merchant,
       conversationId: conversationOf(attempt),
@@ -99,7 +99,7 @@ class MpesaOpenCarrier implements MobileMoney {
     })
     const { base_url, open_api_market } = this.#settings
     const url = `${base_url}${mpesaOpenPath(open_api_market, 'c2bPayment/singleStage')}`
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs })
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readMpesaOpenAnswer(answer.status, answer.body)
@@ -108,12 +108,12 @@ class MpesaOpenCarrier implements MobileMoney {
     return notTaken(heard, answer.status, reasons)
   }
 
-  async query({ attempt }: Taken): Promise<Verdict> {
+  async query({ attempt, trace }: Taken): Promise<Verdict> {
     const conversationId = conversationOf(attempt)
     const query = mpesaOpenQuery({ ...this.#merchant, reference: conversationId, conversationId })
     const { base_url, open_api_market } = this.#settings
     const url = `${base_url}${mpesaOpenPath(open_api_market, 'queryTransactionStatus')}?${query}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readMpesaOpenState(answer.status, answer.body)
     switch (heard.kind) {

@@ -3,7 +3,7 @@
 // it went, so that an attempt whose answer got lost cannot be asked about; its payer was never sent anywhere either.
 import { timingSafeEqual } from 'node:crypto'
 import { formatMicros } from '../../../kernel/money.ts'
-import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   orangeMoneyPath,
   orangeMoneyPaymentBody,
@@ -64,7 +64,7 @@ class OrangeMoneyCarrier implements MobileMoney {
     })
   }
 
-  async collect({ shortId, micros, currency, reference, callbackUrl, returnUrl }: Collection): Promise<Verdict> {
+  async collect({ shortId, micros, currency, reference, callbackUrl, returnUrl, trace }: Collection): Promise<Verdict> {
     const { merchant_key: merchantKey, webpay_market } = this.#settings
     const body = orangeMoneyPaymentBody({
       merchantKey,
@@ -76,7 +76,7 @@ class OrangeMoneyCarrier implements MobileMoney {
       language,
       reference,
     })
-    const answer = await this.#post('webpayment', body, paymentMs)
+    const answer = await this.#post('webpayment', { body, timeoutMs: paymentMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readOrangeMoneyAnswer(answer.status, answer.body)
@@ -86,11 +86,11 @@ class OrangeMoneyCarrier implements MobileMoney {
     return { kind: 'action', providerId: shortId, details: { page_url: paymentUrl }, keeps }
   }
 
-  async query({ providerId, micros, kept }: Taken): Promise<Verdict> {
+  async query({ providerId, micros, kept, trace }: Taken): Promise<Verdict> {
     const { pay_token: payToken } = kept
     if (payToken === undefined) return { kind: 'unknown', reason: 'its answer, which names the payment, was not kept' }
     const body = orangeMoneyStateBody({ orderId: providerId, amount: formatMicros(micros), payToken })
-    const answer = await this.#post('transactionstatus', body, queryMs)
+    const answer = await this.#post('transactionstatus', { body, timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readOrangeMoneyState(answer.status, answer.body)
     switch (heard?.state) {
@@ -121,10 +121,13 @@ class OrangeMoneyCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #post(what: 'webpayment' | 'transactionstatus', body: object, timeoutMs: number): Promise<ProviderAnswer> {
+  #post(
+    what: 'webpayment' | 'transactionstatus',
+    request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
     const { base_url, webpay_market } = this.#settings
     const url = `${base_url}${orangeMoneyPath(webpay_market, what)}`
-    return this.#client.ask({ method: 'POST', url, headers: {}, body, timeoutMs })
+    return this.#client.ask({ method: 'POST', url, headers: {}, ...request })
   }
 }
 

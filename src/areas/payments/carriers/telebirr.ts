@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { membersOf, textOf } from '../../../protocols/json.ts'
 import {
   readTelebirrAnswer,
@@ -75,7 +75,7 @@ class TelebirrCarrier implements MobileMoney {
     })
   }
 
-  async collect({ shortId, micros, currency, reference, description, callbackUrl, returnUrl }: Collection) {
+  async collect({ shortId, micros, currency, reference, description, callbackUrl, returnUrl, trace }: Collection) {
     const { private_key: key, checkout_url } = this.#settings
     const order = {
       ...this.#merchant,
@@ -87,7 +87,7 @@ class TelebirrCarrier implements MobileMoney {
       returnUrl,
       minutes: Math.ceil(telebirrFacts.expirySeconds / 60),
     }
-    const answer = await this.#post(telebirrPaths.order, () => telebirrOrderBody(order, this.#moment(), key), orderMs)
+    const answer = await this.#post(telebirrPaths.order, () => telebirrOrderBody(order, this.#moment(), key), { timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason } as const
     if (answer.kind === 'unknown') return answer
     const heard = readTelebirrAnswer(answer.status, answer.body)
@@ -96,10 +96,10 @@ class TelebirrCarrier implements MobileMoney {
     return { kind: 'action', providerId: shortId, details: { page_url } } as const
   }
 
-  async query({ providerId }: Taken): Promise<Verdict> {
+  async query({ providerId, trace }: Taken): Promise<Verdict> {
     const { private_key: key } = this.#settings
     const body = () => telebirrQueryBody(this.#merchant, providerId, this.#moment(), key)
-    const answer = await this.#post(telebirrPaths.query, body, queryMs)
+    const answer = await this.#post(telebirrPaths.query, body, { timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readTelebirrState(answer.status, answer.body)
     switch (heard?.state) {
@@ -138,11 +138,15 @@ class TelebirrCarrier implements MobileMoney {
     return { nonce: randomBytes(16).toString('hex'), atSeconds: Math.floor(this.#clock.nowMs() / 1_000) }
   }
 
-  async #post(path: string, signed: () => object, timeoutMs: number): Promise<ProviderAnswer> {
+  async #post(
+    path: string,
+    signed: () => object,
+    request: Pick<ProviderRequest, 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
     const { base_url, fabric_app_id } = this.#settings
     const headers = { 'x-app-key': fabric_app_id }
     try {
-      return await this.#client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), timeoutMs })
+      return await this.#client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), ...request })
     } catch {
       // Only the signature can fail: whatever happens to a request is an answer.
       return { kind: 'unsent', reason: 'the private key cannot sign' }

@@ -3,7 +3,7 @@
 // that one whose answer got lost is found, and its payer sent on later. The provider calls one address for a whole business,
 // where nobody can tell which account is meant: it is asked instead.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
-import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readWaveAnswer, type WaveSession, wavePaths, waveSessionBody } from '../../../protocols/wave.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
@@ -40,9 +40,9 @@ class WaveCarrier implements MobileMoney {
     this.#patienceMs = patienceMs
   }
 
-  async collect({ attempt, micros, currency, phone, returnUrl }: Collection): Promise<Verdict> {
+  async collect({ attempt, micros, currency, phone, returnUrl, trace }: Collection): Promise<Verdict> {
     const body = waveSessionBody({ amount: formatMicros(micros), currency, reference: attempt, returnUrl, phone })
-    const answer = await this.#ask('POST', wavePaths.sessions, body, orderMs)
+    const answer = await this.#ask('POST', wavePaths.sessions, { body, timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readWaveAnswer(answer.status, answer.body)
@@ -51,10 +51,10 @@ class WaveCarrier implements MobileMoney {
     return notTaken(heard.kind === 'missing' ? { kind: 'refused', code: '404' } : heard, answer.status, {})
   }
 
-  async query({ attempt, kept }: Taken): Promise<Verdict> {
+  async query({ attempt, kept, trace }: Taken): Promise<Verdict> {
     const { session: id } = kept
     const path = id === undefined ? `${wavePaths.search}?client_reference=${attempt}` : `${wavePaths.sessions}/${id}`
-    const answer = await this.#ask('GET', path, undefined, queryMs)
+    const answer = await this.#ask('GET', path, { timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readWaveAnswer(answer.status, answer.body)
     if (heard.kind === 'missing') return heard
@@ -72,14 +72,18 @@ class WaveCarrier implements MobileMoney {
     return this.#client.close()
   }
 
-  #ask(method: 'GET' | 'POST', path: string, body: object | undefined, timeoutMs: number): Promise<ProviderAnswer> {
+  #ask(
+    method: 'GET' | 'POST',
+    path: string,
+    request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
     const { base_url, wave_api_key } = this.#settings
     return this.#client.ask({
       method,
       url: `${base_url}${path}`,
       headers: { authorization: `Bearer ${wave_api_key}` },
-      ...(body === undefined ? {} : { body }),
-      timeoutMs: Math.min(timeoutMs, this.#patienceMs),
+      ...request,
+      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
     })
   }
 }

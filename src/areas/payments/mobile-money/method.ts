@@ -12,6 +12,8 @@ import { type Asked, isBare, type MobileMoney, type Verdict } from '../providers
 import { collectionFeeOf } from '../providers/terms.ts'
 import { comeBackUrl, sentTo } from '../redirect/address.ts'
 import { type AttemptRow, marketOf, noteCalled, noteKept, type PaymentRow } from '../store.ts'
+import { traceOf } from '../timeline.ts'
+import { answersByHand } from './by-hand.ts'
 import { requireProvider } from './providers.ts'
 
 /** Of an id without what says what it names. */
@@ -26,13 +28,16 @@ export const mobileMoney: PaymentMethod = {
   refusals: {},
   isMeant: ({ phone, phone_number }) => phone !== undefined || phone_number !== undefined,
 
-  plan(app, _tx, { tenant }, input, money) {
+  async plan(app, _tx, { tenant }, input, money) {
     const { method, provider: named } = input
     const phone = phoneOf(input)
     if (phone === undefined)
       throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
     const found = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
-    const { provider, country, terms, ussdCode, expirySeconds } = found
+    const { provider, country, terms, ussdCode } = found
+    // Somebody who types a PIN takes the time that they take, however fast the sandbox's passes.
+    const scale = (await answersByHand(app, tenant, phone)) ? gatewayOf(app).timeScale(tenant.environment) : 1
+    const expirySeconds = found.expirySeconds / scale
     const isSentOn = found.confirmsOn === 'page'
     return {
       provider,
@@ -52,14 +57,16 @@ export const mobileMoney: PaymentMethod = {
   isKnownByAttempt: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.knownByAttempt === true,
   isRepeatable: (app, tenant, attempt) => carrierOf(app, tenant, attempt)?.repeatable === true,
 
-  send(app, tenant, attempt, payment) {
+  async send(app, tenant, attempt, payment) {
     const { id, reference, description } = payment
+    const ordered = orderedAs(app, tenant, attempt, payment)
     const collection = {
-      ...orderedAs(attempt, payment),
+      ...ordered,
       reference: reference ?? idOf('payment', id).slice(-12),
       description: description ?? '',
       callbackUrl: callbackUrl(app, tenant, attempt),
       returnUrl: comeBackUrl(app, tenant, attempt),
+      isByHand: await answersByHand(app, tenant, ordered.phone),
     }
     return gatewayOf(app).ask('mobile_money', attempt, tenant.environment, async (carrier) =>
       taken(app, tenant, attempt, await carrier.collect(collection)),
@@ -106,10 +113,11 @@ export const mobileMoney: PaymentMethod = {
 }
 
 /** What is asked for with an attempt. */
-function orderedAs(attempt: AttemptRow, { amount: micros, phone }: PaymentRow) {
+function orderedAs(app: App, tenant: Tenant, attempt: AttemptRow, { amount: micros, phone }: PaymentRow) {
   if (phone === null) throw new Error('a stored payment has no phone')
   return {
     ...marketOf(attempt),
+    trace: traceOf(app, tenant, attempt),
     attempt: attempt.id,
     shortId: idOf('paymentAttempt', attempt.id).slice(-shortIdLength),
     micros,
@@ -120,7 +128,7 @@ function orderedAs(attempt: AttemptRow, { amount: micros, phone }: PaymentRow) {
 async function askedOf(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Asked> {
   const { kept, provider_id: providerId } = attempt
   const opened = kept && (await app.secrets.open(tenant, keptPlaceOf(attempt), kept))
-  return { ...orderedAs(attempt, payment), providerId, kept: opened === null ? {} : JSON.parse(opened.toString()) }
+  return { ...orderedAs(app, tenant, attempt, payment), providerId, kept: opened === null ? {} : JSON.parse(opened.toString()) }
 }
 
 /** What an answer gave is stored before anybody is told of it, and payers are sent on from an address of ours. */

@@ -27,7 +27,7 @@ import {
   takeUnqueued,
 } from './batch-store.ts'
 import { chunkJob, chunkSize } from './chunk.ts'
-import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
+import { draftOf, holdMoney, insert, makerOf, PayoutItem, shared } from './create.ts'
 import { batchOf } from './payout.ts'
 import { cancelMany, tellBatchOver } from './settle.ts'
 import { findPayoutReferences, type NewPayout } from './store.ts'
@@ -128,9 +128,12 @@ export async function acceptMany(
   const given = itemsOf(input)
   refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const currency = currencyTaken(app, currencyIn(input, given))
-  const { drafts, refusals } = await sorted(app, tx, input, given, currency, caller, unreachable)
-  if (refusals.length > 0 && input.on_error === 'abort') throw refused(refusals)
+  const judged = await sorted(app, tx, input, given, currency, caller, unreachable)
   const id = newUuid(caller.receivedMs)
+  // Before its batch, because only then is it known which references were free.
+  const drafts = await store(tx, caller, id, currency, judged.drafts)
+  const refusals = [...judged.refusals, ...takenMeanwhile(judged.drafts, drafts)]
+  if (refusals.length > 0 && input.on_error === 'abort') throw refused(refusals)
   const total = drafts.reduce((sum, draft) => sum + BigInt(draft.amount), 0n)
   const fee = drafts.reduce((sum, draft) => sum + BigInt(draft.fee), 0n)
   const batch = await maybe(
@@ -151,7 +154,7 @@ export async function acceptMany(
     }),
   )
   if (!batch) throw await usedBefore(tx, tenant, input.reference ?? '')
-  await store(tx, caller, id, currency, drafts, refusals)
+  await storeRefusals(tx, tenant, id, refusals)
   if (drafts.length === 0) await tellBatchOver(app, tx, caller, batch)
   else {
     await holdMoney(app, tx, caller, { id, batch_id: id }, total + fee, currency)
@@ -198,24 +201,44 @@ async function sorted(
   return { drafts, refusals }
 }
 
+/**
+ * Stores payouts and gives those that were: a reference may have been used by another request in this very moment. By
+ * reference, so that two batches with the same ones wait for each other in one order.
+ */
 async function store(
   tx: Tx,
   caller: Caller,
   batch: string,
   currency: ReturnType<typeof currencyOf>,
   drafts: readonly NewPayout[],
-  refusals: readonly Refusal[],
-): Promise<void> {
-  for (let start = 0; start < drafts.length; start += storedAtOnce) {
-    const chunk = drafts.slice(start, start + storedAtOnce)
-    const rows = await insert(tx, caller, batch, currency, chunk)
-    // Somebody else used a reference in this very moment.
-    if (rows.length < chunk.length)
-      throw new AppError('DUPLICATE_REFERENCE', 'a reference of the batch is being used by another request')
+): Promise<NewPayout[]> {
+  const inOrder = [...drafts].sort((a, b) => compare(a.reference ?? '', b.reference ?? ''))
+  const stored = new Set<string>()
+  for (let start = 0; start < inOrder.length; start += storedAtOnce) {
+    const chunk = inOrder.slice(start, start + storedAtOnce)
+    const rows = await insert(tx, { ...caller, madeBy: makerOf(caller) }, batch, currency, chunk)
+    for (const { id } of rows) stored.add(id)
   }
+  return drafts.filter(({ id }) => stored.has(id))
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function takenMeanwhile(wanted: readonly NewPayout[], stored: readonly NewPayout[]): Refusal[] {
+  const ids = new Set(stored.map(({ id }) => id))
+  return wanted
+    .filter(({ id }) => !ids.has(id))
+    .map(({ batch_index, reference }) => ({
+      index: batch_index ?? 0,
+      code: 'DUPLICATE_REFERENCE',
+      details: `the reference ${reference} was used before`,
+    }))
+}
+
+async function storeRefusals(tx: Tx, tenant: Tenant, batch: string, refusals: readonly Refusal[]): Promise<void> {
   if (refusals.length === 0) return
   await tx.query(insertRefusals, {
-    ...caller.tenant,
+    ...tenant,
     batch,
     indexes: refusals.map(({ index }) => index),
     codes: refusals.map(({ code }) => code),

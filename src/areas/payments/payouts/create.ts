@@ -80,7 +80,7 @@ export async function accept(
   app: App,
   tx: Tx,
   input: Static<typeof PayoutCreate>,
-  occasion: Occasion,
+  occasion: Making,
   sendsInline: boolean,
 ): Promise<PayoutRow> {
   const { tenant, nowMs } = occasion
@@ -130,7 +130,6 @@ export function draftOf(
     throw new AppError(
       'PROVIDER_UNAVAILABLE',
       `this installation has no account with ${provider} that pays out; its operator enters one`,
-      { retryAfterSeconds: 60 },
     )
   refuseCardNumbers({ description: input.description, recipient: input.recipient, metadata: input.metadata })
   const scheduledAt = scheduledIn(input.scheduled_at, nowMs)
@@ -172,13 +171,23 @@ function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Mon
 
 export function insert(
   tx: Tx,
-  { tenant, nowMs, receivedMs, requestId }: Occasion,
+  { tenant, nowMs, receivedMs, requestId, madeBy }: Making,
   batch: string | null,
   currency: Currency,
   items: readonly NewPayout[],
 ): Promise<PayoutRow[]> {
-  const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
-  return tx.query(insertPayouts, { ...tenant, batch, currency, items: JSON.stringify(items), requestId, ...times })
+  const about = { requestId, madeBy, at: new Date(nowMs), realAt: new Date(receivedMs) }
+  return tx.query(insertPayouts, { ...tenant, batch, currency, items: JSON.stringify(items), ...about })
+}
+
+/** On whose behalf payouts are made, and who makes them, as `makerOf` says. */
+export interface Making extends Occasion {
+  madeBy: string
+}
+
+/** Who makes a payout, and therefore does not approve it: the key, also behind a token that names somebody else, or a member. */
+export function makerOf({ principal }: Caller): string {
+  return principal.signedInAtMs === null ? `key:${principal.keyId}` : principal.actor
 }
 
 /** Sets the money aside that is to be paid; throws when it is not there. */

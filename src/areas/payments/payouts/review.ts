@@ -2,24 +2,25 @@
 // Payouts that wait for a person: their money is held, and nothing looks after them until somebody lets them go here, rejects
 // them, or withdraws them like any other that is pending.
 import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
-import type { Occasion } from '../../../platform/events.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { Payout } from '../events.ts'
-import { watchFrom } from './create.ts'
+import { makerOf, watchFrom } from './create.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { notInReview, reject } from './settle.ts'
 import { endReview, findPayout, type PayoutRow } from './store.ts'
 
 const common = {
   method: 'POST',
-  scope: 'payouts:write',
+  scope: 'payouts:approve',
   limit: 'payments',
   params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
   reply: { status: 200, schema: Payout },
-  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  errors: ['FORBIDDEN', 'NOT_FOUND', 'INVALID_STATE'],
 } as const
 
 const approveRoute = write({
@@ -27,7 +28,8 @@ const approveRoute = write({
   path: '/v1/payouts/:payout_id/approve',
   operation: 'payouts.approve',
   summary: 'Let a payout go that waits for a decision',
-  description: 'It is sent at once, or when its time has come. Your rules are not asked again.',
+  description:
+    'It is sent at once, or when its time has come. Your rules are not asked again. Whoever made it cannot: use another key, with the scope `payouts:approve`.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await approve(app, tx, caller, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.approve', payout.payout_id, { after: { status: payout.status } })
@@ -48,16 +50,18 @@ const rejectRoute = write({
   },
 })
 
-/** Lets a payout go that waited for a person. */
-async function approve(app: App, tx: Tx, { tenant, nowMs, receivedMs }: Occasion, id: string): Promise<PayoutRow> {
+/** Lets a payout go that waited for a person other than the one who made it. */
+async function approve(app: App, tx: Tx, caller: Caller, id: string): Promise<PayoutRow> {
+  const { tenant, nowMs, receivedMs } = caller
+  const found = await maybe(tx.query(findPayout, { ...tenant, id }))
+  if (!found) throw noSuchPayout()
+  if (found.in_review && found.made_by === makerOf(caller))
+    throw new AppError('FORBIDDEN', 'whoever made a payout cannot approve it; use another key, or another member')
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
   const payout = await maybe(tx.query(endReview, { ...tenant, id, ...times }))
-  if (payout) {
-    await watchFrom(app, tx, tenant, payout, false, nowMs)
-    return payout
-  }
-  const found = await maybe(tx.query(findPayout, { ...tenant, id }))
-  throw found ? notInReview(found) : noSuchPayout()
+  if (!payout) throw notInReview((await maybe(tx.query(findPayout, { ...tenant, id }))) ?? found)
+  await watchFrom(app, tx, tenant, payout, false, nowMs)
+  return payout
 }
 
 export const payoutReviewRoutes: readonly Route[] = [approveRoute, rejectRoute]

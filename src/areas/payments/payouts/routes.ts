@@ -15,7 +15,7 @@ import { askedOf, phoneQuery } from '../input.ts'
 import { masked } from '../payment.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
-import { accept, PayoutCreate, sendNow, shared } from './create.ts'
+import { accept, makerOf, PayoutCreate, sendNow, shared } from './create.ts'
 import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { payoutReviewRoutes } from './review.ts'
@@ -62,7 +62,7 @@ const create = write({
   ],
   prepare: (app, { body }, caller) => checkCallback(app, body, caller),
   handle: async (app, tx, { query, body }, caller) => {
-    const payout = recordOf(await accept(app, tx, body, caller, query.wait !== 0))
+    const payout = recordOf(await accept(app, tx, body, { ...caller, madeBy: makerOf(caller) }, query.wait !== 0))
     const { payout_id, status, amount, currency } = payout
     await record(tx, caller, 'payout.create', payout_id, { after: { status, amount: formatMicros(amount), currency } })
     return payout

@@ -48,6 +48,8 @@ export interface PayoutRow {
   failure_reason: string | null
   sequence: number
   request_id: string | null
+  /** The key or the member that asked for it; null for one of before that was noted. */
+  made_by: string | null
   /** From when on it may be sent, by the account's clock. */
   due_at: Date
   completed_at: Date | null
@@ -62,7 +64,7 @@ export interface PayoutRow {
 
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
   fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, sent_by, token, tries,
-  missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, due_at, completed_at, created_at,
+  missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, made_by, due_at, completed_at, created_at,
   updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
   accounts.is_suspended(account_id) as is_suspended`
 
@@ -92,16 +94,24 @@ export interface NewPayout {
 
 /** Stores payouts in one currency; those whose reference was used before are left out. */
 export const insertPayouts = statement.tenant<
-  Tenant & { batch: string | null; currency: string; items: string; requestId: string | null; at: Date; realAt: Date },
+  Tenant & {
+    batch: string | null
+    currency: string
+    items: string
+    requestId: string | null
+    madeBy: string
+    at: Date
+    realAt: Date
+  },
   PayoutRow
 >(
   'payments.insert_payouts',
   `insert into payments.payouts (bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country,
      amount, currency, fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, token,
-     queued, request_id, due_at, created_at, updated_at, touched_at)
+     queued, request_id, made_by, due_at, created_at, updated_at, touched_at)
    select $bucket, $account, $environment, i.id, $batch::uuid, i.batch_index, i.status, i.method, i.provider, i.country,
      i.amount, $currency, i.fee, i.phone, i.bank, i.recipient, i.description, i.reference, i.metadata, i.callback_url, i.scheduled_at,
-     i.token, i.queued, $requestId, i.due_at, $at, $at, $realAt
+     i.token, i.queued, $requestId, $madeBy, i.due_at, $at, $at, $realAt
      from jsonb_to_recordset($items::jsonb) as i(id uuid, batch_index int, status text, method text, provider text, country text,
        amount bigint, fee bigint, phone text, bank jsonb, recipient jsonb, description text, reference text, metadata jsonb,
        callback_url text, scheduled_at timestamptz, token bytea, queued boolean, due_at timestamptz)

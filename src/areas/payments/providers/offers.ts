@@ -4,9 +4,10 @@
 import { type Static, Type } from 'typebox'
 import { cardBrands } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { enabledCurrencies } from '../../../platform/currencies.ts'
 import { list } from '../../../platform/route.ts'
-import { Amount, OneOf } from '../../../platform/schema.ts'
+import { Amount, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
 import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
@@ -55,16 +56,20 @@ export const methods = list({
   summary: 'List the ways to pay',
   scope: 'payments:read',
   query: Type.Object({
+    ...wholeListQuery,
     currency: Type.Optional(Type.String({ maxLength: 3 })),
     country: Type.Optional(Type.String({ maxLength: 2 })),
     direction: Type.Optional(OneOf(['in', 'out'])),
   }),
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],
-  handle: async (app, { query }, { tenant }) => ({
-    rows: [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant), ...(await bankRows(app, query, tenant))],
-    nextCursor: null,
-  }),
+  handle: async (app, { query }, { tenant }) => {
+    const banks = await bankRows(app, query, tenant)
+    const rows = [...mobileRows(app, query, tenant), ...cardRows(app, query, tenant), ...banks]
+    return pageOfWhole(query, rows, ({ method, provider, countries, currencies }) =>
+      [method, provider, countries[0], currencies[0]].join(' '),
+    )
+  },
 })
 
 type MethodQuery = { currency?: string; country?: string; direction?: 'in' | 'out' }

@@ -3,11 +3,12 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
 import { cardCountry } from '../cards/method.ts'
@@ -100,12 +101,13 @@ const listProviders = list({
   operation: 'operator.listPaymentProviders',
   summary: 'List the providers that payments go to, and how they are doing',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: ProviderRecord,
   examples: [{ name: 'All of them' }],
-  handle: async (app) => ({
-    rows: (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row)),
-    nextCursor: null,
-  }),
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row))
+    return pageOfWhole(query, rows, ({ id }) => id)
+  },
 })
 
 const getProvider = read({

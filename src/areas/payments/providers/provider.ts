@@ -3,6 +3,7 @@
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
+import type { Exchange } from '../../../platform/outbound/provider-http.ts'
 import type { BankAccountIn, PayInto } from '../bank/banks.ts'
 import type { CardShown } from '../cards/card.ts'
 
@@ -94,6 +95,8 @@ export interface Market {
   /** ISO 3166. */
   country: string
   currency: Currency
+  /** Told what was asked and answered, for the timeline. */
+  trace?: ((exchange: Exchange) => void) | undefined
 }
 
 /** Words of a provider's answer that it wants to hear again, or that prove that a call is its own. They are stored sealed. */
@@ -115,6 +118,8 @@ export interface Collection extends Ordered {
   callbackUrl: string
   /** Where a payer comes back to who was sent to a page. */
   returnUrl: string
+  /** Of the sandbox: the payer waits for somebody who answers the prompt. */
+  isByHand?: boolean
 }
 
 /** An attempt as it was asked for, given back to whoever asked. */

@@ -6,6 +6,9 @@ import { Simulator } from '../../../platform/simulators.ts'
 /** By provider: what an operator would enter for an account with it. */
 export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
+/** Beside the providers: provider -> what whoever answers its prompts for a payer has to know. */
+export const payers = 'payers'
+
 export const paymentProviders = new Simulator<SimulatedAccounts>('payments')
 
 export function simulatedAccounts(app: Pick<App, 'simulators'>): SimulatedAccounts {

@@ -7,7 +7,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
-import { hook } from '../../../platform/hook.ts'
+import { hook, pagesPerAddress } from '../../../platform/hook.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
@@ -53,7 +53,7 @@ export const receiptHook = hook({
   operation: 'payments.showReceipt',
   summary: 'A payer looks at a receipt',
   maxBytes: 1,
-  limits: [{ by: 'address', perSecond: 500 }],
+  limits: [pagesPerAddress],
   handle: async (app, call) => {
     const named = receiptNamed(call.params.name)
     const payment = named && (await maybe(app.db.query(findReceipt, named)))

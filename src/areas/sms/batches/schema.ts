@@ -88,12 +88,13 @@ export const BatchQuery = Type.Object({
   cursor: listQuery.cursor,
 })
 
-/** A message or, when the id is that of a batch, a batch. */
+/** A message or, when the id is that of a batch, all of it as if it were one: `to` is a list, and `counts` are there too. */
 export const Found = Type.Partial(
   Type.Object({
     ...MessageRecord.properties,
     ...BatchRecord.properties,
     status: Type.String(),
+    to: Type.Union([Type.String(), Type.Array(Type.String())]),
     batch_id: MessageRecord.properties.batch_id,
     links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
   }),

@@ -15,6 +15,7 @@ import type { Priority } from '../message.ts'
 import { carrierKind } from '../network/bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
+import { receiptFrame, submitFrame } from './smpp-frames.ts'
 import { openSession, type SmppSession } from './smpp-session.ts'
 import { centreOf, checkSmpp, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
 import { classOf, pdusOf } from './smpp-submit.ts'
@@ -53,6 +54,7 @@ interface Part {
   throttled: number
   /** Asked before it is written. */
   readonly permit: (() => Promise<boolean>) | null
+  readonly trace: OutboundMessage['trace']
   resolve(outcome: PartOutcome): void
   reject(error: unknown): void
 }
@@ -105,7 +107,7 @@ class SmppCarrier implements Carrier {
   }
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
-    const { account, priority, weight } = message
+    const { account, priority, weight, trace } = message
     const permit = message.permit && once(message.permit)
     const pdus = pdusOf(message, this.#bind)
     const refusal = this.#line.refusal(message, pdus.length)
@@ -113,7 +115,7 @@ class SmppCarrier implements Carrier {
     const outcomes = pdus.map(
       (pdu) =>
         new Promise<PartOutcome>((resolve, reject) => {
-          this.#line.add({ account, priority, weight, pdu, throttled: 0, permit, resolve, reject })
+          this.#line.add({ account, priority, weight, pdu, throttled: 0, permit, trace, resolve, reject })
         }),
     )
     this.#pump()
@@ -135,7 +137,7 @@ class SmppCarrier implements Carrier {
       this.#lost(session, reason, performance.now() < openedMs + soundMs ? failures : 0)
     try {
       const session = await openSession(this.#bind, {
-        onDeliver: (pdu) => this.#deliver(pdu),
+        onDeliver: (pdu, sequence) => this.#deliver(pdu, sequence),
         onClosed: (reason) => {
           holder.isClosed = true
           if (holder.session) lost(holder.session, reason)
@@ -229,19 +231,26 @@ class SmppCarrier implements Carrier {
     const late = new Promise<string>((resolve) => {
       takenLate = resolve
     })
+    const sentMs = performance.now()
     try {
       const answer = await session.submit(part.pdu, (slow) => {
         if (slow.status === commandStatus.ESME_ROK) takenLate(this.#idIn(slow))
       })
       this.#trust()
+      this.#note(part, answer, sentMs)
       this.#answered(part, answer)
     } catch (error) {
+      this.#note(part, { problem: messageOf(error) }, sentMs)
       const isTimeout = error instanceof SessionError && error.kind === 'timeout'
       if (isTimeout) this.#doubt(error.message)
       if (error instanceof SessionError && !error.sent) this.#line.again(part)
       else part.resolve({ kind: 'unknown', reason: messageOf(error), late: isTimeout ? late : null })
     }
     this.#pump()
+  }
+
+  #note({ trace, pdu }: Part, answer: SubmitAnswer | { problem: string }, sentMs: number): void {
+    trace?.note(submitFrame(this.name, pdu, answer, performance.now() - sentMs, trace.masksText))
   }
 
   #trust(): void {
@@ -276,9 +285,9 @@ class SmppCarrier implements Carrier {
   }
 
   /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
-  async #deliver(pdu: DeliverSm): Promise<number> {
+  async #deliver(pdu: DeliverSm, sequence: number): Promise<number> {
     try {
-      if (isReceipt(pdu)) await this.#report(pdu)
+      if (isReceipt(pdu)) await this.#report(pdu, sequence)
       else await this.#intake.incoming(incomingOf(this.name, this.#bind.alphabet, pdu))
       return commandStatus.ESME_ROK
     } catch (error) {
@@ -291,11 +300,14 @@ class SmppCarrier implements Carrier {
     }
   }
 
-  async #report(pdu: DeliverSm): Promise<void> {
+  async #report(pdu: DeliverSm, sequence: number): Promise<void> {
     const parsed = parseReceipt(pdu)
     if (!parsed) this.#log.warn({ bind: this.name }, 'a receipt names no message, or no state that is known')
     const receipt = parsed && receiptOf(this.name, this.#bind.receiptIds, parsed)
-    if (receipt) await this.#intake.receipt(receipt)
+    if (!parsed || !receipt) return
+    const isGood = receipt.status === 'delivered'
+    const frame = (isMasked: boolean) => receiptFrame(this.name, pdu, sequence, parsed.state, isGood, isMasked)
+    await this.#intake.receipt({ ...receipt, frame })
   }
 }
 

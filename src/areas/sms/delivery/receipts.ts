@@ -16,6 +16,7 @@ import type { Undelivered } from './queue.ts'
 import { recallTaken } from './remembered.ts'
 import { reroute } from './reroute.ts'
 import { changeOf, commitSurely, storeReceipt, tell, transferId } from './status.ts'
+import { noteReceipt } from './trace.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
 const keepIdsDays = 4
@@ -164,6 +165,7 @@ async function forget({ db }: App, carriers: readonly string[], id: string): Pro
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
   const { message, part, parts, holder } = named
   const { carrier } = receipt
+  noteReceipt(app, message, receipt)
   if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named, carrier)
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
     app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')

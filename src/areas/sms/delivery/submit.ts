@@ -20,6 +20,7 @@ import { fail, settle } from './outcome.ts'
 import { Permit } from './permit.ts'
 import { lanes, nextReference, Submission, type SubmitRun } from './queue.ts'
 import { recallAccepted } from './remembered.ts'
+import { traceOf } from './trace.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
@@ -116,6 +117,7 @@ async function offer(errand: Errand, message: StoredMessage, terms: Terms): Prom
     const answer = await carrier.submit({
       ...handedOver(message, terms, run.payload.reference ?? nextReference()),
       permit: permit ? () => permit.ask(carrier.name) : null,
+      trace: traceOf(app, message),
       ...(wish ? { wish } : {}),
     })
     const outcome = await settle(errand, message, route, name, answer)
@@ -130,7 +132,7 @@ function handedOver(
   message: StoredMessage,
   { text, weight, leftMs }: Terms,
   reference: number,
-): Omit<OutboundMessage, 'wish' | 'permit'> {
+): Omit<OutboundMessage, 'wish' | 'permit' | 'trace'> {
   return {
     id: message.id,
     account: message.account_id,

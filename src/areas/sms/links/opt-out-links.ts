@@ -9,7 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
-import { hook } from '../../../platform/hook.ts'
+import { hook, pagesPerAddress } from '../../../platform/hook.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
@@ -107,7 +107,7 @@ export const optOutHook = hook({
   summary: 'Whoever got a text asks for no more of them',
   // The button of the page sends an empty form, and some clients a word of their own.
   maxBytes: 1_024,
-  limits: [{ by: 'address', perSecond: 500 }],
+  limits: [pagesPerAddress],
   handle: async (app, { method, params }) => {
     const link = await linkWith(app, params.token)
     if (!link) throw noSuchLink()

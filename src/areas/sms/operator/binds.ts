@@ -5,12 +5,13 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/http/json.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import {
   type BindRow,
@@ -166,12 +167,13 @@ const listBinds = list({
   operation: 'operator.listSmsBinds',
   summary: 'List the connections to carriers, and how they are doing',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: BindRecord,
   examples: [{ name: 'All binds' }],
-  handle: async (app) => ({
-    rows: await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row))),
-    nextCursor: null,
-  }),
+  handle: async (app, { query }) => {
+    const rows = await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row)))
+    return pageOfWhole(query, rows, ({ name }) => name)
+  },
 })
 
 const getBind = read({

@@ -5,11 +5,12 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
 import { BindName } from './binds.ts'
 import { accountNamed } from './numbers.ts'
@@ -158,12 +159,13 @@ const listRoutes = list({
   operation: 'operator.listSmsRoutes',
   summary: 'List which messages go over which binds',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: RouteRecord,
   examples: [{ name: 'All routes' }],
-  handle: async (app) => ({
-    rows: (await app.db.query(selectRoutes, {})).map((row) => routeRecord(app, row)),
-    nextCursor: null,
-  }),
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectRoutes, {})).map((row) => routeRecord(app, row))
+    return pageOfWhole(query, rows, ({ id }) => id)
+  },
 })
 
 const getRoute = read({

@@ -4,9 +4,10 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { networks } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/audit.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { isCountry, usualRegistration } from '../senders/countries.ts'
 import { announcePermission } from '../senders/permissions.ts'
 
@@ -69,12 +70,14 @@ const listCountries = list({
   operation: 'operator.listSmsCountries',
   summary: 'List countries and what they demand of senders',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: CountryRecord,
   examples: [{ name: 'All countries' }],
-  handle: async (app) => {
+  handle: async (app, { query }) => {
     const said = new Map((await app.db.query(selectCountries, {})).map((row) => [row.country, row]))
     const countries = [...new Set([...networks.map(({ country }) => country), ...said.keys()])].sort()
-    return { rows: countries.map((country) => countryRecord(said.get(country) ?? unsaid(country))), nextCursor: null }
+    const rows = countries.map((country) => countryRecord(said.get(country) ?? unsaid(country)))
+    return pageOfWhole(query, rows, ({ country }) => country)
   },
 })
 

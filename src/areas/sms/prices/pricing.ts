@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a segment costs: the operator's price list, or, where it says nothing, a figure that lets an installation be tried.
+// What a segment costs: the operator's price list. Where it says nothing, the test environment has a figure that lets an
+// installation be tried; a live text without a price that somebody set is refused, and so is one to a number without a country.
+import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { Place } from '../../../kernel/phone.ts'
 import { aboutDollars } from '../../../kernel/rough-rates.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 
-/** Of a segment to anywhere, until the operator sets a price. */
+/** Of a test segment to anywhere, until the operator sets a price. */
 const placeholderDollarMicros = 6_200n
 
 export function callersCurrency({ principal }: Caller): Currency {
@@ -16,30 +19,47 @@ export function callersCurrency({ principal }: Caller): Currency {
   return currency
 }
 
-/** Micros for one segment to a place, for the caller's account at its present time. */
+/** Micros for one segment to a place, for the caller's account at its present time; refuses where there is no price. */
 export function segmentPrice(app: App, caller: Caller, place: Place): bigint {
-  return priceOf(
-    app,
-    { account: caller.tenant.account, currency: callersCurrency(caller), atMs: caller.receivedMs },
-    place,
-  )
+  const price = priceOf(app, buyerOf(caller), place)
+  if (price instanceof AppError) throw price
+  return price
+}
+
+/** The same for a list of prices: null where there is none. */
+export function listedPrice(app: App, caller: Caller, place: Place): bigint | null {
+  const price = priceOf(app, buyerOf(caller), place)
+  return price instanceof AppError ? null : price
 }
 
 /** When the operator's price of a segment came into force; null while there is none. */
 export function pricedSince(app: App, caller: Caller, place: Place): Date | null {
-  const { account } = caller.tenant
-  return app.prices.inForceSince(wanted({ account, currency: callersCurrency(caller), atMs: caller.receivedMs }, place))
+  return app.prices.inForceSince(wanted(buyerOf(caller), place))
 }
 
 interface Buyer {
-  account: string
+  tenant: Tenant
   currency: Currency
   atMs: number
 }
 
-/** What a segment costs an account that asks nothing just now. */
-export function priceOf(app: App, buyer: Buyer, place: Place): bigint {
-  return app.prices.quote(wanted(buyer, place))?.micros ?? aboutDollars(placeholderDollarMicros, buyer.currency)
+function buyerOf(caller: Caller): Buyer {
+  return { tenant: caller.tenant, currency: callersCurrency(caller), atMs: caller.receivedMs }
+}
+
+/** What a segment costs an account that asks nothing just now, or why it cannot be sold. */
+export function priceOf(app: App, buyer: Buyer, place: Place): bigint | AppError {
+  const isLive = buyer.tenant.environment === 'live'
+  if (isLive && place.country === null)
+    return new AppError('COUNTRY_NOT_ENABLED', 'the number belongs to no country; live texts go to countries only')
+  const quoted = app.prices.quote(wanted(buyer, place))
+  if (quoted) return quoted.micros
+  return isLive
+    ? new AppError(
+        'COUNTRY_NOT_ENABLED',
+        `texts to ${place.country} have no price in ${buyer.currency} yet; the operator sets it under /v1/operator/prices`,
+      )
+    : aboutDollars(placeholderDollarMicros, buyer.currency)
 }
 
 const area = 'sms'
@@ -47,7 +67,7 @@ const unit = 'segment'
 
 export const smsCharges: Charges = { [area]: [unit] }
 
-function wanted({ account, currency, atMs }: Buyer, { country, network }: Place) {
+function wanted({ tenant: { account }, currency, atMs }: Buyer, { country, network }: Place) {
   return {
     area,
     unit,

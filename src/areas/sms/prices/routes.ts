@@ -2,12 +2,13 @@
 // What customers ask before they send: what is left to spend, what a segment costs, and whose a number is.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { factsOf, isE164, networks, type Place } from '../../../kernel/phone.ts'
+import { factsOf, isE164, networks } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { list, read } from '../../../platform/route.ts'
 import { portabilityOf } from '../ported/places.ts'
 import { PhoneParam } from '../schema.ts'
-import { callersCurrency, pricedSince, segmentPrice } from './pricing.ts'
+import { callersCurrency, listedPrice, pricedSince } from './pricing.ts'
 import { BalanceRecord, LookupReply, PricingQuery, PricingReply } from './schema.ts'
 
 /** With fewer segments left than this, the balance is low. */
@@ -25,15 +26,15 @@ export const balance = read({
     const currency = callersCurrency(caller)
     const wallet = (await walletsOf(app.db, caller.tenant)).find((one) => one.currency === currency)
     const available = wallet?.availableMicros ?? 0n
-    const price = segmentPrice(app, caller, { country: caller.principal.facts.country, network: null })
-    const segments = price > 0n && available > 0n ? available / price : 0n
+    const price = listedPrice(app, caller, { country: caller.principal.facts.country, network: null })
+    const segments = price !== null && price > 0n && available > 0n ? available / price : 0n
     return {
       balance: wallet?.balanceMicros ?? 0n,
       currency,
       reserved: wallet?.heldMicros ?? 0n,
       available,
       credit_limit: wallet?.overdraftMicros ?? 0n,
-      low_balance: price > 0n && segments < lowSegments,
+      low_balance: price !== 0n && segments < lowSegments,
       estimated_segments: Number(segments),
       updated_at: wallet?.updatedAt ?? new Date(caller.nowMs),
     }
@@ -44,6 +45,7 @@ export const pricing = list({
   path: '/v1/sms/pricing',
   operation: 'sms.pricing',
   summary: 'List what a segment costs, by country and network',
+  description: 'Live, only what the operator has set a price for: nothing else can be sent.',
   scope: 'sms:read',
   query: PricingQuery,
   row: PricingReply,
@@ -51,19 +53,19 @@ export const pricing = list({
   handle: async (app, { query }, caller) => {
     const wanted = networks.filter(({ country }) => query.country === undefined || country === query.country)
     const countries = [...new Set([...wanted.map(({ country }) => country), ...(query.country ? [query.country] : [])])]
-    const row = (place: Place & { country: string }, code: string | null): Static<typeof PricingReply> => ({
-      ...place,
-      mcc_mnc: code,
-      direction: 'outbound',
-      price: segmentPrice(app, caller, place),
-      currency: callersCurrency(caller),
-      effective_from: pricedSince(app, caller, place),
-    })
-    const rows = countries.flatMap((country) => [
-      row({ country, network: null }, null),
-      ...wanted.filter((one) => one.country === country).map(({ network, code }) => row({ country, network }, code)),
+    const places = countries.flatMap((country) => [
+      { country, network: null, mcc_mnc: null },
+      ...wanted
+        .filter((one) => one.country === country)
+        .map(({ network, code }) => ({ country, network, mcc_mnc: code })),
     ])
-    return { rows, nextCursor: null }
+    const rows = places.flatMap((place): Static<typeof PricingReply>[] => {
+      const price = listedPrice(app, caller, place)
+      if (price === null) return []
+      const since = pricedSince(app, caller, place)
+      return [{ ...place, direction: 'outbound', price, currency: callersCurrency(caller), effective_from: since }]
+    })
+    return pageOfWhole(query, rows, ({ country, network }) => `${country} ${network ?? ''}`)
   },
 })
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of what customers ask before they send.
 import { Type } from 'typebox'
-import { Amount, At, CountryCode, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, CountryCode, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 
 export const BalanceRecord = Type.Object(
   {
@@ -17,7 +17,7 @@ export const BalanceRecord = Type.Object(
   { title: 'SmsBalance' },
 )
 
-export const PricingQuery = Type.Object({ country: Type.Optional(CountryCode()) })
+export const PricingQuery = Type.Object({ ...wholeListQuery, country: Type.Optional(CountryCode()) })
 
 export const PricingReply = Type.Object(
   {
@@ -27,7 +27,9 @@ export const PricingReply = Type.Object(
     direction: OneOf(['outbound']),
     price: Amount({ description: 'Per segment' }),
     currency: Type.String(),
-    effective_from: Nullable(At({ description: 'Since when; null while the operator has set no price' })),
+    effective_from: Nullable(
+      At({ description: 'Since when; null in the test environment while the operator has set no price' }),
+    ),
   },
   { title: 'SmsPrice' },
 )

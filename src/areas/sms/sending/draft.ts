@@ -78,21 +78,22 @@ const standingOf = statement.home<{ account: string }, { currency: string; is_su
 
 /**
  * A message that no request describes in detail, such as a reply: transactional, sent now, and paid for in the currency of
- * its account at that account's price. Gives why there is none when the account is suspended; what else it may send, and who
- * takes it, is for the caller to ask.
+ * its account at that account's price. Gives why there is none when the account is suspended or nobody set a price; what else
+ * it may send, and who takes it, is for the caller to ask.
  */
 export async function plainDraft(
   app: App,
   queryable: Queryable,
-  { tenant: { account }, receivedMs }: Occasion,
+  { tenant, receivedMs }: Occasion,
   said: Pick<Draft, 'uuid' | 'to' | 'from' | 'text'>,
 ): Promise<Draft | AppError> {
-  const { currency, is_suspended } = await one(queryable.query(standingOf, { account }))
+  const { currency, is_suspended } = await one(queryable.query(standingOf, { account: tenant.account }))
   if (is_suspended) return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   await findPlaces(app, [said.to])
   const place = placeFor(app, said.to)
-  const unitPrice = priceOf(app, { account, currency, atMs: receivedMs }, place)
+  const unitPrice = priceOf(app, { tenant, currency, atMs: receivedMs }, place)
+  if (unitPrice instanceof AppError) return unitPrice
   return {
     ...said,
     place,

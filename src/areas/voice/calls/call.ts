@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The noun: how a call moves from status to status, what an ending means, what it costs. Pure.
 import { idOf } from '../../../kernel/ids.ts'
-import type { CallRow, CallStatus } from './store.ts'
+import type { Quality } from '../../../protocols/rtp/reception.ts'
+import type { CallQuality, CallRow, CallStatus } from './store.ts'
 
 const order: readonly CallStatus[] = ['initiated', 'started', 'ringing', 'answered']
 
@@ -47,6 +48,14 @@ export function conversationOf({ conversation }: Pick<CallRow, 'conversation'>):
   return `CON-${idOf('call', conversation).slice(5)}`
 }
 
+/** Quality of a leg as the API shows it. */
+export function qualityOf(measured: Quality | null): CallQuality | null {
+  if (measured === null) return null
+  const rounded = (value: number) => Math.round(value * 100) / 100
+  const { mos, jitterMs, lossPercent, rttMs } = measured
+  return { mos, jitter_ms: rounded(jitterMs), packet_loss_pct: rounded(lossPercent), rtt_ms: rounded(rttMs) }
+}
+
 /** What the API shows of a call. */
 export function resourceOf(row: CallRow) {
   return {
@@ -57,10 +66,10 @@ export function resourceOf(row: CallRow) {
     direction: row.direction,
     from: row.from_number,
     to: row.to_number,
-    agent_id: null,
-    queue_id: null,
-    ivr_id: null,
-    conference_id: null,
+    agent_id: row.agent_id,
+    queue_id: row.queue_id,
+    ivr_id: row.ivr_id,
+    conference_id: row.conference_id,
     parent_call_id: row.parent === null ? null : idOf('call', row.parent),
     custom_data: JSON.parse(row.custom_data),
     record: row.record,

@@ -11,8 +11,8 @@ import type { One, Tenant } from '../../../platform/tenant.ts'
 import type { PlayRequest } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { isOver } from './call.ts'
+import { clockOffsetOf } from './clock-offset.ts'
 import { CallRecord } from './record.ts'
-import { clockOffsetOf } from './session-kind.ts'
 import { type CallRow, findCall } from './store.ts'
 
 export async function callOf(app: App, tenant: Tenant, id: string): Promise<CallRow> {

@@ -7,6 +7,7 @@ import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
 import { readActions } from '../flow/action.ts'
@@ -14,6 +15,7 @@ import { ownerOfNumber } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { conversationOf } from './call.ts'
+import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
@@ -29,15 +31,24 @@ const farthestMs = 30 * dayMs
 export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Caller): Promise<CallPlan> {
   const plan = planOf(wanted)
   for (const [field, url] of urlsOf(wanted)) await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
-  const blocked = app.config.PAMOJA_VOICE_BLOCKED_PREFIXES.split(',').filter((prefix) => prefix !== '')
-  if (blocked.some((prefix) => wanted.to.startsWith(prefix.trim())))
-    throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${wanted.to.slice(0, 5)}… are blocked`)
-  await requireOwned(app, tenant, wanted.from)
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
   if (at && at.getTime() > nowMs + farthestMs) throw invalid('scheduled_at', 'must be at most 30 days ahead')
-  if (telephoneNetworkOf(app).waysTo(tenant.environment, wanted.to).length === 0)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk leads to this number', { retryAfterSeconds: 60 })
+  await checkNumbers(app, tenant, wanted)
   return plan
+}
+
+/** Whether an account may call a number and show another, and whether anything leads there. */
+export async function checkNumbers(
+  app: App,
+  tenant: Tenant,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const blocked = app.config.PAMOJA_VOICE_BLOCKED_PREFIXES.split(',').filter((prefix) => prefix !== '')
+  if (blocked.some((prefix) => to.startsWith(prefix.trim())))
+    throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
+  await requireOwned(app, tenant, from)
+  if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
 }
 
 /** A test key may show every number that nobody else has registered; a live one only its own. */
@@ -79,14 +90,45 @@ function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, strin
   return all.flatMap(([field, url]) => (url === undefined ? [] : [[field, url] as [string, string]]))
 }
 
-export async function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
-  const { tenant, receivedMs, nowMs, principal } = caller
+/** A call that was checked. */
+export interface NewCall {
+  readonly from: string
+  readonly to: string
+  readonly plan: CallPlan
+  readonly customData?: Readonly<Record<string, unknown>>
+  readonly eventUrl?: string | null
+  readonly record?: boolean
+  readonly delayMs?: number
+  /** False: it waits until somebody rings it into a room. */
+  readonly isPlaced?: boolean
+  /** The currency of the account, where it is known. */
+  readonly currency?: string
+}
+
+export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, plan: CallPlan): Promise<CallRow> {
+  const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
+  return newCall(app, tx, caller, {
+    currency: caller.principal.facts.currency,
+    from: wanted.from,
+    to: wanted.to,
+    plan,
+    customData: wanted.custom_data ?? {},
+    eventUrl: wanted.event_url ?? null,
+    record: wanted.record ?? false,
+    delayMs: Math.max(0, (at?.getTime() ?? caller.nowMs) - caller.nowMs),
+  })
+}
+
+/** Sets the money of the first minute aside, stores the call, tells of it, and has it placed. */
+export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
+  const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
+  const { tenant, receivedMs, nowMs, requestId } = occasion
   const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
   if ((await callsUnderWay(tx, tenant)) >= most)
     throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
   const id = newUuid(receivedMs)
-  const { currency } = principal.facts
-  const minute = minutePriceOf(app, tenant.account, currency, wanted.to)
+  const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
+  const minute = minutePriceOf(app, tenant, currency, wanted.to)
   if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n)))
     throw new AppError('INSUFFICIENT_BALANCE', `the ${currency} wallet does not cover the first minute of the call`)
   const row = await one(
@@ -99,40 +141,34 @@ export async function createCall(app: App, tx: Tx, wanted: Wanted, caller: Calle
       from: wanted.from,
       to: wanted.to,
       plan: JSON.stringify(plan),
-      custom: JSON.stringify(wanted.custom_data ?? {}),
-      eventUrl: wanted.event_url ?? null,
-      record: wanted.record ?? false,
+      custom: JSON.stringify(customData),
+      eventUrl,
+      record,
       startedAt: new Date(nowMs),
       minuteMicros: minute,
       currency,
       node: null,
     }),
   )
-  await app.outbox.emit(
-    tx,
-    callEvents.initiated,
-    { tenant, receivedMs, nowMs, requestId: caller.requestId },
-    idOf('call', id),
-    {
-      account_id: caller.accountId,
-      call_id: idOf('call', id),
-      conversation_uuid: conversationOf(row),
-      direction: 'outbound',
-      from: row.from_number,
-      to: row.to_number,
-      agent_id: null,
-      queue_id: null,
-      custom_data: wanted.custom_data ?? {},
-      sequence: 0,
-      status: 'initiated',
-      started_at: row.started_at,
-    },
-  )
-  const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
-  const delayMs = Math.max(0, (at?.getTime() ?? nowMs) - nowMs)
-  const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
-  await app.work.add(tx, place)
-  tx.afterCommit(() => app.work.begin(place))
+  await app.outbox.emit(tx, callEvents.initiated, { tenant, receivedMs, nowMs, requestId }, idOf('call', id), {
+    account_id: idOf('account', tenant.account),
+    call_id: idOf('call', id),
+    conversation_uuid: conversationOf(row),
+    direction: 'outbound',
+    from: row.from_number,
+    to: row.to_number,
+    agent_id: null,
+    queue_id: null,
+    custom_data: customData,
+    sequence: 0,
+    status: 'initiated',
+    started_at: row.started_at,
+  })
+  if (isPlaced) {
+    const place = app.work.prepare(placeJob, tenant, { call: id }, { delayMs })
+    await app.work.add(tx, place)
+    tx.afterCommit(() => app.work.begin(place))
+  }
   if (row.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
   return row
 }

@@ -3,24 +3,20 @@
 // a program on this machine reaches the number's owner in the test environment.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, statement } from '../../../platform/db.ts'
+import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
-import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
 import { findNumber, type NumberRow } from '../numbers/store.ts'
+import { clockOffsetOf } from './clock-offset.ts'
+import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { clockOffsetOf } from './session-kind.ts'
 import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
 import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
-
-const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
-  'voice.currency_of',
-  'select accounts.currency_of($account::uuid) as currency',
-)
 
 /** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
 interface Expected {
@@ -31,7 +27,8 @@ interface Expected {
 export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
-  const to = numberIn(call.requestUri)
+  // A network that was registered with calls the name it was given; the number is in the header then.
+  const to = numberIn(call.requestUri) ?? numberIn(parseAddress(call.to).uri.text)
   const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
   if (to === null) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
@@ -43,22 +40,32 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
       held.isGone = true
     },
   }
-  begin(app, call, { from, to, expected }, handlers, () => held.isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
-    call.reject(500)
-    expected?.came(null)
-  })
+  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => held.isGone).catch(
+    (error) => {
+      app.log.error({ error }, 'a call that came in could not be taken')
+      call.reject(500)
+      expected?.came(null)
+    },
+  )
   return handlers
+}
+
+/** Who calls whom, and for whom. */
+interface Arrival {
+  from: string
+  to: string
+  expected: Expected | null
+  environment: Environment
 }
 
 async function begin(
   app: App,
   call: SipCall,
-  { from, to, expected }: { from: string; to: string; expected: Expected | null },
+  { from, to, expected, environment }: Arrival,
   handlers: CallHandlers,
   isGone: () => boolean,
 ): Promise<void> {
-  const number = await findNumber(app.db, expected?.tenant.environment ?? 'test', to)
+  const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
   const tenant = expected?.tenant ?? (number && tenantOf(number))
   const application = number && tenant && number.account_id === tenant.account ? number : null
   if (!tenant || !application?.answer_url) {
@@ -89,7 +96,7 @@ async function insertIncoming(
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-  const currency = (await maybe(app.db.query(currencyOf, { account: tenant.account })))?.currency ?? 'USD'
+  const currency = await currencyOf(app, tenant.account)
   const minute = inboundPriceOf(app, tenant.account, currency)
   const plan: CallPlan = {
     ...(application.answer_url === null ? {} : { answer_url: application.answer_url }),

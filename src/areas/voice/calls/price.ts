@@ -5,10 +5,12 @@ import { isCurrency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { telephoneNetworkOf } from './telephone-network.ts'
 
 const area = 'voice'
 
-export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute'] }
+export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute', 'sip_minute'] }
 
 /** Micros of a minute to anywhere in a few currencies, about five US cents; others have the figure of the dollar. */
 const placeholderMicros: Readonly<Record<string, bigint>> = {
@@ -26,9 +28,11 @@ const placeholderMicros: Readonly<Record<string, bigint>> = {
 }
 const dollarMicros = 50_000n
 
-/** Micros of a minute to a number. */
-export function minutePriceOf(app: App, account: string, currency: string, to: string): bigint {
+/** Micros of a minute to a number: by its prefix, by country and network, or the placeholder. */
+export function minutePriceOf(app: App, { account }: Tenant, currency: string, to: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  const rate = telephoneNetworkOf(app).trunks.rateOf(to, currency)
+  if (rate !== null) return rate
   const { country, network } = placeOf(to)
   const price = app.prices.quote({
     area,
@@ -45,4 +49,10 @@ export function minutePriceOf(app: App, account: string, currency: string, to: s
 export function inboundPriceOf(app: App, account: string, currency: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   return app.prices.quote({ area, unit: 'inbound_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
+}
+
+/** Calls to a SIP address go over nobody's network but the customer's, and cost what the operator says. */
+export function sipMinutePriceOf(app: App, account: string, currency: string): bigint {
+  if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  return app.prices.quote({ area, unit: 'sip_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
 }

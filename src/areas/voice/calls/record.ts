@@ -2,6 +2,7 @@
 // A call under way as its node keeps it: status, money and everything that happened, written down in the order in which it
 // happened. Each change is one transaction with its event and its charge; changes wait for each other.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -14,6 +15,7 @@ import {
   type CallRow,
   type CallStatus,
   extendHold,
+  heldFor,
   insertEvent,
   saveCall,
   settleHold,
@@ -28,15 +30,18 @@ interface Traced {
   sequence: number | null
   kind: string
   at: Date
-  data: object
+  /** JSON. */
+  data: string
 }
 
 export interface EndOfCall {
   status: CallStatus
   cause: string
-  by: 'caller' | 'callee' | 'api' | 'system' | null
+  by: 'caller' | 'callee' | 'agent' | 'api' | 'system' | null
   sipCode?: number | null
   quality?: CallQuality | null
+  /** When it ended, by the account's clock; now unless told. */
+  atMs?: number
 }
 
 export class CallRecord {
@@ -47,6 +52,7 @@ export class CallRecord {
   private traced: Traced[] = []
   private line: Promise<void> = Promise.resolve()
   private heldSeconds: number
+  private extending: Promise<boolean> = Promise.resolve(true)
   /** Called when the wallet does not cover more of the call; with the seconds that are paid for. */
   onUnpaid: (secondsLeft: number) => void = () => undefined
 
@@ -72,7 +78,7 @@ export class CallRecord {
 
   /** Writes down something that only the trace shows; it is stored with the next change, or soon. */
   trace(kind: string, data: object): void {
-    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data })
+    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data: JSON.stringify(data) })
   }
 
   /** Tells the customer of something beside the statuses, such as a mistake in the flow. */
@@ -83,10 +89,13 @@ export class CallRecord {
 
   private told(extra: object): Traced {
     const at = new Date(this.nowMs)
-    return { sequence: this.row.sequence, kind: 'event', at, data: { ...this.eventBody(at), ...extra } }
+    const body = JSON.stringify({ ...this.eventBody(at), ...extra })
+    // Money is written digit by digit; a number of JavaScript would round it.
+    const data = `${body.slice(0, -1)},"cost":${formatMicros(this.row.cost)}}`
+    return { sequence: this.row.sequence, kind: 'event', at, data }
   }
 
-  /** Body of what goes to event_url. */
+  /** Body of what goes to event_url, but for the cost. */
   private eventBody(at: Date) {
     const { row } = this
     return {
@@ -102,7 +111,6 @@ export class CallRecord {
       timestamp: momentText(at),
       reason: row.hangup_cause,
       sip_code: row.sip_code,
-      cost: Number(row.cost) / 1_000_000,
       currency: row.currency,
     }
   }
@@ -125,10 +133,10 @@ export class CallRecord {
   }
 
   /** The end, once: what was spoken is paid, what is left is given back. */
-  end({ status, cause, by, sipCode, quality }: EndOfCall): boolean {
+  end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
-    const ended = new Date(this.nowMs)
+    const ended = new Date(atMs)
     const seconds = secondsBetween(row.answered_at, ended)
     const paidFor = Math.min(seconds, this.heldSeconds)
     this.row = {
@@ -186,8 +194,14 @@ export class CallRecord {
       const { status, phase, recordings, duration, position, sequence, cost } = row
       const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }
       const ending = { hangupCause: row.hangup_cause, hangupBy: row.hangup_by, sipCode: row.sip_code, cost, quality }
-      const now = { status, phase, recordings, position, sequence }
-      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...times, ...ending })
+      const now = { status, phase, recordings, position, sequence, heldSeconds: row.held_seconds }
+      const within = {
+        agentId: row.agent_id,
+        queueId: row.queue_id,
+        ivrId: row.ivr_id,
+        conferenceId: row.conference_id,
+      }
+      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...within, ...times, ...ending })
       if (!kept) return
       for (const [i, { sequence, kind, at, data }] of traced.entries())
         await tx.query(insertEvent, {
@@ -196,7 +210,7 @@ export class CallRecord {
           sequence,
           kind,
           at,
-          data: JSON.stringify(data),
+          data,
         })
       await also(tx)
       await this.app.outbox.emitAll(tx, events)
@@ -213,8 +227,8 @@ export class CallRecord {
       direction: row.direction,
       from: row.from_number,
       to: row.to_number,
-      agent_id: null,
-      queue_id: null,
+      agent_id: row.agent_id,
+      queue_id: row.queue_id,
       custom_data: JSON.parse(row.custom_data),
       sequence: row.sequence,
     }
@@ -229,6 +243,7 @@ export class CallRecord {
         outbox.prepare(callEvents.answered, occasion, this.id, {
           ...about,
           status,
+          duration: row.duration,
           answered_at: row.answered_at ?? new Date(nowMs),
           wait_seconds: waited,
           answered_by: row.direction === 'inbound' ? 'flow' : 'callee',
@@ -243,8 +258,8 @@ export class CallRecord {
       duration: row.duration,
       hangup_cause: causeOf(row) ?? 'normal',
       hangup_by: byOf(row),
-      talk_seconds: row.duration,
-      hold_seconds: 0,
+      talk_seconds: row.duration - row.held_seconds,
+      hold_seconds: row.held_seconds,
       wait_seconds: waited,
       recording_ids: row.recordings.map((id) => idOf('recording', id)),
       cost: row.cost,
@@ -259,14 +274,40 @@ export class CallRecord {
 
   /** Sets more money aside when what is paid for runs low. Called every second or so while the call is answered. */
   async renew(): Promise<void> {
-    const { row } = this
-    if (row.answered_at === null || row.minute_micros === 0n || this.isOver) return
-    const spoken = (this.nowMs - row.answered_at.getTime()) / 1_000
+    const { answered_at } = this.row
+    if (answered_at === null || this.isOver) return
+    const spoken = (this.nowMs - answered_at.getTime()) / 1_000
     if (this.heldSeconds - spoken > renewSeconds) return
     // After a jump of the account's clock, enough for all of it.
-    const more = Math.max(holdSeconds, Math.ceil(spoken + holdSeconds - this.heldSeconds))
-    if (await extendHold(this.app.db, this.one, costOf(row.minute_micros, more))) this.heldSeconds += more
-    else this.onUnpaid(this.heldSeconds - spoken)
+    const isPaid = await this.extendTo(Math.max(this.heldSeconds, Math.ceil(spoken)) + holdSeconds)
+    if (!isPaid) this.onUnpaid(this.heldSeconds - spoken)
+  }
+
+  /** Sets aside what is missing for everything that was spoken until then, so that the end charges all of it. */
+  async cover(endMs: number): Promise<void> {
+    const { answered_at } = this.row
+    if (answered_at === null || this.isOver) return
+    await this.extendTo(secondsBetween(answered_at, new Date(endMs)))
+  }
+
+  /** One extension after the other; each sees what the last one set aside. False: the wallet does not cover it. */
+  private extendTo(seconds: number): Promise<boolean> {
+    const extended = this.extending.then(async () => {
+      const more = seconds - this.heldSeconds
+      if (more <= 0) return true
+      if (!(await extendHold(this.app.db, this.one, costOf(this.row.minute_micros, more)))) return false
+      this.heldSeconds += more
+      return true
+    })
+    this.extending = extended.catch(() => false)
+    return extended
+  }
+
+  /** Learns what is set aside for a call that another node had. */
+  async recall(): Promise<void> {
+    const { minute_micros } = this.row
+    if (minute_micros === 0n) return
+    this.heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
 }
 

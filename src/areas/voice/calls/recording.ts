@@ -1,162 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording while it is made: its sound comes second by second, and becomes a stored, encrypted WAV file when it ends. Until
-// then it is in memory, with a bound; what is longer is cut there and says so.
+// A recording while it is made: its sound comes second by second and goes on to the store, encrypted, as it comes. What is kept is
+// the bare samples; the head of a WAV file, which says how long it is, is put before them when they are fetched.
+import { createHash } from 'node:crypto'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { statement } from '../../../platform/db.ts'
 import { fileKind } from '../../../platform/storage/file-kind.ts'
-import { mine, type One } from '../../../platform/tenant.ts'
+import type { One, Tenant } from '../../../platform/tenant.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
+import { recordingEvents } from '../recordings/events.ts'
+import { fileAddressOf, finishRecording, insertRecording, type RecordingRow, recordOf } from '../recordings/store.ts'
 
-const mostBytes = 240 * 1_024 * 1_024
-/** Most of one recording: two hours of one channel, one of two. */
-const mostSamples = 7_200 * 8_000
+const mostBytes = 512 * 1_024 * 1_024
 const keepDays = 90
-const addressSeconds = 3_600
+/** Bytes that wait for the store; more than these means that it does not keep up. */
+const mostWaiting = 4 * 1_024 * 1_024
+const bytesPerSecond = 16_000
 
-const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/wav': mostBytes }, keepDays })
+const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16': mostBytes }, keepDays })
 
-const insert = statement.tenant<One & { call: string; channels: number; at: Date }, object>(
-  'voice.insert_recording',
-  `insert into voice.recordings (bucket, account_id, environment, id, call_id, status, channels, started_at)
-   values ($bucket, $account, $environment, $id, $call, 'recording', $channels, $at)`,
-)
-
-const finish = statement.tenant<
-  One & {
-    status: string
-    duration: number
-    file: string | null
-    size: bigint | null
-    sha256: string | null
-    reason: string | null
-    at: Date
-    expires: Date | null
-  },
-  object
->(
-  'voice.finish_recording',
-  `update voice.recordings
-      set status = $status, duration_ms = $duration, file_id = $file, size_bytes = $size, sha256 = $sha256, reason = $reason,
-          ended_at = $at, expires_at = $expires
-    where ${mine} and id = $id and status = 'recording'`,
-)
-
-interface Told {
-  recording_uuid: string
-  recording_url: string
-  start_time: string
-  end_time: string
-  duration: number
-  size: number
-  format: 'wav'
-  channels: number
+/** What is recorded, and where it is told. */
+export interface Recorded {
+  tenant: Tenant
+  call: string | null
+  conference: string | null
 }
 
 export class RecordingInProgress {
   readonly id: string
   private readonly app: App
   private readonly one: One
+  private readonly of: Recorded
   private readonly channels: number
-  private readonly startedMs: number
   private readonly done: ((recording: RecordingInProgress) => void) | null
-  private readonly chunks: Buffer[] = []
-  private samples = 0
+  private readonly sound = new Waiting()
+  private readonly storing: Promise<Awaited<ReturnType<App['storage']['put']>>>
   private readonly begun: Promise<unknown>
-  private finished: Promise<Told | null> | null = null
+  private bytes = 0
+  private finished: Promise<RecordingRow | null> | null = null
 
-  constructor(app: App, call: One, channels: number, nowMs: number, done: RecordingInProgress['done']) {
+  constructor(app: App, of: Recorded, channels: number, nowMs: number, done: RecordingInProgress['done']) {
     this.app = app
     this.id = newUuid(app.clock.nowMs())
-    this.one = { ...call, id: this.id }
+    const { bucket, account, environment } = of.tenant
+    this.one = { bucket, account, environment, id: this.id }
+    this.of = of
     this.channels = channels
-    this.startedMs = nowMs
     this.done = done
-    this.begun = app.db.query(insert, { ...this.one, call: call.id, channels, at: new Date(nowMs) })
+    this.begun = app.db.query(insertRecording, {
+      ...this.one,
+      call: of.call,
+      conference: of.conference,
+      channels,
+      at: new Date(nowMs),
+    })
     this.begun.catch((error) => app.log.error({ error }, 'a recording could not be noted'))
+    const name = `${idOf('recording', this.id)}.l16`
+    this.storing = app.storage.put(recordingFiles, {
+      tenant: this.one,
+      type: 'audio/l16',
+      name,
+      bytes: this.sound,
+      nowMs,
+    })
+    this.storing.catch(() => this.sound.refuse())
+  }
+
+  get durationMs(): number {
+    return (this.bytes * 1_000) / (bytesPerSecond * this.channels)
   }
 
   /** A second of every channel, woven together as WAV has it. */
   add(channels: readonly Int16Array[]): void {
     const length = channels[0]?.length ?? 0
-    if (this.samples + length * channels.length > mostSamples) return
     const chunk = Buffer.allocUnsafe(length * channels.length * 2)
     for (let i = 0; i < length; i++)
       for (let c = 0; c < channels.length; c++) chunk.writeInt16LE(channels[c]?.[i] ?? 0, 2 * (i * channels.length + c))
-    this.chunks.push(chunk)
-    this.samples += length * channels.length
+    this.sound.push(chunk)
+    this.bytes += chunk.length
   }
 
   end(durationMs: number, nowMs: number): void {
     if (this.finished) return
+    this.sound.end()
     this.finished = this.store(durationMs, nowMs).catch(async (error) => {
-      this.app.log.error({ error }, 'a recording could not be stored')
-      await this.note('failed', durationMs, nowMs, 'it could not be stored').catch(() => undefined)
+      this.app.log.error({ error, recording: idOf('recording', this.id) }, 'a recording could not be stored')
+      await this.fail(durationMs, nowMs).catch(() => undefined)
       return null
     })
     this.done?.(this)
   }
 
-  /** What is told of it once it is stored; null if it could not be, or is not over. */
-  stored(): Promise<Told | null> {
+  /** The recording once it is stored; null if it could not be, or is not over. */
+  stored(): Promise<RecordingRow | null> {
     return this.finished ?? Promise.resolve(null)
   }
 
-  private note(status: string, durationMs: number, nowMs: number, reason: string | null): Promise<unknown> {
-    return this.app.db.query(finish, {
-      ...this.one,
-      status,
-      duration: Math.round(durationMs),
-      file: null,
-      size: null,
-      sha256: null,
-      reason,
-      at: new Date(nowMs),
-      expires: null,
-    })
-  }
-
-  private async store(durationMs: number, nowMs: number): Promise<Told | null> {
+  private async store(durationMs: number, nowMs: number): Promise<RecordingRow | null> {
     await this.begun
-    const { chunks, channels, app } = this
-    const length = 2 * this.samples
-    async function* bytes(): AsyncGenerator<Buffer> {
-      yield wavHeader(length, channels)
-      yield* chunks
-    }
-    const name = `${idOf('recording', this.id)}.wav`
-    const arrived = await app.storage.put(recordingFiles, {
-      tenant: this.one,
-      type: 'audio/wav',
-      name,
-      bytes: bytes(),
-      nowMs,
-    })
-    await app.db.tx(this.one, async (tx) => {
+    if (this.bytes === 0) throw new Error('nothing was recorded')
+    const { app } = this
+    const arrived = await this.storing
+    if (this.sound.isRefused) throw new Error('the store did not keep up')
+    const kept = await app.db.tx(this.one, async (tx) => {
       await app.storage.keep(tx, arrived)
-      await tx.query(finish, {
+      const [row] = await tx.query(finishRecording, {
         ...this.one,
-        status: 'ready',
+        status: 'processing',
         duration: Math.round(durationMs),
         file: arrived.id,
-        size: BigInt(arrived.bytes),
-        sha256: arrived.sha256.toString('hex'),
+        size: BigInt(arrived.bytes + wavHeader(0, this.channels).length),
+        sha256: null,
         reason: null,
         at: new Date(nowMs),
         expires: arrived.expiresAt,
       })
+      return row ?? null
     })
-    chunks.length = 0
-    return {
-      recording_uuid: idOf('recording', this.id),
-      recording_url: app.storage.address(arrived, addressSeconds),
-      start_time: momentText(new Date(this.startedMs)),
-      end_time: momentText(new Date(nowMs)),
-      duration: Math.round(durationMs / 1_000),
-      size: arrived.bytes,
-      format: 'wav',
-      channels: this.channels,
+    return kept && this.makeReady(kept, nowMs)
+  }
+
+  /** Hashes the file as it will be fetched, head first, and tells that it is there. */
+  private async makeReady(row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
+    const { app } = this
+    const stored = await app.storage.open(this.one, row.file_id ?? '')
+    if (!stored) return null
+    const hash = createHash('sha256').update(wavHeader(stored.file.bytes, this.channels))
+    for await (const chunk of stored.read()) hash.update(chunk)
+    return this.settle({ ...row, status: 'ready', sha256: hash.digest('hex') }, nowMs)
+  }
+
+  private async fail(durationMs: number, nowMs: number): Promise<void> {
+    await this.begun
+    const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null }
+    const failed = { status: 'failed' as const, duration_ms: Math.round(durationMs), reason: 'it could not be stored' }
+    const { bucket, account: account_id, environment, id } = this.one
+    const { call: call_id, conference: conference_id } = this.of
+    const about = { bucket, account_id, environment, id, call_id, conference_id, channels: this.channels }
+    const at = new Date(nowMs)
+    await this.settle({ ...about, ...nothing, ...failed, started_at: at, ended_at: at }, nowMs)
+  }
+
+  private async settle(row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
+    const { app } = this
+    const occasion = { tenant: this.one, receivedMs: app.clock.nowMs(), nowMs, requestId: null }
+    return app.db.tx(this.one, async (tx) => {
+      const [kept] = await tx.query(finishRecording, {
+        ...this.one,
+        status: row.status,
+        duration: row.duration_ms,
+        file: row.file_id,
+        size: row.size_bytes,
+        sha256: row.sha256,
+        reason: row.reason,
+        at: new Date(nowMs),
+        expires: row.expires_at,
+      })
+      if (!kept) return null
+      const event = kept.status === 'ready' ? recordingEvents.ready : recordingEvents.failed
+      const told = { account_id: idOf('account', this.one.account), ...recordOf(kept, fileAddressOf(app, kept)) }
+      await app.outbox.emit(tx, event, occasion, idOf('recording', kept.id), told)
+      return kept
+    })
+  }
+}
+
+/** What the eventUrl of a recording is told. */
+export function toldOf(app: App, row: RecordingRow) {
+  return {
+    recording_uuid: idOf('recording', row.id),
+    recording_url: fileAddressOf(app, row),
+    start_time: momentText(row.started_at),
+    end_time: row.ended_at === null ? null : momentText(row.ended_at),
+    duration: Math.round(row.duration_ms / 1_000),
+    size: Number(row.size_bytes ?? 0n),
+    format: 'wav',
+    channels: row.channels,
+  }
+}
+
+/** Bytes on their way to the store: written as they come, read as the store takes them, with a bound between. */
+class Waiting implements AsyncIterable<Buffer> {
+  private chunks: Buffer[] = []
+  private bytes = 0
+  private isOver = false
+  isRefused = false
+  private wake: () => void = () => undefined
+
+  push(chunk: Buffer): void {
+    if (this.isOver || this.isRefused) return
+    if (this.bytes + chunk.length > mostWaiting) return this.refuse()
+    this.chunks.push(chunk)
+    this.bytes += chunk.length
+    this.wake()
+  }
+
+  refuse(): void {
+    this.isRefused = true
+    this.chunks = []
+    this.end()
+  }
+
+  end(): void {
+    this.isOver = true
+    this.wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for (;;) {
+      const chunk = this.chunks.shift()
+      if (chunk) {
+        this.bytes -= chunk.length
+        yield chunk
+      } else if (this.isOver) return
+      else
+        await new Promise<void>((resume) => {
+          this.wake = resume
+        })
     }
   }
 }

@@ -26,6 +26,11 @@ export interface CallRow {
   to_number: string
   status: CallStatus
   phase: string | null
+  agent_id: string | null
+  queue_id: string | null
+  ivr_id: string | null
+  conference_id: string | null
+  held_seconds: number
   plan: CallPlan
   custom_data: string
   event_url: string | null
@@ -56,6 +61,12 @@ export interface CallQuality {
   rtt_ms: number
 }
 
+/** What a number is assigned to that is not an application, as its area reads it. */
+export interface Target {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
 /** What was asked for: where the flow comes from, and how the call is placed. */
 export interface CallPlan {
   answer_url?: string
@@ -63,11 +74,14 @@ export interface CallPlan {
   event_method?: 'POST' | 'GET'
   fallback_url?: string
   actions?: readonly unknown[]
+  /** Something of another area that gives the flow. */
+  target?: Target
   ring_timeout?: number
   machine_detection?: 'none' | 'hangup' | 'continue'
 }
 
-const columns = `bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, status, phase, plan,
+const columns = `bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, status, phase,
+  agent_id, queue_id, ivr_id, conference_id, held_seconds, plan,
   custom_data, event_url, record, recordings, started_at, ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by,
   sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
 
@@ -102,16 +116,44 @@ export const findCall = statement.tenant<One, CallRow>(
   `select ${columns} from voice.calls where ${mine} and id = $id`,
 )
 
+/** Calls of a handset of the sandbox, by it or to it. */
+export const callsOfPhone = statement.tenant<
+  Tenant & { phone: string; after: string | null; descending: boolean; limit: number },
+  CallRow
+>(
+  'voice.calls_of_phone',
+  `select ${columns} from voice.calls
+    where ${mine} and ((direction = 'outbound' and to_number = $phone) or (direction = 'inbound' and from_number = $phone))
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
 /** Takes a call that nobody has, once. */
 export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
 )
 
+/** The same for a call that is rung into a room. */
+export const takeCallInto = statement.tenant<
+  One & { node: string; parent: string | null; conversation: string },
+  CallRow
+>(
+  'voice.take_call_into',
+  `update voice.calls set node = $node, parent = $parent, conversation = $conversation
+    where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+)
+
 export const saveCall = statement.tenant<
   One & {
     status: string
     phase: string | null
+    agentId: string | null
+    queueId: string | null
+    ivrId: string | null
+    conferenceId: string | null
+    heldSeconds: number
     recordings: readonly string[]
     ringingAt: Date | null
     answeredAt: Date | null
@@ -129,7 +171,8 @@ export const saveCall = statement.tenant<
 >(
   'voice.save_call',
   `update voice.calls
-      set status = $status, phase = $phase, recordings = $recordings::uuid[], ringing_at = $ringingAt,
+      set status = $status, phase = $phase, agent_id = $agentId, queue_id = $queueId, ivr_id = $ivrId,
+          conference_id = $conferenceId, held_seconds = $heldSeconds, recordings = $recordings::uuid[], ringing_at = $ringingAt,
           answered_at = $answeredAt, ended_at = $endedAt, duration = $duration, hangup_cause = $hangupCause,
           hangup_by = $hangupBy, sip_code = $sipCode, cost = $cost, quality = $quality::jsonb, position = $position,
           sequence = $sequence
@@ -160,12 +203,9 @@ export const listEvents = statement.tenant<One & { after: number; limit: number 
     where ${mine} and call_id = $id and position > $after order by position limit $limit`,
 )
 
-export const untold = statement.tenant<
-  One & { told: number },
-  { sequence: number; at: Date; data: Record<string, unknown> }
->(
+export const untold = statement.tenant<One & { told: number }, { sequence: number; at: Date; body: string }>(
   'voice.untold_events',
-  `select sequence, at, data from voice.call_events
+  `select sequence, at, data::text as body from voice.call_events
     where ${mine} and call_id = $id and sequence > $told order by sequence limit 20`,
 )
 
@@ -222,6 +262,18 @@ export async function holdFor(tx: Tx, call: One, currency: string, amount: bigin
 export async function extendHold(queryable: Queryable, call: One, amount: bigint): Promise<boolean> {
   const [row] = await queryable.query(extend, { ...call, amount })
   return row?.verdict === 'extended'
+}
+
+const held = statement.tenant<One, { micros: bigint | null }>(
+  'voice.held_for',
+  `select h.amount - h.captured - h.released as micros
+     from ledger.lock_hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') h`,
+)
+
+/** What is set aside for a call. */
+export async function heldFor(queryable: Queryable, call: One): Promise<bigint> {
+  const [row] = await queryable.query(held, call)
+  return row?.micros ?? 0n
 }
 
 /** Pays what a call cost and gives back the rest. */

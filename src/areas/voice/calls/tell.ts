@@ -42,9 +42,9 @@ async function tellAll(app: App, call: One, clockOffsetMs: number): Promise<bool
   const row = await maybe(app.db.query(findCall, call))
   if (!row?.event_url) return true
   const nowMs = app.clock.nowMs() + clockOffsetMs
-  for (const { sequence, at, data } of await app.db.query(untold, { ...call, told: row.told })) {
+  for (const { sequence, at, body } of await app.db.query(untold, { ...call, told: row.told })) {
     const method = row.plan.event_method ?? 'POST'
-    const asking = { name: 'voice.event', url: row.event_url, method, body: data, isRetried: false }
+    const asking = { name: 'voice.event', url: row.event_url, method, body, isRetried: false }
     const reply = await ask(app, call, { ...asking, clockOffsetMs })
     const isGivenUp = nowMs - at.getTime() > patienceMs
     if (reply.kind === 'failed' && !isGivenUp) return false

@@ -32,6 +32,8 @@ const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: Urls, lo
 const Endpoint = Type.Union([
   Type.Object({ type: Type.Literal('phone'), number: PhoneNumber }),
   Type.Object({ type: Type.Literal('sip'), uri: Type.String({ pattern: '^sips?:\\S+$', maxLength: 256 }) }),
+  Type.Object({ type: Type.Literal('agent'), agent_id: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }) }),
+  Type.Object({ type: Type.Literal('queue'), queue_id: Type.String({ maxLength: 64 }) }),
 ])
 
 const Connect = Type.Object({
@@ -82,6 +84,32 @@ const RecordAction = Type.Object({
   split: Type.Optional(Type.Literal('conversation')),
 })
 
+const Conversation = Type.Object({
+  action: Type.Literal('conversation'),
+  name: Type.String({ minLength: 1, maxLength: 64 }),
+  record: Type.Boolean({ default: false }),
+  mute: Type.Boolean({ default: false }),
+  startOnEnter: Type.Boolean({ default: true }),
+  endOnExit: Type.Boolean({ default: false }),
+  musicOnHoldUrl: Type.Optional(Type.Union([Url, Urls])),
+})
+
+const Enqueue = Type.Object({
+  action: Type.Literal('enqueue'),
+  queue_id: Type.String({ minLength: 1, maxLength: 64 }),
+  skills: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 64 }),
+        min_level: Type.Optional(Type.Integer({ minimum: 1, maximum: 5 })),
+      }),
+      { maxItems: 20 },
+    ),
+  ),
+  priority: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+  data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+})
+
 const Wait = Type.Object({
   action: Type.Literal('wait'),
   timeout: Type.Number({ minimum: 0.1, maximum: 7_200, default: 10 }),
@@ -108,6 +136,8 @@ const schemas = {
   connect: Connect,
   input: InputAction,
   record: RecordAction,
+  conversation: Conversation,
+  enqueue: Enqueue,
   wait: Wait,
   notify: Notify,
   hangup: Hangup,
@@ -119,11 +149,23 @@ export type Action =
   | Static<typeof Connect>
   | Static<typeof InputAction>
   | Static<typeof RecordAction>
+  | Static<typeof Conversation>
+  | Static<typeof Enqueue>
   | Static<typeof Wait>
   | Static<typeof Notify>
   | Static<typeof Hangup>
 
 export type ActionOf<Name extends Action['action']> = Extract<Action, { action: Name }>
+
+/** An action that another area carries out. */
+export type HandedAction = ActionOf<'conversation'> | ActionOf<'enqueue'> | ActionOf<'connect'>
+
+/** The action, if it is for another area: agents and queues are not dialled here. */
+export function handedOf(action: Action): HandedAction | null {
+  if (action.action === 'conversation' || action.action === 'enqueue') return action
+  const isForOthers = ({ type }: { type: string }) => type === 'agent' || type === 'queue'
+  return action.action === 'connect' && action.endpoint.some(isForOthers) ? action : null
+}
 
 export interface ActionProblem {
   /** Place in the list. */
@@ -156,6 +198,10 @@ function readAction(given: unknown): Action | string {
       return checkedInput(given)
     case 'record':
       return checked(RecordAction, given)
+    case 'conversation':
+      return checked(Conversation, given)
+    case 'enqueue':
+      return checked(Enqueue, given)
     case 'wait':
       return checked(Wait, given)
     case 'notify':

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flow of a call as a pure function: a state and what happened give the next state and what is to be done. It knows no
 // clock, no socket and no database, so that any call can be played again from the list of what happened to it.
-import { type Action, type ActionOf, type ActionProblem, mostActions, readActions } from './action.ts'
+import {
+  type Action,
+  type ActionOf,
+  type ActionProblem,
+  type HandedAction,
+  handedOf,
+  mostActions,
+  readActions,
+} from './action.ts'
 
 /** What happened. */
 export type FlowInput =
@@ -15,6 +23,8 @@ export type FlowInput =
   | { type: 'replied'; id: number; actions: readonly unknown[] | null }
   | { type: 'dialled'; id: number; status: DialStatus; to: string | null; duration: number; reason: string | null }
   | { type: 'recorded'; id: number }
+  /** Another area is done with an action, or carries none out; or has a new flow for the call, whatever it does now. */
+  | { type: 'resumed'; id: number | null; actions: readonly unknown[] | null }
   | { type: 'hangup' }
 
 interface SpeechResult {
@@ -38,6 +48,9 @@ export type Effect =
   /** Posts to a customer's URL; null is the call's own event_url. `replaces`: a list in the reply is the new flow. */
   | { do: 'ask'; id: number; urls: readonly string[] | null; body: Record<string, unknown>; replaces: boolean }
   | { do: 'dial'; id: number; action: ActionOf<'connect'> }
+  | { do: 'cancel_dial'; id: number }
+  /** Gives an action to another area. */
+  | { do: 'hand'; id: number; action: HandedAction }
   | { do: 'record'; id: number; action: ActionOf<'record'> }
   | { do: 'error'; code: string; message: string; index: number }
   | { do: 'hangup'; reason: 'normal' | 'busy' | 'rejected' }
@@ -50,6 +63,7 @@ type Waiting =
   | { for: 'reply'; id: number }
   | { for: 'dial'; id: number; action: ActionOf<'connect'> }
   | { for: 'record'; id: number }
+  | { for: 'hand'; id: number }
 
 export interface FlowState {
   readonly actions: readonly Action[]
@@ -126,6 +140,9 @@ class Run {
         return this.dialled(input)
       case 'recorded':
         if (this.waitsFor('record', input.id)) this.goOn()
+        return
+      case 'resumed':
+        return this.resumed(input.id, input.actions)
     }
   }
 
@@ -173,6 +190,8 @@ class Run {
       this.effects.push({ do: 'answer' })
       this.set({ isAnswered: true })
     }
+    const handed = handedOf(action)
+    if (handed) return this.hand(handed)
     switch (action.action) {
       case 'talk':
       case 'stream':
@@ -202,6 +221,13 @@ class Run {
         this.effects.push({ do: 'hangup', reason: action.reason })
         return this.set({ isOver: true })
     }
+  }
+
+  private hand(action: HandedAction): void {
+    const id = this.newId()
+    this.stopPrompt()
+    this.effects.push({ do: 'hand', id, action })
+    this.set({ waiting: { for: 'hand', id } })
   }
 
   private play(action: ActionOf<'talk'> | ActionOf<'stream'>): void {
@@ -353,6 +379,28 @@ class Run {
     const ask = this.newId()
     this.effects.push({ do: 'ask', id: ask, urls: eventUrl ?? null, body, replaces: true })
     this.set({ waiting: { for: 'reply', id: ask } })
+  }
+
+  /** A new flow ends what the old one was doing; without one the old flow goes on, if it waited for this. */
+  private resumed(id: number | null, actions: readonly unknown[] | null): void {
+    const { waiting } = this.state
+    if (actions === null) {
+      if (waiting?.for === 'hand' && (id === null || waiting.id === id)) this.goOn()
+      return
+    }
+    this.stopPrompt()
+    this.stopWaiting()
+    this.begin(actions)
+  }
+
+  private stopWaiting(): void {
+    const { waiting } = this.state
+    if (waiting?.for === 'play' || waiting?.for === 'beep') this.effects.push({ do: 'stop', id: waiting.id })
+    if (waiting?.for === 'timer') this.effects.push({ do: 'cancel_timer', id: waiting.id })
+    if (waiting?.for === 'dial') this.effects.push({ do: 'cancel_dial', id: waiting.id })
+    if (waiting?.for !== 'input') return
+    if (waiting.timer !== null) this.effects.push({ do: 'cancel_timer', id: waiting.timer })
+    if (waiting.action.type.includes('speech')) this.effects.push({ do: 'stop_listening', id: waiting.id })
   }
 
   private waitsFor(what: Waiting['for'], id: number): boolean {

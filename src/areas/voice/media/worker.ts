@@ -63,6 +63,9 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
     case 'record':
       engine.record(command.room, command.recorder, command.channels, command.options)
       return {}
+    case 'pause_recording':
+      engine.pauseRecording(command.recorder, command.isPaused)
+      return {}
     case 'end_recording':
       engine.endRecording(command.recorder)
       return {}

@@ -13,6 +13,8 @@ export interface SimulatedCarrier {
   press(call: string, digits: string): boolean
   say(call: string, samples: Int16Array): boolean
   hangup(call: string): boolean
+  /** Has a phone that rings answer; false if it does not ring. */
+  answer(call: string): boolean
   /** What the phone has heard: sound, and keys that were pressed for it. */
   heard(call: string): { samples: Int16Array; digits: string } | null
 }

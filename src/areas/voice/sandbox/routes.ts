@@ -6,12 +6,15 @@ import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/at-most.ts'
 import { inMemory } from '../../../platform/download.ts'
-import { download, type Route, write } from '../../../platform/route.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { download, list, type Route, write } from '../../../platform/route.ts'
+import { listQuery } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { writeWav } from '../../../protocols/audio/wav.ts'
 import { resourceOf } from '../calls/call.ts'
 import { callOf, commandPhone } from '../calls/command.ts'
 import { expectedCalls } from '../calls/incoming.ts'
+import { callsOfPhone } from '../calls/store.ts'
 import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import { Call, Phone } from '../schema.ts'
 import { simulatedCarrier } from './carrier.ts'
@@ -96,6 +99,46 @@ const hangup = write({
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
 
+const answer = write({
+  method: 'POST',
+  path: '/v1/sandbox/voice/:call_id/answer',
+  operation: 'sandbox.voiceAnswer',
+  summary: 'Have a phone that rings answer',
+  description: 'Phones whose number ends with 000004 ring until they are told to; others decide by themselves.',
+  scope: 'sandbox:write',
+  params: CallId,
+  needs: aCall,
+  reply: { status: 200, schema: Done },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
+  async prepare(app, { params }, { tenant }) {
+    if (!(await commandPhone(app, tenant, params.call_id, { do: 'answer_phone' })))
+      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that rings')
+  },
+  handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
+})
+
+const calls = list({
+  path: '/v1/sandbox/voice/calls',
+  operation: 'sandbox.voiceCalls',
+  summary: 'See the calls of a handset',
+  scope: 'sandbox:read',
+  query: Type.Object({
+    ...listQuery,
+    phone: Type.String({
+      pattern: '^[ +][1-9]\\d{6,14}$',
+      rule: 'must be an E.164 number such as +254711000001',
+      description: 'Number of the handset',
+    }),
+  }),
+  row: Call,
+  examples: [{ name: 'Who called Ada', query: { phone: '+254711000001' } }],
+  handle: async ({ db }, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const phone = query.phone.replace(/^ /, '+')
+    return pageOf(window, await db.query(callsOfPhone, { ...tenant, ...window, phone }), resourceOf)
+  },
+})
+
 const heard = download({
   path: '/v1/sandbox/voice/:call_id/heard',
   operation: 'sandbox.voiceHeard',
@@ -113,4 +156,4 @@ const heard = download({
   },
 })
 
-export const sandboxRoutes: readonly Route[] = [inbound, input, hangup, heard]
+export const sandboxRoutes: readonly Route[] = [inbound, calls, answer, input, hangup, heard]

@@ -24,6 +24,7 @@ import { heardAgain } from './replays.ts'
 import { retryForMs } from './retries.ts'
 import { deliveriesOf } from './routes.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
+import { noteAttempt } from './trace.ts'
 
 /** Requests under way at once, of all endpoints. */
 const maxInFlight = 512
@@ -489,6 +490,7 @@ export class Dispatcher implements Courier {
     const nowMs = app.clock.nowMs()
     const atMs = nowMs + delivery.clockOffsetMs
     const judgement = judge(attempt)
+    noteAttempt(app, delivery, attempt, nowMs)
     this.outcomes[judgement.kind]++
     const isSuccess = judgement.kind === 'delivered'
     if (isSuccess) line.pace.succeeded(target.limit)

@@ -38,6 +38,8 @@ export type EndpointHealth = Static<typeof Health>
 interface HealthRow {
   endpoint_id: string
   state: 'healthy' | 'degraded' | 'failing'
+  /** Of the first failure since it last answered well. */
+  failing_since: Date | null
   last_success_at: Date | null
   last_failure_at: Date | null
   last_status: number | null
@@ -52,7 +54,7 @@ interface HourRow {
 
 const findHealth = statement.tenant<Tenant & { endpoints: readonly string[] }, HealthRow>(
   'webhooks.find_health',
-  `select endpoint_id, state, last_success_at, last_failure_at, last_status from webhooks.health
+  `select endpoint_id, state, failing_since, last_success_at, last_failure_at, last_status from webhooks.health
     where ${mine} and endpoint_id = any($endpoints::uuid[])`,
 )
 
@@ -109,7 +111,7 @@ function summary(
     hours.reduce((sum, { durations }) => sum + (durations[slot] ?? 0), 0),
   )
   return {
-    state: enabled ? (row?.state ?? 'healthy') : 'disabled',
+    state: enabled ? stateOf(row) : 'disabled',
     success_24h: hours.reduce((sum, { delivered }) => sum + delivered, 0),
     failure_24h: hours.reduce((sum, { failed }) => sum + failed, 0),
     pending,
@@ -119,4 +121,10 @@ function summary(
     last_failure_at: row?.last_failure_at ?? null,
     last_status: row?.last_status ?? null,
   }
+}
+
+/** Whether it is still called is decided after ten failures in a row; that it does not answer is seen after the first. */
+function stateOf(row: HealthRow | undefined): HealthRow['state'] {
+  if (!row) return 'healthy'
+  return row.state === 'healthy' && row.failing_since !== null ? 'degraded' : row.state
 }

@@ -127,8 +127,12 @@ async function allOf(path) {
 
 function endpoint(webhook) {
   const { id, url, events, description, enabled, disabled_reason: reason, health } = webhook
-  const tried = health.success_24h + health.failure_24h
-  const figures = tried === 0 ? say('nothingIn24h') : say('deliveredIn24h', { delivered: health.success_24h, tried })
+  // A delivery may be tried many times, so that tries are named for what they are.
+  const { success_24h: delivered, failure_24h: failed } = health
+  const figures =
+    delivered + failed === 0
+      ? say('nothingIn24h')
+      : say('deliveredIn24h', { delivered }) + (failed === 0 ? '' : say('triesFailed', { failed }))
   const speed = health.p50_ms === null ? '' : say('halfWithin', { ms: health.p50_ms })
   const waiting = health.pending === 0 ? '' : say('waiting', { count: health.pending })
   return make(

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mail catcher: what test mail arrived, whoever it was for, and one message as its reader sees it in words.
+import { useState } from 'preact/hooks'
+import { get, list } from '../../api.ts'
+import { Problem, Waiting } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { clockTime } from '../../kit/words.ts'
+import { useLive } from '../../live.ts'
+import { Screen } from '../../phone/screen.tsx'
+import { t } from '../../words.ts'
+
+interface CaughtMail {
+  id: string
+  from: string
+  to: string
+  subject: string
+  received_at: string
+}
+
+interface WholeMail extends CaughtMail {
+  text: string | null
+  html: string | null
+  attachments: { filename: string; size: number }[]
+}
+
+export function Mail() {
+  const { value, error, reload } = useLoad('mail', () =>
+    list<CaughtMail>('/v1/sandbox/email/messages', { limit: '30' }),
+  )
+  const [opened, setOpened] = useState<string | null>(null)
+  useLive('email.', reload)
+  if (opened !== null) return <Opened id={opened} onBack={() => setOpened(null)} />
+  return (
+    <Screen label={t('Mail')} newest={value?.rows[0]?.id ?? ''}>
+      {error && <Problem error={error} retry={reload} />}
+      {value?.rows.length === 0 && <p class="soft">{t('No mail yet. What you send in test arrives here.')}</p>}
+      {value?.rows.map((mail) => (
+        <button key={mail.id} type="button" class="mail" onClick={() => setOpened(mail.id)}>
+          <span class="strong">{mail.subject || t('No subject')}</span>
+          <span class="soft">{mail.to}</span>
+          <span class="soft">{clockTime(mail.received_at)}</span>
+        </button>
+      ))}
+    </Screen>
+  )
+}
+
+function Opened({ id, onBack }: { id: string; onBack(): void }) {
+  const { value, error, reload } = useLoad(id, () => get<WholeMail>(`/v1/sandbox/email/messages/${id}`))
+  return (
+    <Screen label={t('Message')}>
+      <button type="button" class="btn small" onClick={onBack}>
+        {t('Back to the mail')}
+      </button>
+      {error && <Problem error={error} retry={reload} />}
+      {!value && !error && <Waiting />}
+      {value && (
+        <article>
+          <h3>{value.subject}</h3>
+          <p class="soft">{t('From {name}', { name: value.from })}</p>
+          <p class="soft">{t('To {name}', { name: value.to })}</p>
+          <p class="text">{value.text ?? inWords(value.html ?? '')}</p>
+          {value.attachments.map(({ filename, size }) => (
+            <p key={filename} class="soft">
+              {filename}, {size} B
+            </p>
+          ))}
+        </article>
+      )}
+    </Screen>
+  )
+}
+
+/** Words of a page, and nothing that it would do. */
+function inWords(html: string): string {
+  return new DOMParser().parseFromString(html, 'text/html').body.textContent ?? ''
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// For whoever runs the installation: one search over all accounts, nodes, queues, carriers and providers at a glance.
+import { useState } from 'preact/hooks'
+import { get, list } from '../../api.ts'
+import { Card, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { count, moment } from '../../kit/words.ts'
+import { Link } from '../../place.tsx'
+import { Timeline } from '../../timeline/timeline.tsx'
+import { t } from '../../words.ts'
+
+interface System {
+  version: string
+  migrations: { applied: number; latest: string }
+  nodes: { id: string; host: string; version: string; roles: string[]; started_at: string; seen_at: string }[]
+  queues: { lane: string; due: number; running: number; scheduled: number; failed: number; oldest_seconds: number }[]
+}
+
+export function OperatorHome() {
+  const system = useLoad('system', () => get<System>('/v1/operator/system'))
+  const carriers = useLoad('binds', () => list<{ name: string; is_up: boolean }>('/v1/operator/sms/binds'))
+  return (
+    <div class="page">
+      <PageHead title={t('Installation')} {...(system.value ? { note: system.value.version } : {})}>
+        <button type="button" class="btn" onClick={system.reload}>
+          {t('Look again')}
+        </button>
+      </PageHead>
+      <OperatorSearch />
+      {system.error && <Problem error={system.error} retry={system.reload} />}
+      {!system.value && !system.error && <Waiting />}
+      {carriers.value && (
+        <Card title={t('Carriers')} action={<Link to="/operator/carriers">{t('All carriers')}</Link>}>
+          <p class="row">
+            {carriers.value.rows.map(({ name, is_up }) => (
+              <span key={name}>
+                <span class="mono">{name}</span> <Pill state={is_up ? 'active' : 'failed'} />
+              </span>
+            ))}
+          </p>
+        </Card>
+      )}
+      {system.value && <Nodes system={system.value} />}
+    </div>
+  )
+}
+
+function Nodes({ system: { nodes, queues } }: { system: System }) {
+  return (
+    <>
+      <Card title={t('Nodes')}>
+        <ul class="lines">
+          {nodes.map((node) => (
+            <li key={node.id}>
+              <div>
+                <p class="strong">{node.host}</p>
+                <p class="soft">
+                  {node.version}, {node.roles.join(', ')}
+                </p>
+              </div>
+              <span class="soft">{t('seen {time}', { time: moment(node.seen_at) })}</span>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <Card title={t('Queues')} action={<Link to="/operator/failed">{t('Failed work')}</Link>}>
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">{t('Queue')}</th>
+              {['Due', 'Running', 'For later', 'Failed'].map((name) => (
+                <th key={name} scope="col" class="number">
+                  {t(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {queues.map(({ lane, due, running, scheduled, failed }) => (
+              <tr key={lane}>
+                <td class="mono">{lane}</td>
+                {[due, running, scheduled, failed].map((value, i) => (
+                  <td key={i} class="number">
+                    {count(value)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Card>
+    </>
+  )
+}
+
+interface Found {
+  kind: string
+  id: string
+  status: string | null
+  account_id: string
+  account_name: string
+  environment: string
+  created_at: string
+  path: string
+}
+
+const pathOf = ({ path }: Found): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
+
+/** An id, a number, a reference or a receipt, of whichever account. */
+export function OperatorSearch() {
+  const [text, setText] = useState('')
+  const [found, setFound] = useState<readonly Found[] | null>(null)
+  const [opened, setOpened] = useState<{ found: Found; body: unknown } | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const search = (event: Event): void => {
+    event.preventDefault()
+    setError(null)
+    setOpened(null)
+    list<Found>('/v1/operator/search', { q: text.trim() }).then(({ rows }) => setFound(rows), setError)
+  }
+  const open = (one: Found): void => {
+    setError(null)
+    get<unknown>(one.path.replace(/^\/api/, '')).then((body) => setOpened({ found: one, body }), setError)
+  }
+  return (
+    <Card title={t('Find anything of any account')}>
+      <search>
+        <form class="form in-line" onSubmit={search}>
+          <Field label={t('Id, number, reference or receipt')} value={text} onInput={setText} required />
+          <button type="submit" class="btn primary">
+            {t('Find')}
+          </button>
+        </form>
+      </search>
+      {error && <Problem error={error} />}
+      {found?.length === 0 && <p class="soft">{t('Nobody has anything like that.')}</p>}
+      <ul class="lines" aria-label={t('Found')}>
+        {found?.map((one) => (
+          <li key={one.id}>
+            <div>
+              <p class="strong mono">{one.id}</p>
+              <p class="soft">
+                {one.kind}, {one.account_name}, {one.environment}, {moment(one.created_at)}
+              </p>
+            </div>
+            <div class="row">
+              {one.status && <Pill state={one.status} />}
+              <button type="button" class="btn small" onClick={() => open(one)}>
+                {t('Open {id}', { id: one.id })}
+              </button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {opened && ['message', 'payment'].includes(opened.found.kind) && (
+        <Timeline path={pathOf(opened.found)} live="" query={{ environment: opened.found.environment }} />
+      )}
+      {opened && (
+        <figure class="code">
+          <figcaption>{opened.found.id}</figcaption>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+          <pre tabIndex={0}>{JSON.stringify(opened.body, null, 2)}</pre>
+        </figure>
+      )}
+    </Card>
+  )
+}

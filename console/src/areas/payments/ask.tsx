@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ask a phone for money: the form, and on to the payment, whose prompt comes up on the phone.
+import { useState } from 'preact/hooks'
+import { currentEnvironment, post } from '../../api.ts'
+import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
+import { phoneNumber } from '../../phone/number.ts'
+import { go } from '../../place.tsx'
+import { t } from '../../words.ts'
+
+export function AskForPayment({ currency: own }: { currency: string }) {
+  const [phone, setPhone] = useState(() => (currentEnvironment() === 'test' ? phoneNumber() : ''))
+  const [amount, setAmount] = useState('150')
+  const [currency, setCurrency] = useState(own)
+  const [reference, setReference] = useState('')
+  const [error, setError] = useState<Error | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const ask = (event: Event): void => {
+    event.preventDefault()
+    setIsBusy(true)
+    setError(null)
+    const wanted = { phone, amount: Number(amount), currency, ...(reference === '' ? {} : { reference }) }
+    post<{ payment_id: string }>('/v1/payments/mobile/initiate', wanted)
+      .then(({ payment_id }) => go(`/payments/${payment_id}`), setError)
+      .finally(() => setIsBusy(false))
+  }
+  return (
+    <div class="page narrow">
+      <PageHead title={t('Ask for a payment')} />
+      {error && <Problem error={error} />}
+      <Card title={t('By mobile money')}>
+        <form class="form" onSubmit={ask}>
+          <Field label={t('Phone that pays')} value={phone} onInput={setPhone} required />
+          <Field label={t('Amount')} value={amount} onInput={setAmount} required />
+          <Field label={t('Currency')} value={currency} onInput={setCurrency} required />
+          <Field
+            label={t('Reference')}
+            value={reference}
+            onInput={setReference}
+            hint={t('Your own id of the payment')}
+          />
+          <button type="submit" class="btn primary" disabled={isBusy}>
+            {t('Ask for it')}
+          </button>
+        </form>
+      </Card>
+    </div>
+  )
+}

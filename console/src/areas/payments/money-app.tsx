@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mobile money on a handset: the prompt that asks for the PIN, and what became of earlier ones. A switch decides whether this
+// payer waits for somebody, or decides by its number as the others do.
+import { useState } from 'preact/hooks'
+import { get, list, patch, post } from '../../api.ts'
+import { Pill, Problem } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { clockTime, money } from '../../kit/words.ts'
+import { useLive } from '../../live.ts'
+import { Line, Screen } from '../../phone/screen.tsx'
+import { Link } from '../../place.tsx'
+import { t } from '../../words.ts'
+
+interface Prompt {
+  payment_id: string
+  status: 'waiting' | 'approved' | 'refused' | 'over'
+  provider: string
+  amount: number
+  currency: string
+  reference: string | null
+  description: string | null
+  asked_at: string
+  expires_at: string
+}
+
+const behaviour = '/v1/sandbox/payments/behaviour'
+
+export function Money({ number }: { number: string }) {
+  const ask = () => list<Prompt>('/v1/sandbox/payments/prompts', { phone: number, limit: '20' })
+  const { value, error, reload } = useLoad(number, ask)
+  useLive('pay', reload)
+  const prompts = [...(value?.rows ?? [])].reverse()
+  const waiting = prompts.findLast(({ status }) => status === 'waiting')
+  return (
+    <>
+      <Screen label={t('Payments on {number}', { number })} newest={prompts.length}>
+        <ByHand number={number} />
+        {error && <Problem error={error} retry={reload} />}
+        {value && prompts.length === 0 && (
+          <p class="soft">{t('No payments yet. What you ask this number to pay appears here.')}</p>
+        )}
+        {prompts.map((prompt) => (
+          <Shown key={prompt.payment_id} prompt={prompt} />
+        ))}
+      </Screen>
+      {waiting && <Ask key={waiting.payment_id} prompt={waiting} onAnswered={reload} />}
+    </>
+  )
+}
+
+function Shown({ prompt: { payment_id, status, amount, currency, reference, asked_at } }: { prompt: Prompt }) {
+  return (
+    <div class="bubble received">
+      <p class="who">{money(amount, currency)}</p>
+      <p class="text">{reference}</p>
+      <p class="when">
+        <Link to={`/payments/${payment_id}`}>{clockTime(asked_at)}</Link> <Pill state={status} />
+      </p>
+    </div>
+  )
+}
+
+/** What the network shows over everything else on the phone. */
+function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
+  const { payment_id, provider, amount, currency, reference, description } = prompt
+  const [error, setError] = useState<Error | null>(null)
+  const answer = (body: object) => post(`/v1/sandbox/payments/${payment_id}/answer`, body).then(onAnswered)
+  return (
+    <div class="prompt" role="dialog" aria-label={t('Payment to approve')}>
+      <p>
+        {t('Pay {amount} to {whom}?', {
+          amount: money(amount, currency),
+          whom: description || reference || provider,
+        })}
+      </p>
+      <Line
+        label={t('PIN')}
+        action="Approve"
+        mode="numeric"
+        isSecret
+        onSend={(pin) => answer({ decision: 'approve', pin })}
+      />
+      {error && <Problem error={error} />}
+      <button type="button" class="btn" onClick={() => answer({ decision: 'refuse' }).catch(setError)}>
+        {t('Refuse')}
+      </button>
+      <p class="hint">{t('Any PIN but 0000 is right.')}</p>
+    </div>
+  )
+}
+
+function ByHand({ number }: { number: string }) {
+  const { value, error, reload } = useLoad('by-hand', () => get<{ by_hand: string[] }>(behaviour))
+  const [refused, setRefused] = useState<Error | null>(null)
+  const numbers = value?.by_hand ?? []
+  const isOn = numbers.includes(number) || numbers.includes('*')
+  const change = (): void => {
+    const others = numbers.filter((one) => one !== number && one !== '*')
+    patch(behaviour, { by_hand: isOn ? others : [...others, number] }).then(reload, setRefused)
+  }
+  if (error ?? refused) return <Problem error={error ?? refused ?? new Error()} retry={reload} />
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} disabled={!value} onChange={change} />
+      {t('This phone asks for the PIN')}
+    </label>
+  )
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts on a handset: what arrived, and a line to answer whoever wrote last.
+import { list, post } from '../../api.ts'
+import { Problem } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { clockTime } from '../../kit/words.ts'
+import { useLive } from '../../live.ts'
+import { Line, Screen } from '../../phone/screen.tsx'
+import { Link } from '../../place.tsx'
+import type { HandsetText } from '../../records.ts'
+import { t } from '../../words.ts'
+
+export function Texts({ number }: { number: string }) {
+  const ask = () => list<HandsetText>('/v1/sandbox/sms/handset', { phone: number, limit: '50' })
+  const { value, error, reload } = useLoad(number, ask)
+  useLive('sms.', reload)
+  const texts = [...(value?.rows ?? [])].reverse()
+  const last = texts.findLast(({ direction }) => direction === 'received')
+  const to = last?.from ?? null
+  const reply = (message: string) => post('/v1/sandbox/sms/inbound', { from: number, to, message }).then(reload)
+  return (
+    <>
+      <Screen label={t('Texts on {number}', { number })} newest={texts.length}>
+        {error && <Problem error={error} retry={reload} />}
+        {value && texts.length === 0 && (
+          <p class="soft">{t('No texts yet. What you send to this number arrives here.')}</p>
+        )}
+        {texts.map((text) => (
+          <Bubble key={text.message_id} text={text} />
+        ))}
+      </Screen>
+      <Line
+        label={t('Reply from the phone')}
+        action="Reply"
+        placeholder={to === null ? t('Nobody to answer yet') : t('Answer {name}', { name: to })}
+        disabled={to === null}
+        onSend={reply}
+      />
+    </>
+  )
+}
+
+function Bubble({ text: { message_id, direction, from, to, message, at } }: { text: HandsetText }) {
+  const isReceived = direction === 'received'
+  return (
+    <div class={`bubble ${direction}`}>
+      <p class="who">{isReceived ? from : t('To {name}', { name: to })}</p>
+      <p class="text">{message ?? t('Erased')}</p>
+      <p class="when">
+        <Link to={`/messages/${message_id}`}>
+          {clockTime(at)} {isReceived ? <span title={t('Arrived')}>✓✓</span> : <span title={t('Sent')}>✓</span>}
+          <span class="hidden">{isReceived ? t('arrived, open the message') : t('sent, open the message')}</span>
+        </Link>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// USSD on a handset: a code is dialled, the screen is answered, and the session is hung up.
+import { useState } from 'preact/hooks'
+import { post } from '../../api.ts'
+import { Problem } from '../../kit/kit.tsx'
+import { Line, Screen } from '../../phone/screen.tsx'
+import { t } from '../../words.ts'
+
+interface Shown {
+  session_id: string
+  message: string | null
+  action: 'continue' | 'end'
+}
+
+interface Turn {
+  said: string
+  shown: Shown
+}
+
+const mostTurns = 50
+
+export function Ussd({ number }: { number: string }) {
+  const [turns, setTurns] = useState<Turn[]>([])
+  const [error, setError] = useState<Error | null>(null)
+  const last = turns.at(-1)
+  const isOpen = last?.shown.action === 'continue'
+  const add = (said: string) => (shown: Shown) => setTurns((before) => [...before, { said, shown }].slice(-mostTurns))
+  const dial = (shortcode: string) =>
+    post<Shown>('/v1/sandbox/ussd/dial', { phone: number, shortcode }).then(add(shortcode))
+  const input = (text: string) =>
+    post<Shown>('/v1/sandbox/ussd/input', { session_id: last?.shown.session_id, input: text }).then(add(text))
+  const hangUp = (): void => {
+    post<Shown>('/v1/sandbox/ussd/cancel', { session_id: last?.shown.session_id }).then(add(t('Hang up')), setError)
+  }
+  return (
+    <>
+      <Screen label={t('USSD on {number}', { number })} newest={turns.length}>
+        {turns.length === 0 && <p class="soft">{t('Dial a code, such as *384#.')}</p>}
+        {turns.map(({ said, shown }, i) => (
+          <div key={i} class="turn">
+            <p class="bubble written mono">{said}</p>
+            {shown.message !== null && <pre class="bubble received">{shown.message}</pre>}
+            {shown.action === 'end' && <p class="soft">{t('The session is over.')}</p>}
+          </div>
+        ))}
+        {error && <Problem error={error} />}
+      </Screen>
+      {isOpen ? (
+        <>
+          <Line key="answer" label={t('Answer the screen')} action="Answer" onSend={input} />
+          <button type="button" class="btn small" onClick={hangUp}>
+            {t('Hang up')}
+          </button>
+        </>
+      ) : (
+        <Line key="dial" label={t('Code to dial')} action="Dial" mode="tel" initial="*384#" onSend={dial} />
+      )}
+    </>
+  )
+}

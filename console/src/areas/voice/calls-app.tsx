@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of a handset: one that rings or is under way, with keys to press and what the phone heard, and earlier ones.
+import { useState } from 'preact/hooks'
+import { list, post } from '../../api.ts'
+import { Pill, Problem } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { clockTime } from '../../kit/words.ts'
+import { useLive } from '../../live.ts'
+import { Line, Screen } from '../../phone/screen.tsx'
+import { t } from '../../words.ts'
+
+interface Call {
+  call_id: string
+  status: string
+  direction: 'inbound' | 'outbound'
+  from: string
+  to: string
+  started_at: string
+  ended_at: string | null
+  duration: number
+}
+
+const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#']
+
+export function Calls({ number }: { number: string }) {
+  const ask = () => list<Call>('/v1/sandbox/voice/calls', { phone: number, limit: '20' })
+  const { value, error, reload } = useLoad(number, ask)
+  useLive('call.', reload)
+  const calls = [...(value?.rows ?? [])].reverse()
+  const active = calls.findLast(({ ended_at }) => ended_at === null)
+  const call = (to: string) => post('/v1/sandbox/voice/inbound', { from: number, to }).then(reload)
+  return (
+    <>
+      <Screen label={t('Calls on {number}', { number })} newest={calls.length}>
+        {error && <Problem error={error} retry={reload} />}
+        {value && calls.length === 0 && (
+          <p class="soft">{t('No calls yet. Call this number, or call one of yours.')}</p>
+        )}
+        {calls.map((one) => (
+          <div key={one.call_id} class={`bubble ${one.direction === 'inbound' ? 'written' : 'received'}`}>
+            <p class="who">{one.direction === 'inbound' ? t('To {name}', { name: one.to }) : one.from}</p>
+            <p class="when">
+              {clockTime(one.started_at)} <Pill state={one.status} />
+            </p>
+            {/* biome-ignore lint/a11y/useMediaCaption: what a test phone heard has no captions */}
+            {one.status !== 'ringing' && <audio controls preload="none" src={heardUrl(one.call_id)} />}
+          </div>
+        ))}
+      </Screen>
+      {active ? (
+        <InCall key={active.call_id} call={active} onDone={reload} />
+      ) : (
+        <Line label={t('Number to call')} action="Call" mode="tel" onSend={call} />
+      )}
+    </>
+  )
+}
+
+const heardUrl = (id: string): string => `/v1/sandbox/voice/${id}/heard`
+
+function InCall({ call: { call_id, status, from, to, direction }, onDone }: { call: Call; onDone(): void }) {
+  const [error, setError] = useState<Error | null>(null)
+  const path = `/v1/sandbox/voice/${call_id}`
+  const run = (what: Promise<unknown>): void => {
+    setError(null)
+    what.then(onDone, setError)
+  }
+  return (
+    <fieldset class="prompt">
+      <legend class="hidden">{t('Call under way')}</legend>
+      <p class="strong">{direction === 'inbound' ? to : from}</p>
+      {error && <Problem error={error} />}
+      {status === 'ringing' && (
+        <button type="button" class="btn primary" onClick={() => run(post(`${path}/answer`, {}))}>
+          {t('Answer the call')}
+        </button>
+      )}
+      {status === 'answered' && (
+        <>
+          <div class="keys">
+            {keys.map((key) => (
+              <button key={key} type="button" class="btn" onClick={() => run(post(`${path}/input`, { dtmf: key }))}>
+                {key}
+              </button>
+            ))}
+          </div>
+          <Line label={t('Say')} action="Say" onSend={(speech) => post(`${path}/input`, { speech })} />
+        </>
+      )}
+      <button type="button" class="btn danger" onClick={() => run(post(`${path}/hangup`, {}))}>
+        {t('Hang up')}
+      </button>
+    </fieldset>
+  )
+}

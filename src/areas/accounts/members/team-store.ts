@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL of teams: members as their account lists them, invitations, and second factors.
+import { statement } from '../../../platform/db.ts'
+import type { Role } from './roles.ts'
+
+export interface TeamRow {
+  id: string
+  email: string
+  name: string
+  role: Role
+  status: 'invited' | 'active' | 'disabled'
+  operator: boolean
+  totp_enabled: boolean
+  last_login_at: Date | null
+  created_at: Date
+}
+
+const columns = `id, email, name, role, status, operator, totp_secret is not null as totp_enabled, last_login_at, created_at`
+
+export const listTeam = statement.home<
+  { account: string; after: string | null; descending: boolean; limit: number },
+  TeamRow
+>(
+  'accounts.list_team',
+  `select ${columns} from accounts.members
+    where account_id = $account
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+export const findOfTeam = statement.home<{ account: string; id: string }, TeamRow>(
+  'accounts.find_of_team',
+  `select ${columns} from accounts.members where account_id = $account and id = $id`,
+)
+
+export const countTeam = statement.home<{ account: string }, { members: number; owners: number }>(
+  'accounts.count_team',
+  `select count(*)::int as members, (count(*) filter (where role = 'owner' and status = 'active'))::int as owners
+     from accounts.members where account_id = $account`,
+)
+
+/** Serialises changes of one team, so that the last owner cannot be lost by two at once. */
+export const lockTeam = statement.home<{ account: string }, object>(
+  'accounts.lock_team',
+  'select id from accounts.accounts where id = $account for update',
+)
+
+/** Gives no row when somebody has the address already, in whichever account. */
+export const invite = statement.home<
+  { id: string; account: string; email: string; name: string; role: Role; hash: Buffer; until: Date },
+  TeamRow
+>(
+  'accounts.invite_member',
+  `insert into accounts.members (id, account_id, email, name, role, password_hash, status, invite_hash, invite_until)
+   values ($id, $account, $email, $name, $role, '', 'invited', $hash, $until)
+   on conflict (email) do nothing
+   returning ${columns}`,
+)
+
+export const changeMember = statement.home<
+  { account: string; id: string; role: Role; name: string; status: string },
+  TeamRow
+>(
+  'accounts.change_member',
+  `update accounts.members set role = $role, name = $name, status = $status
+    where account_id = $account and id = $id returning ${columns}`,
+)
+
+export const removeMember = statement.home<{ account: string; id: string }, { id: string }>(
+  'accounts.remove_member',
+  'delete from accounts.members where account_id = $account and id = $id returning id',
+)
+
+export const takeInvitation = statement.home<
+  { hash: Buffer; now: Date; passwordHash: string },
+  { id: string; account_id: string; email: string }
+>(
+  'accounts.take_invitation',
+  `update accounts.members
+      set status = 'active', password_hash = $passwordHash, invite_hash = null, invite_until = null
+    where invite_hash = $hash and invite_until > $now and status = 'invited'
+   returning id, account_id, email`,
+)
+
+export const noteLogin = statement.home<{ id: string; at: Date; step: bigint; codes: readonly string[] }, object>(
+  'accounts.note_login',
+  `update accounts.members set last_login_at = $at, totp_step = $step, recovery_hashes = $codes where id = $id`,
+)
+
+export const beginTotp = statement.home<{ id: string; sealed: Buffer }, object>(
+  'accounts.begin_totp',
+  'update accounts.members set totp_pending = $sealed where id = $id',
+)
+
+export const pendingTotp = statement.home<{ id: string }, { totp_pending: Buffer | null; totp_enabled: boolean }>(
+  'accounts.pending_totp',
+  'select totp_pending, totp_secret is not null as totp_enabled from accounts.members where id = $id',
+)
+
+export const confirmTotp = statement.home<{ id: string; step: bigint; codes: readonly string[] }, object>(
+  'accounts.confirm_totp',
+  `update accounts.members
+      set totp_secret = totp_pending, totp_pending = null, totp_step = $step, recovery_hashes = $codes
+    where id = $id and totp_pending is not null`,
+)
+
+export const dropTotp = statement.home<{ id: string }, object>(
+  'accounts.drop_totp',
+  `update accounts.members set totp_secret = null, totp_pending = null, recovery_hashes = '{}' where id = $id`,
+)

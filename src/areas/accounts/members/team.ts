@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The team of an account: who may sign in to the console and as what. An invitation is a link that works once, for a week;
+// whoever invites passes it on. An account never loses its last owner.
+import { randomBytes } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
+import { record } from '../../../platform/audit.ts'
+import { type Caller, hashOf } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/route.ts'
+import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { roles } from './roles.ts'
+import { endSessionsOf } from './store.ts'
+import {
+  changeMember,
+  countTeam,
+  findOfTeam,
+  invite,
+  listTeam,
+  lockTeam,
+  removeMember,
+  type TeamRow,
+} from './team-store.ts'
+
+const inviteForMs = 7 * dayMs
+const maxMembers = 200
+
+const role = OneOf(roles, { description: 'See docs/console.md for what each may do' })
+const name = Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })
+
+const Member = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    role,
+    status: OneOf(['invited', 'active', 'disabled']),
+    operator: Type.Boolean({ description: 'Whether they also run the installation' }),
+    totp_enabled: Type.Boolean(),
+    last_login_at: Nullable(At()),
+    created_at: At(),
+  },
+  { title: 'TeamMember' },
+)
+
+const Invited = Type.Object(
+  {
+    ...Member.properties,
+    invite_url: Type.String({ description: 'Shown once: pass it on to them. It works for a week' }),
+  },
+  { title: 'InvitedMember' },
+)
+
+const members = list({
+  path: '/v1/team/members',
+  operation: 'team.list',
+  summary: 'List who may sign in to the console',
+  scope: 'team:read',
+  query: Type.Object(listQuery),
+  row: Member,
+  examples: [{ name: 'All of them' }],
+  handle: async ({ db }, { query }, { tenant }) => {
+    const window = windowOf(query)
+    return pageOf(window, await db.query(listTeam, { account: tenant.account, ...window }), memberOf)
+  },
+})
+
+const inviteRoute = writeAcross({
+  method: 'POST',
+  path: '/v1/team/members',
+  operation: 'team.invite',
+  summary: 'Invite somebody to the console',
+  scope: 'team:write',
+  body: Type.Object({
+    email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 254, rule: 'must be an e-mail address' }),
+    name: Type.Optional(name),
+    role,
+  }),
+  reply: { status: 201, schema: Invited, location: ({ id }) => `/v1/team/members/${id}` },
+  errors: ['CONFLICT', 'FORBIDDEN'],
+  examples: [{ name: 'A developer', body: { email: 'ada@example.com', name: 'Ada', role: 'developer' } }],
+  handle: async (app, tx, { body }, caller) => {
+    const { account } = caller.tenant
+    await refuseOwners(tx, caller, body.role)
+    await tx.query(lockTeam, { account })
+    if ((await one(tx.query(countTeam, { account }))).members >= maxMembers)
+      throw new AppError('CONFLICT', `the account has ${maxMembers} members already`)
+    const secret = randomBytes(32).toString('base64url')
+    const row = await maybe(
+      tx.query(invite, {
+        id: newUuid(caller.receivedMs),
+        account,
+        email: body.email.toLowerCase(),
+        name: body.name ?? '',
+        role: body.role,
+        hash: hashOf(secret),
+        until: new Date(caller.receivedMs + inviteForMs),
+      }),
+    )
+    if (!row) throw new AppError('CONFLICT', 'somebody with this address is a member already, here or elsewhere')
+    const made = memberOf(row)
+    await record(tx, caller, 'member.invite', made.id, { after: { email: made.email, role: made.role } })
+    // After the #, so that it is in no log of any server.
+    return { ...made, invite_url: `${app.publicUrl}/console/join#${secret}` }
+  },
+})
+
+const aMember: Need = { operation: 'team.invite', id: 'id' }
+
+const getMember = read({
+  method: 'GET',
+  path: '/v1/team/members/:id',
+  operation: 'team.get',
+  summary: 'Read one member',
+  scope: 'team:read',
+  params: IdParam,
+  reply: { status: 200, schema: Member },
+  errors: ['NOT_FOUND'],
+  needs: aMember,
+  handle: async ({ db }, { params }, { tenant }) => memberOf(await existing(db, tenant.account, params.id)),
+})
+
+const changeRoute = writeAcross({
+  method: 'PATCH',
+  path: '/v1/team/members/:id',
+  operation: 'team.change',
+  summary: 'Change what a member may do, or keep them out',
+  scope: 'team:write',
+  params: IdParam,
+  body: Type.Object({
+    role: Type.Optional(role),
+    name: Type.Optional(name),
+    status: Type.Optional(OneOf(['active', 'disabled'])),
+  }),
+  reply: { status: 200, schema: Member },
+  errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
+  examples: [{ name: 'Another role', body: { role: 'viewer' } }],
+  needs: aMember,
+  handle: async (app, tx, { params, body }, caller) => {
+    const { account } = caller.tenant
+    await tx.query(lockTeam, { account })
+    const before = await existing(tx, account, params.id)
+    await refuseOwners(tx, caller, before.role, body.role)
+    if (before.status === 'invited' && body.status !== undefined)
+      throw new AppError('CONFLICT', 'the invitation has not been taken up; delete it instead')
+    const wanted = {
+      role: body.role ?? before.role,
+      name: body.name ?? before.name,
+      status: body.status ?? before.status,
+    }
+    const row = await one(tx.query(changeMember, { account, id: before.id, ...wanted }))
+    await keepAnOwner(tx, account)
+    if (row.status === 'disabled') await tx.query(endSessionsOf, { member: row.id })
+    await app.signals.send(tx, 'accounts', account)
+    const { role: was, status } = before
+    await record(tx, caller, 'member.change', params.id, {
+      before: { role: was, status },
+      after: { role: row.role, status: row.status },
+    })
+    return memberOf(row)
+  },
+})
+
+const removeRoute = writeAcross({
+  method: 'DELETE',
+  path: '/v1/team/members/:id',
+  operation: 'team.remove',
+  summary: 'Remove a member, whose sessions end at once',
+  scope: 'team:write',
+  params: IdParam,
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
+  needs: aMember,
+  handle: async (app, tx, { params }, caller) => {
+    const { account } = caller.tenant
+    await tx.query(lockTeam, { account })
+    const before = await existing(tx, account, params.id)
+    await refuseOwners(tx, caller, before.role)
+    await tx.query(removeMember, { account, id: before.id })
+    await keepAnOwner(tx, account)
+    await app.signals.send(tx, 'accounts', account)
+    await record(tx, caller, 'member.remove', params.id, { before: { email: before.email, role: before.role } })
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+/** Owners are made, changed and removed by owners only; a key that may do everything counts as one. */
+async function refuseOwners(tx: Tx, { actor, tenant }: Caller, ...touched: (string | undefined)[]): Promise<void> {
+  if (!touched.includes('owner')) return
+  const id = actor.startsWith('member:') ? uuidOf('member', actor.slice('member:'.length)) : null
+  const member = id && (await maybe(tx.query(findOfTeam, { account: tenant.account, id })))
+  if (member && member.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
+}
+
+async function keepAnOwner(tx: Tx, account: string): Promise<void> {
+  if ((await one(tx.query(countTeam, { account }))).owners > 0) return
+  throw new AppError('CONFLICT', 'an account keeps at least one owner who can sign in')
+}
+
+async function existing(db: Queryable, account: string, id: string): Promise<TeamRow> {
+  const uuid = uuidOf('member', id)
+  const row = uuid && (await maybe(db.query(findOfTeam, { account, id: uuid })))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such member; ids of members begin with mbr_')
+  return row
+}
+
+function memberOf({ id, ...row }: TeamRow): Static<typeof Member> {
+  return { id: idOf('member', id), ...row }
+}
+
+export const teamRoutes: readonly Route[] = [members, inviteRoute, getMember, changeRoute, removeRoute]

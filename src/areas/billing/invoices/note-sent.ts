@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// An invoice that was delivered: when, and where the receipt goes, with the event that tells of it.
+import type { App } from '../../../platform/app.ts'
+import { one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { invoiceEvents } from '../events.ts'
+import { tellInvoice } from './invoice.ts'
+import { type InvoiceRow, noteSent } from './store.ts'
+
+/** Only once something left: whoever hears of it need not bring the link any more. */
+export async function noteInvoiceSent(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { id }: Pick<InvoiceRow, 'id'>,
+  mailedTo: string | null = null,
+): Promise<InvoiceRow> {
+  const { tenant, nowMs } = occasion
+  const sent = await one(tx.query(noteSent, { ...tenant, id, at: new Date(nowMs), mailedTo }))
+  await tellInvoice(app, tx, invoiceEvents.sent, occasion, sent)
+  return sent
+}

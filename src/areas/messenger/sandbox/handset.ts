@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messenger on a handset of the sandbox: what arrived there, and what was written on it, newest first.
+import { Type } from 'typebox'
+import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route } from '../../../platform/route.ts'
+import { listQuery } from '../../../platform/schema.ts'
+import { recordOf } from '../record.ts'
+import { MessageRecord } from '../schema.ts'
+import { listMessages } from '../store.ts'
+
+const arrived = ['delivered', 'read']
+
+const chat = list({
+  path: '/v1/sandbox/messenger/handset',
+  operation: 'sandbox.messengerHandset',
+  summary: 'See the chat on a handset',
+  description: 'Messages that arrived on a handset of the sandbox, and those that it wrote, newest first.',
+  scope: 'sandbox:read',
+  query: Type.Object({
+    ...listQuery,
+    phone: Type.String({
+      pattern: '^[ +][1-9]\\d{6,14}$',
+      rule: 'must be an E.164 number such as +254711000020',
+      description: 'Number of the handset',
+    }),
+  }),
+  row: MessageRecord,
+  examples: [{ name: 'What Ada sees', query: { phone: '+254711000020' } }],
+  async handle({ db }, { query }, { tenant }) {
+    const window = windowOf(query)
+    const phone = query.phone.replace(/^ /, '+')
+    const any = { ...tenant, ...window, ...everything, ...idBounds({}) }
+    const [received, written] = await Promise.all([
+      db.query(listMessages, { ...any, direction: 'outbound', recipient: phone }),
+      db.query(listMessages, { ...any, direction: 'inbound', sender: phone }),
+    ])
+    const shown = [...received.filter(({ status }) => arrived.includes(status)), ...written]
+    const rows = shown.sort((a, b) => (a.id < b.id === window.descending ? 1 : -1))
+    return pageOf(window, rows.slice(0, window.limit + 1), (row) => recordOf(row, null))
+  },
+})
+
+const everything = {
+  ...{ direction: null, status: null, recipient: null, sender: null, type: null, template: null },
+  ...{ since: null, until: null },
+}
+
+export const handsetRoutes: readonly Route[] = [chat]

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The action `connect`: rings everybody at once, bridges the first who answers, and tells the flow how it ended.
+import { ringback } from '../../../protocols/audio/tones.ts'
+import type { ActionOf } from '../flow/action.ts'
+import type { DialStatus, FlowInput } from '../flow/flow.ts'
+import { fetchSound } from '../media/sounds.ts'
+import type { RungLeg } from './leg.ts'
+import type { LegTarget } from './legs.ts'
+import type { LiveRoom } from './live-room.ts'
+import type { CallRecord, EndOfCall } from './record.ts'
+import { untilTheEnd } from './recordings.ts'
+import type { TelephoneNetwork } from './telephone-network.ts'
+import type { CallTimers } from './timers.ts'
+
+/** A `connect` under way. */
+interface Dial {
+  id: number
+  action: ActionOf<'connect'>
+  legs: RungLeg[]
+  /** The one who answered first. */
+  bridged: RungLeg | null
+  startedMs: number
+  isRinging: boolean
+  lastEnding: EndOfCall | null
+}
+
+const ringbackPlayer = 'ringback'
+
+export class Dialling {
+  private readonly network: TelephoneNetwork
+  private readonly record: CallRecord
+  private readonly room: LiveRoom
+  private readonly timers: CallTimers
+  private readonly input: (input: FlowInput) => void
+  private dial: Dial | null = null
+
+  constructor(
+    network: TelephoneNetwork,
+    record: CallRecord,
+    room: LiveRoom,
+    timers: CallTimers,
+    input: (input: FlowInput) => void,
+  ) {
+    this.network = network
+    this.record = record
+    this.room = room
+    this.timers = timers
+    this.input = input
+  }
+
+  async begin(id: number, action: ActionOf<'connect'>): Promise<void> {
+    const { record } = this
+    const startedMs = record.nowMs
+    const dial: Dial = { id, action, legs: [], bridged: null, startedMs, isRinging: true, lastEnding: null }
+    this.dial = dial
+    record.change({ phase: 'connected' })
+    await this.playRingback(action)
+    this.timers.set('dial', action.timeout * 1_000, () => this.ended(dial, 'timeout', 'no_answer'))
+    let refused = 'no_route'
+    for (const endpoint of action.endpoint) {
+      const to = targetOf(endpoint)
+      const leg = to && this.dial === dial && !dial.bridged ? await this.ring(dial, to) : null
+      if (typeof leg === 'string') refused = leg
+    }
+    dial.isRinging = false
+    if (dial.legs.length === 0) this.ended(dial, 'failed', refused)
+    else this.endWhenAllEnded(dial)
+  }
+
+  private async playRingback({ ringbackTone }: ActionOf<'connect'>): Promise<void> {
+    const own = ringbackTone ? await fetchSound(this.network.app, this.record.one, ringbackTone) : null
+    const samples = own === null || typeof own === 'string' ? ringback() : own
+    this.room.audio.play(ringbackPlayer, samples, { loop: 0, to: [this.record.row.id] })
+  }
+
+  /** Rings one; a word that says why it cannot be rung. */
+  private async ring(dial: Dial, to: LegTarget): Promise<string | null> {
+    const { row } = this.record
+    const from = dial.action.from ?? (row.direction === 'outbound' ? row.from_number : row.to_number)
+    const rung = await this.room.legs.ring(
+      { to, from, timeoutSeconds: dial.action.timeout, tag: null },
+      {
+        answered: (leg) => this.answered(dial, leg),
+        ended: (_leg, ending) => {
+          dial.lastEnding = ending
+          this.endWhenAllEnded(dial)
+        },
+      },
+    )
+    if (typeof rung === 'string') return rung
+    dial.legs.push(rung.leg)
+    if (this.dial !== dial || dial.bridged) rung.leg.end('failed', 'cancelled')
+    return null
+  }
+
+  /** The first who answers is bridged; the others stop ringing. */
+  private answered(dial: Dial, leg: RungLeg): void {
+    if (this.dial !== dial || dial.bridged) return leg.end('completed', 'normal')
+    dial.bridged = leg
+    dial.startedMs = this.record.nowMs
+    for (const other of dial.legs) if (other !== leg) other.end('failed', 'cancelled')
+    this.timers.clear('dial')
+    this.room.audio.stop(ringbackPlayer)
+    const { id, action } = dial
+    this.timers.set('limit', action.limit * 1_000, () => leg.end('completed', 'max_duration'))
+    if (action.record) this.room.recordings.start(`connect ${id}`, 2, untilTheEnd)
+    this.input({ type: 'dialled', id, status: 'answered', to: leg.record.row.to_number, duration: 0, reason: null })
+  }
+
+  private endWhenAllEnded(dial: Dial): void {
+    if (dial.isRinging || dial.legs.some(({ isOver }) => !isOver)) return
+    const { bridged, lastEnding } = dial
+    const to = (bridged ?? dial.legs.at(-1))?.record.row.to_number ?? null
+    this.ended(dial, bridged ? 'completed' : statusOf(lastEnding), lastEnding?.cause ?? 'no_answer', to)
+  }
+
+  private ended(dial: Dial, status: DialStatus, reason: string, to: string | null = null): void {
+    if (this.dial !== dial) return
+    this.dial = null
+    this.stop(dial, status === 'timeout' ? 'no_answer' : 'cancelled')
+    const duration = status === 'completed' ? Math.ceil((this.record.nowMs - dial.startedMs) / 1_000) : 0
+    this.record.change({ phase: 'flow' })
+    this.input({ type: 'dialled', id: dial.id, status, to, duration, reason })
+  }
+
+  private stop(dial: Dial, cause: string): void {
+    this.timers.clear('dial')
+    this.timers.clear('limit')
+    this.room.audio.stop(ringbackPlayer)
+    for (const leg of dial.legs) leg.end(cause === 'no_answer' ? 'timeout' : 'failed', cause)
+  }
+
+  /** The flow no longer wants it. */
+  cancel(id: number): void {
+    const { dial } = this
+    if (dial?.id !== id) return
+    this.dial = null
+    this.stop(dial, 'cancelled')
+  }
+
+  end(): void {
+    this.dial = null
+  }
+}
+
+function targetOf(endpoint: ActionOf<'connect'>['endpoint'][number]): LegTarget | null {
+  if (endpoint.type === 'phone') return { phone: endpoint.number }
+  return endpoint.type === 'sip' ? { sip: endpoint.uri } : null
+}
+
+function statusOf(ending: EndOfCall | null): DialStatus {
+  const known: readonly DialStatus[] = ['busy', 'timeout', 'rejected']
+  return known.find((status) => status === ending?.status) ?? 'failed'
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the flow of a call: gives it what happened, and carries out what it wants. Everything that happens goes into the trace,
+// from which the flow can be played again.
+import { momentText } from '../../../kernel/time.ts'
+import { tone } from '../../../protocols/audio/tones.ts'
+import { ask, type Reply } from '../ask.ts'
+import type { ActionOf, HandedAction } from '../flow/action.ts'
+import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../flow/flow.ts'
+import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
+import { fetchSound } from '../media/sounds.ts'
+import { Unspeakable } from '../speech/speak.ts'
+import { conversationOf } from './call.ts'
+import { Dialling } from './dialling.ts'
+import type { LiveRoom } from './live-room.ts'
+import type { CallRecord } from './record.ts'
+import { type RecordingInProgress, toldOf } from './recording.ts'
+import type { TelephoneNetwork } from './telephone-network.ts'
+import type { CallTimers } from './timers.ts'
+
+const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
+const longestCallMs = 4 * 3_600_000
+
+/** The call, as far as its flow decides about it. */
+export interface FlowHost {
+  pickUp(): void
+  hangUp(reason: 'normal' | 'busy' | 'rejected'): void
+  fail(cause: 'flow_error'): void
+}
+
+export class FlowRunner {
+  private readonly network: TelephoneNetwork
+  private readonly record: CallRecord
+  private readonly room: LiveRoom
+  private readonly timers: CallTimers
+  private readonly host: FlowHost
+  private readonly dialling: Dialling
+  private flow: FlowState = newFlow
+  /** The area whose flow this is; null for a customer's. */
+  private giver: CallFollower | null = null
+
+  constructor(network: TelephoneNetwork, record: CallRecord, room: LiveRoom, timers: CallTimers, host: FlowHost) {
+    this.network = network
+    this.record = record
+    this.room = room
+    this.timers = timers
+    this.host = host
+    this.dialling = new Dialling(network, record, room, timers, (input) => this.input(input))
+  }
+
+  private get app() {
+    return this.network.app
+  }
+
+  get facts(): CallFacts {
+    const { row, one, clockOffsetMs } = this.record
+    return {
+      tenant: { bucket: one.bucket, account: one.account, environment: one.environment },
+      call: row.id,
+      conversation: row.conversation,
+      direction: row.direction,
+      from: row.from_number,
+      to: row.to_number,
+      customData: JSON.parse(row.custom_data),
+      clockOffsetMs,
+    }
+  }
+
+  /** Fetches the flow and begins it. */
+  async begin(isAnswered: boolean): Promise<void> {
+    const { plan } = this.record.row
+    if (plan.actions) return this.input({ type: 'begin', actions: plan.actions, isAnswered })
+    if (plan.target) return this.beginTarget(isAnswered)
+    const body = { ...this.about(), custom_data: JSON.parse(this.record.row.custom_data), region: 'af' }
+    const questions = [plan.answer_url, plan.fallback_url].filter((url) => url !== undefined)
+    const problems: string[] = []
+    for (const [i, url] of questions.entries()) {
+      const method = plan.answer_method ?? 'POST'
+      const asking = { name: 'voice.answer', url, method, body, isRetried: i === 0 }
+      const reply = await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
+      if (this.record.isOver) return
+      if (reply.kind === 'list') return this.input({ type: 'begin', actions: reply.actions, isAnswered })
+      problems.push(reply.kind === 'failed' ? reply.reason : 'its answer is not a JSON array of actions')
+    }
+    await this.apologise(problems.join('; '), isAnswered)
+  }
+
+  /** The flow that another area gives to a call that is for something of its own. */
+  private async beginTarget(isAnswered: boolean): Promise<void> {
+    const { target } = this.record.row.plan
+    for (const follower of target ? followersOf(this.app) : []) {
+      const flow = target ? await follower.flowOf?.(this.app, this.facts, target) : null
+      if (this.record.isOver) return
+      if (!flow) continue
+      this.giver = flow.isOwn ? follower : null
+      return this.input({ type: 'begin', actions: flow.actions, isAnswered })
+    }
+    await this.apologise(`nothing takes calls for ${target?.type ?? 'this number'}`, isAnswered)
+  }
+
+  /** No flow could be had: the caller is told so, if there is a voice, and the call ends. */
+  private async apologise(problem: string, isAnswered: boolean): Promise<void> {
+    this.reportError('FLOW_UNAVAILABLE', `no flow could be fetched: ${problem}`, null)
+    if (!isAnswered) this.host.pickUp()
+    const sound = await this.network.speaker.speak({ text: apologyText, language: 'en-US' }).catch(() => null)
+    if (!sound || this.record.isOver) return this.host.fail('flow_error')
+    this.timers.set('apology', (sound.length / 8_000) * 1_000 + 500, () => this.host.fail('flow_error'))
+    this.room.audio.play('apology', sound)
+  }
+
+  private about() {
+    const { row } = this.record
+    return {
+      from: row.from_number,
+      to: row.to_number,
+      conversation_uuid: conversationOf(row),
+      call_id: this.record.id,
+      uuid: this.record.id,
+      direction: row.direction,
+      timestamp: momentText(new Date(this.record.nowMs)),
+    }
+  }
+
+  input(input: FlowInput): void {
+    if (this.record.isOver && input.type !== 'hangup') return
+    this.record.trace('flow', input)
+    const { state, effects } = step(this.flow, input)
+    this.flow = state
+    for (const effect of effects) this.carryOut(effect)
+  }
+
+  /** Another area has a new flow for the call, or is done with the action that it took. */
+  resume(flow: Flow | null, giver: CallFollower | null): void {
+    if (flow) this.giver = flow.isOwn ? giver : null
+    this.input({ type: 'resumed', id: null, actions: flow?.actions ?? null })
+  }
+
+  private carryOut(effect: Effect): void {
+    const { room, timers } = this
+    switch (effect.do) {
+      case 'answer':
+        return this.host.pickUp()
+      case 'talk':
+        return void this.talk(effect.id, effect.action)
+      case 'stream':
+        return void this.stream(effect.id, effect.action)
+      case 'beep':
+        return this.playSound(effect.id, tone([1_000], 400), 1, 0)
+      case 'stop':
+        return room.audio.stop(`play ${effect.id}`)
+      case 'timer':
+        return timers.set(`flow ${effect.id}`, effect.ms, () => this.input({ type: 'timer', id: effect.id }))
+      case 'cancel_timer':
+        return timers.clear(`flow ${effect.id}`)
+      case 'listen':
+        return this.listen(effect.id, effect.action)
+      case 'stop_listening':
+        return room.audio.stopListening(`listen ${effect.id}`)
+      case 'ask':
+        return void this.ask(effect)
+      case 'dial':
+        return void this.dialling.begin(effect.id, effect.action)
+      case 'cancel_dial':
+        return this.dialling.cancel(effect.id)
+      case 'hand':
+        return void this.hand(effect.id, effect.action)
+      case 'record':
+        return this.recordAction(effect.id, effect.action)
+      case 'error':
+        return this.reportError(effect.code, effect.message, effect.index)
+      case 'hangup':
+        return this.host.hangUp(effect.reason)
+    }
+  }
+
+  private reportError(code: string, message: string, index: number | null): void {
+    this.record.tell({ error: { code, message, action_index: index } })
+    this.record.flush()
+  }
+
+  // --- sound ---
+
+  private async talk(id: number, action: ActionOf<'talk'>): Promise<void> {
+    try {
+      const { text, language, style } = action
+      this.playSound(id, await this.network.speaker.speak({ text, language, style }), action.loop, action.level)
+    } catch (error) {
+      if (!(error instanceof Unspeakable)) this.app.log.warn({ error }, 'a text could not be spoken')
+      const [code, message] =
+        error instanceof Unspeakable ? [error.code, error.details ?? error.message] : ['INTERNAL_ERROR', 'it failed']
+      this.input({ type: 'unplayable', id, code, message })
+    }
+  }
+
+  private async stream(id: number, action: ActionOf<'stream'>): Promise<void> {
+    const problems: string[] = []
+    for (const url of action.streamUrl) {
+      const sound = await fetchSound(this.app, this.record.one, url)
+      if (typeof sound !== 'string') return this.playSound(id, sound, action.loop, action.level)
+      problems.push(sound)
+    }
+    this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: problems.join('; ') })
+  }
+
+  /** Level -1 is silence and 1 twice as loud. */
+  private playSound(id: number, samples: Int16Array, loop: number, level: number): void {
+    if (!this.record.isOver) this.room.audio.play(`play ${id}`, samples, { loop, level: 1 + level })
+  }
+
+  /** A player of the flow has come to its end. */
+  played(player: string): void {
+    if (player.startsWith('play ')) this.input({ type: 'played', id: numberIn(player) })
+  }
+
+  // --- speech ---
+
+  private listen(id: number, { speech }: ActionOf<'input'>): void {
+    if (!speech) return
+    this.room.audio.listen(`listen ${id}`, this.record.row.id, {
+      endOnSilenceMs: speech.endOnSilence * 1_000,
+      startTimeoutMs: speech.startTimeout * 1_000,
+      maxMs: speech.maxDuration * 1_000,
+    })
+  }
+
+  speechBegan(listener: string): void {
+    this.input({ type: 'speech_began', id: numberIn(listener) })
+  }
+
+  /** No recogniser is installed here: what was said is passed on as an error, never as a guess. */
+  speechEnded(listener: string, reason: string): void {
+    const error = reason === 'start_timeout' ? {} : { error: 'language_unavailable' }
+    this.input({ type: 'speech', id: numberIn(listener), results: [], reason, ...error })
+  }
+
+  /** In the sandbox a caller's words are known: they are recognised as they were written. False: nobody listens. */
+  said(text: string): boolean {
+    const { waiting } = this.flow
+    if (waiting?.for !== 'input' || !waiting.action.type.includes('speech')) return false
+    this.room.audio.stopListening(`listen ${waiting.id}`)
+    const results = [{ text: closest(text, waiting.action.speech?.context ?? []), confidence: 1 }]
+    this.input({ type: 'speech', id: waiting.id, results, reason: 'end_on_silence_timeout' })
+    return true
+  }
+
+  // --- others ---
+
+  private async ask({ id, urls, body, replaces }: Extract<Effect, { do: 'ask' }>): Promise<void> {
+    if (this.giver) return this.askGiver(this.giver, id, body, replaces)
+    const { row } = this.record
+    const url = urls?.[0] ?? row.event_url
+    let reply: Reply = { kind: 'nothing' }
+    if (url) {
+      const method = row.plan.event_method ?? 'POST'
+      const whole = { ...this.about(), ...body }
+      const asking = { name: 'voice.input', url, method, body: whole, isRetried: true }
+      reply = await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
+      if (reply.kind === 'failed') this.reportError('CALLBACK_FAILED', `${reply.reason}; the flow goes on`, null)
+    }
+    if (replaces) this.input({ type: 'replied', id, actions: reply.kind === 'list' ? reply.actions : null })
+  }
+
+  private async askGiver(
+    giver: CallFollower,
+    id: number,
+    body: Record<string, unknown>,
+    replaces: boolean,
+  ): Promise<void> {
+    const flow = await this.followed(giver, () => giver.asked?.(this.app, this.facts, body))
+    if (!replaces) return
+    if (flow) this.giver = flow.isOwn ? giver : null
+    this.input({ type: 'replied', id, actions: flow?.actions ?? null })
+  }
+
+  private async hand(id: number, action: HandedAction): Promise<void> {
+    for (const follower of followersOf(this.app))
+      if (await this.followed(follower, () => follower.took?.(this.app, this.facts, action))) return
+    this.reportError('ACTION_UNAVAILABLE', `nothing here carries out ${action.action}; the flow goes on`, null)
+    this.input({ type: 'resumed', id, actions: null })
+  }
+
+  private async followed<T>(follower: CallFollower, work: () => Promise<T> | undefined): Promise<T | null> {
+    try {
+      return (await work()) ?? null
+    } catch (error) {
+      this.app.log.error({ error, area: follower.name, call: this.record.id }, 'an area failed in a call')
+      return null
+    }
+  }
+
+  private recordAction(id: number, action: ActionOf<'record'>): void {
+    const maxMs = (action.timeOut ?? longestCallMs / 1_000) * 1_000
+    const options = { silenceMs: (action.endOnSilence ?? 0) * 1_000, maxMs, endKeys: action.endOnKey ?? '' }
+    this.room.recordings.start(`flow ${id}`, action.channels, options, (recording) => {
+      const url = action.eventUrl?.[0]
+      if (url) void this.tellOfRecording(url, recording)
+      this.input({ type: 'recorded', id })
+    })
+  }
+
+  private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {
+    const stored = await recording.stored()
+    if (!stored) return
+    const body = { ...this.about(), ...toldOf(this.app, stored) }
+    const asking = { name: 'voice.recording', url, method: 'POST' as const, body, isRetried: true }
+    await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
+  }
+
+  end(): void {
+    this.input({ type: 'hangup' })
+    this.dialling.end()
+  }
+}
+
+function numberIn(name: string): number {
+  return Number(name.slice(name.lastIndexOf(' ') + 1))
+}
+
+/** A phrase of the context is returned as it was written there. */
+function closest(text: string, context: readonly string[]): string {
+  const plain = (words: string) =>
+    words
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} ]/gu, '')
+      .trim()
+  return context.find((phrase) => plain(phrase) === plain(text)) ?? text
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// A further leg in a room: a call of its own with a record, a price and a state, rung over the telephone network, or spoken for by
+// another part of the program that brings its audio itself.
+import { agreedAudio } from '../../../protocols/sdp/session-description.ts'
+import { endingOf, qualityOf } from './call.ts'
+import { Invite } from './invite.ts'
+import type { CallRecord, EndOfCall } from './record.ts'
+import type { CallRoom, PlainAudio } from './room.ts'
+import type { CallStatus } from './store.ts'
+import type { TelephoneNetwork, Way } from './telephone-network.ts'
+import { CallTimers } from './timers.ts'
+
+export interface LegHandlers {
+  ringing?(leg: RungLeg): void
+  answered(leg: RungLeg): void
+  /** Told once, whether it was answered or not. */
+  ended(leg: RungLeg, ending: EndOfCall): void
+}
+
+export class RungLeg {
+  readonly record: CallRecord
+  /** A word of the area that rang it, which comes back with everything that is told of the leg. */
+  readonly tag: string | null
+  readonly timers: CallTimers
+  /** Ringing is given up after so long. */
+  readonly timeoutMs: number
+  private readonly network: TelephoneNetwork
+  private readonly room: CallRoom
+  private readonly handlers: LegHandlers
+  private invite: Invite | null = null
+  private isEnding = false
+  /** Resolves when its end is stored. */
+  finishing: Promise<void> = Promise.resolve()
+
+  constructor(
+    network: TelephoneNetwork,
+    room: CallRoom,
+    record: CallRecord,
+    options: { tag: string | null; timeoutMs: number },
+    handlers: LegHandlers,
+  ) {
+    this.network = network
+    this.room = room
+    this.record = record
+    this.tag = options.tag
+    this.timeoutMs = options.timeoutMs
+    this.handlers = handlers
+    this.timers = new CallTimers(() => record.nowMs)
+    record.onUnpaid = (seconds) =>
+      this.timers.set('unpaid', Math.max(0, seconds * 1_000), () => this.end('completed', 'insufficient_funds'))
+  }
+
+  get id(): string {
+    return this.record.row.id
+  }
+
+  get isAnswered(): boolean {
+    return this.record.row.status === 'answered'
+  }
+
+  get isOver(): boolean {
+    return this.isEnding
+  }
+
+  /** Calls it over the telephone network. */
+  ring(ways: readonly Way[], port: number): void {
+    this.record.to('started')
+    this.giveUpLater()
+    this.invite = new Invite(
+      this.network,
+      { from: this.record.row.from_number, call: this.record.id, port, ways },
+      {
+        progress: () => this.rings(),
+        answered: (description) => this.answer(description),
+        refused: (status) => {
+          const { status: end, cause } = endingOf(status)
+          this.end(end, cause, 'callee', status)
+        },
+        passedOver: (way, status) => this.record.trace('sip', { refused: status, way: way.name }),
+        ended: (by) => this.end('completed', by === 'lost' ? 'network_error' : 'normal', 'callee'),
+        digit: (digit) => this.room.pressed(this.id, digit),
+      },
+    )
+  }
+
+  /** Waits for somebody who brings its audio. */
+  await(): void {
+    this.record.to('started')
+    this.giveUpLater()
+    this.rings()
+  }
+
+  private giveUpLater(): void {
+    this.timers.set('ring', this.timeoutMs, () => this.end('timeout', 'no_answer'))
+  }
+
+  private rings(): void {
+    if (this.record.to('ringing')) this.handlers.ringing?.(this)
+  }
+
+  private answer(description: string): void {
+    const remote = agreedAudio(description)
+    if (remote === null) return this.end('failed', 'network_error', 'system', 488)
+    this.room.connect(this.id, remote)
+    this.begin()
+  }
+
+  /** Somebody who brings its audio has answered. */
+  connectPlain(remote: PlainAudio): boolean {
+    if (this.isEnding || this.isAnswered) return false
+    this.room.connectPlain(this.id, remote)
+    this.begin()
+    return true
+  }
+
+  private begin(): void {
+    this.timers.clear('ring')
+    if (this.isEnding || !this.record.to('answered', { phase: 'connected' })) return
+    this.handlers.answered(this)
+  }
+
+  end(status: CallStatus, cause: string, by: EndOfCall['by'] = 'system', sipCode: number | null = null): void {
+    if (this.isEnding) return
+    this.isEnding = true
+    this.timers.clearAll()
+    this.invite?.hangup()
+    const { isAnswered } = this
+    const final: CallStatus = isAnswered ? 'completed' : status === 'completed' ? 'failed' : status
+    const ending = { status: final, cause, by, sipCode }
+    this.finishing = this.finish(ending)
+    this.handlers.ended(this, ending)
+  }
+
+  private async finish(ending: EndOfCall): Promise<void> {
+    const atMs = this.record.nowMs
+    const closed = await this.room.leave(this.id)
+    await this.record.cover(atMs)
+    this.record.end({ ...ending, quality: qualityOf(closed?.quality ?? null), atMs })
+    await this.record.settled()
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Further legs of a room: rings telephones, SIP addresses and desks into it, keeps what was rung, and ends all of it with the
+// room. Each leg is a call with an id of its own, and is found by it from any node.
+import { newUuid } from '../../../kernel/ids.ts'
+import { one } from '../../../platform/db.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type LegHandlers, RungLeg } from './leg.ts'
+import { minutePriceOf, sipMinutePriceOf } from './price.ts'
+import { CallRecord, holdSeconds } from './record.ts'
+import type { CallRoom, Edges } from './room.ts'
+import { callSessions } from './session-kind.ts'
+import { type CallRow, holdFor, insertCall, takeCallInto } from './store.ts'
+import type { TelephoneNetwork, Way } from './telephone-network.ts'
+
+/** Who is rung: a telephone, a SIP address, somebody who brings the audio, or a call that was created to be placed here. */
+export type LegTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
+
+export interface NewLeg {
+  to: LegTarget
+  from: string
+  timeoutSeconds: number
+  tag: string | null
+  edges?: Edges
+  customData?: Record<string, unknown>
+}
+
+export type RingRefusal = 'gone' | 'full' | 'no_route' | 'insufficient_funds' | 'network_error'
+
+/** The conversation that further legs belong to. */
+export interface LegSource {
+  readonly tenant: Tenant
+  readonly conversation: string
+  readonly parent: string | null
+  readonly currency: string
+  readonly customData: string
+  clockOffsetMs(): number
+}
+
+const mostLegs = 60
+
+export class Legs {
+  private readonly network: TelephoneNetwork
+  private readonly room: CallRoom
+  private readonly source: LegSource
+  private readonly obey: (leg: string, command: unknown) => Promise<unknown>
+  private readonly legs = new Map<string, RungLeg>()
+
+  constructor(
+    network: TelephoneNetwork,
+    room: CallRoom,
+    source: LegSource,
+    obey: (leg: string, command: unknown) => Promise<unknown>,
+  ) {
+    this.network = network
+    this.room = room
+    this.source = source
+    this.obey = obey
+  }
+
+  get all(): readonly RungLeg[] {
+    return [...this.legs.values()]
+  }
+
+  get(id: string): RungLeg | null {
+    return this.legs.get(id) ?? null
+  }
+
+  /** Rings somebody into the room. `media` is where a leg is spoken to whose audio somebody else brings. */
+  async ring(
+    wanted: NewLeg,
+    handlers: LegHandlers,
+  ): Promise<{ leg: RungLeg; media: { host: string; port: number } | null } | RingRefusal> {
+    if (this.legs.size >= mostLegs) return 'full'
+    const ways = await this.waysTo(wanted.to)
+    if (ways !== null && ways.length === 0) return 'no_route'
+    const row = await this.rowFor(wanted)
+    if (typeof row === 'string') return row
+    const record = new CallRecord(this.network.app, row, this.source.clockOffsetMs())
+    const port = await this.room.enter(row.id, wanted.edges)
+    if (port === null) {
+      record.end({ status: 'failed', cause: 'network_error', by: 'system' })
+      return 'network_error'
+    }
+    const options = { tag: wanted.tag, timeoutMs: wanted.timeoutSeconds * 1_000 }
+    const leg = new RungLeg(this.network, this.room, record, options, {
+      ...handlers,
+      ended: (ended, ending) => {
+        handlers.ended(ended, ending)
+        void this.forget(ended)
+      },
+    })
+    this.legs.set(row.id, leg)
+    await sessionsOf(this.network.app).begin(callSessions, record.one, (command) => this.obey(row.id, command))
+    if (ways === null) leg.await()
+    else leg.ring(await this.resolved(wanted.to, ways, row), port)
+    return { leg, media: ways === null ? { host: this.network.mediaHost, port } : null }
+  }
+
+  /** Null for a leg that is rung over no network of ours. */
+  private async waysTo(to: LegTarget): Promise<readonly Way[] | null> {
+    const { environment } = this.source.tenant
+    if ('media' in to) return null
+    if ('phone' in to) return this.network.waysTo(environment, to.phone)
+    return 'sip' in to ? this.network.waysToAddress(environment, to.sip) : [anyWay]
+  }
+
+  /** Ways to a call that was created before are known when its row is. */
+  private async resolved(to: LegTarget, ways: readonly Way[], row: CallRow): Promise<readonly Way[]> {
+    return 'call' in to ? this.network.waysTo(row.environment, row.to_number) : ways
+  }
+
+  private async rowFor({ to, from, customData }: NewLeg): Promise<CallRow | RingRefusal> {
+    const { app } = this.network
+    const { tenant, conversation, parent, currency, clockOffsetMs } = this.source
+    if ('call' in to) {
+      const [taken] = await app.db.query(takeCallInto, {
+        ...tenant,
+        id: to.call,
+        node: app.nodeId,
+        parent,
+        conversation,
+      })
+      return taken ?? 'gone'
+    }
+    const id = newUuid(app.clock.nowMs())
+    const minute = this.minutePrice(to)
+    const row = await app.db.tx(tenant, async (tx) => {
+      const child = { ...tenant, id }
+      if (!(await holdFor(tx, child, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
+      return one(
+        tx.query(insertCall, {
+          ...child,
+          conversation,
+          parent,
+          direction: 'outbound',
+          from,
+          to: 'phone' in to ? to.phone : 'sip' in to ? to.sip : 'desk',
+          plan: '{}',
+          custom: customData ? JSON.stringify(customData) : this.source.customData,
+          eventUrl: null,
+          record: false,
+          startedAt: new Date(app.clock.nowMs() + clockOffsetMs()),
+          minuteMicros: minute,
+          currency,
+          node: app.nodeId,
+        }),
+      )
+    })
+    return row ?? 'insufficient_funds'
+  }
+
+  private minutePrice(to: LegTarget): bigint {
+    const { tenant, currency } = this.source
+    if ('phone' in to) return minutePriceOf(this.network.app, tenant, currency, to.phone)
+    return 'sip' in to ? sipMinutePriceOf(this.network.app, tenant.account, currency) : 0n
+  }
+
+  private async forget(leg: RungLeg): Promise<void> {
+    await leg.finishing
+    this.legs.delete(leg.id)
+    await sessionsOf(this.network.app).end(leg.record.one)
+  }
+
+  /** Extends what is set aside for each leg that is spoken on. */
+  renew(): void {
+    for (const { record } of this.legs.values())
+      record.renew().catch((error) => this.network.app.log.warn({ error }, 'the hold of a call could not be extended'))
+  }
+
+  clockMoved(offsetMs: number): void {
+    for (const { record, timers } of this.legs.values()) {
+      record.clockOffsetMs = offsetMs
+      timers.clockMoved()
+    }
+  }
+
+  async endAll(cause: string): Promise<void> {
+    const all = this.all
+    for (const leg of all) leg.end(leg.isAnswered ? 'completed' : 'failed', cause)
+    await Promise.all(all.map(({ finishing }) => finishing))
+  }
+}
+
+const anyWay: Way = { name: 'to be found', peer: { transport: 'udp', host: '', port: 0 }, uri: '' }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings that are being made of one room, by name.
+import type { App } from '../../../platform/app.ts'
+import type { One } from '../../../platform/tenant.ts'
+import { RecordingInProgress } from './recording.ts'
+import type { CallRoom, RecordingOptions } from './room.ts'
+
+const longestMs = 4 * 3_600_000
+/** Options of a recording that lasts until somebody ends it. */
+export const untilTheEnd: RecordingOptions = { silenceMs: 0, maxMs: longestMs, endKeys: '' }
+
+/** The recording of a whole room, of which there is one. */
+const wholeRoom = 'room'
+
+/** The call or conference that is recorded. Of two channels, the left is the one who has the owner's id. */
+interface RecordedOwner {
+  readonly app: App
+  readonly one: One
+  readonly nowMs: number
+  readonly recordedAs: { call: string | null; conference: string | null }
+  recordingBegan(id: string): void
+}
+
+export class Recordings {
+  private readonly room: CallRoom
+  private readonly owner: RecordedOwner
+  private readonly inProgress = new Map<string, RecordingInProgress>()
+
+  constructor(room: CallRoom, owner: RecordedOwner) {
+    this.room = room
+    this.owner = owner
+  }
+
+  start(
+    name: string,
+    channels: number,
+    options: RecordingOptions,
+    done: ((recording: RecordingInProgress) => void) | null = null,
+  ): RecordingInProgress {
+    const { owner } = this
+    const of = { tenant: owner.one, ...owner.recordedAs }
+    const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
+    this.inProgress.set(name, recording)
+    owner.recordingBegan(recording.id)
+    this.room.record(name, channels === 2 ? owner.one.id : null, options)
+    return recording
+  }
+
+  /** Records the whole room, once; gives the recording that is being made. */
+  startWhole(channels: number): string {
+    return (this.inProgress.get(wholeRoom) ?? this.start(wholeRoom, channels, untilTheEnd)).id
+  }
+
+  pauseWhole(isPaused: boolean): boolean {
+    if (!this.inProgress.has(wholeRoom)) return false
+    this.room.pauseRecording(wholeRoom, isPaused)
+    return true
+  }
+
+  stopWhole(): string | null {
+    const recording = this.inProgress.get(wholeRoom)
+    if (recording) this.room.endRecording(wholeRoom)
+    return recording?.id ?? null
+  }
+
+  add(name: string, channels: readonly Int16Array[]): void {
+    this.inProgress.get(name)?.add(channels)
+  }
+
+  ended(name: string, durationMs: number): void {
+    this.room.recordingEnded(name)
+    const recording = this.inProgress.get(name)
+    this.inProgress.delete(name)
+    recording?.end(durationMs, this.owner.nowMs)
+  }
+
+  /** The audio is gone: what was recorded so far is kept. */
+  async closeAll(): Promise<void> {
+    const all = [...this.inProgress.entries()]
+    for (const [name, recording] of all) this.ended(name, recording.durationMs)
+    await Promise.all(all.map(([, recording]) => recording.stored()))
+  }
+}

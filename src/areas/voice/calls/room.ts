@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audio of a room as its node commands it: who is in it, who hears whom, what is played and recorded. Hold, mute, whisper and
+// barge are changes of edges between members; the media worker applies them with the next frame.
+import type { AgreedAudio } from '../../../protocols/sdp/session-description.ts'
+import type { MediaEvent } from '../media/command.ts'
+import type { MediaPool, MediaRoom } from '../media/pool.ts'
+
+/** Who is meant: everybody, or the members named. */
+export type Circle = 'all' | readonly string[]
+
+export interface Edges {
+  /** Whom the member hears, as far as they are heard by it. */
+  hears: Circle
+  heardBy: Circle
+}
+
+interface Member extends Edges {
+  isHeld: boolean
+  isMuted: boolean
+}
+
+export interface RoomHandlers {
+  happened(event: MediaEvent): void
+  /** The media worker is gone, and all audio with it. */
+  lost(): void
+}
+
+export interface RecordingOptions {
+  silenceMs: number
+  maxMs: number
+  endKeys: string
+}
+
+/** End of a leg that spoke plain RTP in G.711, with digits beside it. */
+export interface PlainAudio {
+  host: string
+  port: number
+}
+
+const isIn = (circle: Circle, member: string) => circle === 'all' || circle.includes(member)
+
+export class CallRoom {
+  private readonly media: MediaRoom
+  readonly host: string
+  private readonly members = new Map<string, Member>()
+  /** Recorder -> the member that its first channel is for, of two; null for one channel with all. */
+  private readonly recorders = new Map<string, string | null>()
+  /** Gains that differ from the ordinary one, as they were last commanded. */
+  private readonly gains = new Map<string, number>()
+
+  private constructor(media: MediaRoom, host: string) {
+    this.media = media
+    this.host = host
+  }
+
+  /** A room on the media worker with the fewest; null where none can serve more in time. */
+  static open(pool: MediaPool, host: string, id: string, handlers: RoomHandlers): CallRoom | null {
+    const media = pool.room(id, handlers)
+    return media && new CallRoom(media, host)
+  }
+
+  get id(): string {
+    return this.media.id
+  }
+
+  get size(): number {
+    return this.members.size
+  }
+
+  has(member: string): boolean {
+    return this.members.has(member)
+  }
+
+  /** The member, player or listener that an event of the media worker is about. */
+  static nameIn(name: string): string {
+    return name.slice(name.indexOf(':') + 1)
+  }
+
+  /** Lets a member in, and gives the port that it is spoken to at; null where there is no place. */
+  async enter(member: string, edges: Edges = { hears: 'all', heardBy: 'all' }): Promise<number | null> {
+    const port = await this.media.open(member, this.host).catch(() => null)
+    if (port === null) return null
+    this.members.set(member, { ...edges, isHeld: false, isMuted: false })
+    this.tune()
+    return port
+  }
+
+  connect(member: string, remote: AgreedAudio): void {
+    this.media.tell({ do: 'connect', leg: this.media.name(member), remote })
+  }
+
+  /** Connects a member whose audio comes as plain RTP from another program of ours. */
+  connectPlain(member: string, { host, port }: PlainAudio): void {
+    const remote = { host, port, rtcpPort: port + 1, codec: 'PCMU', payloadType: 0, digits: 101 } as const
+    this.connect(member, { ...remote, sends: true, hears: true })
+  }
+
+  async leave(member: string) {
+    if (!this.members.delete(member)) return null
+    for (const key of [...this.gains.keys()]) if (key.split('>').includes(member)) this.gains.delete(key)
+    return this.media.closeLeg(member)
+  }
+
+  change(member: string, change: Partial<Member>): boolean {
+    const known = this.members.get(member)
+    if (!known) return false
+    this.members.set(member, { ...known, ...change })
+    this.tune()
+    return true
+  }
+
+  isHeld(member: string): boolean {
+    return this.members.get(member)?.isHeld ?? false
+  }
+
+  /** Commands the gains that are not as they should be. */
+  private tune(): void {
+    for (const [speaker, from] of this.members) {
+      for (const [listener, to] of this.members)
+        if (speaker !== listener) this.set(speaker, listener, gainBetween(speaker, from, listener, to), 1)
+      // Somebody whom not all hear is not recorded; a recording is for all.
+      const isRecorded = from.heardBy === 'all' && !from.isMuted && !from.isHeld
+      for (const [recorder, first] of this.recorders)
+        channelsOf(first).forEach((hears, i) => {
+          const ordinary = hears(speaker) ? 1 : 0
+          this.set(speaker, `${recorder}/${i}`, isRecorded ? ordinary : 0, ordinary)
+        })
+    }
+  }
+
+  private set(speaker: string, listener: string, gain: number, ordinary: number): void {
+    const key = `${speaker}>${listener}`
+    if ((this.gains.get(key) ?? ordinary) === gain) return
+    this.gains.set(key, gain)
+    const { media } = this
+    media.tell({ do: 'gain', room: media.id, speaker: media.name(speaker), listener: media.name(listener), gain })
+  }
+
+  /** Plays to all, or to those named. */
+  play(player: string, samples: Int16Array, options: { loop?: number; level?: number; to?: Circle } = {}): void {
+    const { media } = this
+    const { loop = 1, level = 1, to = 'all' } = options
+    const ears = to === 'all' ? null : to.map((member) => media.name(member))
+    media.tell({ do: 'play', room: media.id, player: media.name(player), samples, loop, level, to: ears })
+  }
+
+  stop(player: string): void {
+    this.media.tell({ do: 'stop', room: this.media.id, player: this.media.name(player) })
+  }
+
+  press(member: string, digits: string): void {
+    this.media.tell({ do: 'dial', leg: this.media.name(member), digits })
+  }
+
+  pressed(member: string, digit: string): void {
+    this.media.tell({ do: 'pressed', leg: this.media.name(member), digit })
+  }
+
+  listen(
+    listener: string,
+    member: string,
+    options: { endOnSilenceMs: number; startTimeoutMs: number; maxMs: number },
+  ): void {
+    const { media } = this
+    media.tell({ do: 'listen', room: media.id, listener: media.name(listener), leg: media.name(member), options })
+  }
+
+  stopListening(listener: string): void {
+    this.media.tell({ do: 'stop_listening', listener: this.media.name(listener) })
+  }
+
+  detectMachine(member: string): void {
+    this.media.tell({ do: 'detect', leg: this.media.name(member) })
+  }
+
+  /** Records everybody together, or one member on the left and the others on the right. */
+  record(recorder: string, left: string | null, options: RecordingOptions): void {
+    const { media } = this
+    const alone = left === null ? [] : [media.name(left)]
+    const channels = left === null ? [{}] : [{ only: alone }, { except: alone }]
+    media.tell({ do: 'record', room: media.id, recorder: media.name(recorder), channels, options })
+    this.recorders.set(recorder, left)
+    this.tune()
+  }
+
+  pauseRecording(recorder: string, isPaused: boolean): void {
+    this.media.tell({ do: 'pause_recording', recorder: this.media.name(recorder), isPaused })
+  }
+
+  endRecording(recorder: string): void {
+    this.media.tell({ do: 'end_recording', recorder: this.media.name(recorder) })
+  }
+
+  recordingEnded(recorder: string): void {
+    this.recorders.delete(recorder)
+    for (const key of [...this.gains.keys()]) if (key.includes(`>${recorder}/`)) this.gains.delete(key)
+  }
+
+  close(): void {
+    this.media.close()
+  }
+}
+
+function gainBetween(speaker: string, from: Member, listener: string, to: Member): 0 | 1 {
+  if (from.isHeld || from.isMuted || to.isHeld) return 0
+  return isIn(from.heardBy, listener) && isIn(to.hears, speaker) ? 1 : 0
+}
+
+/** Who is heard on each channel of a recording. */
+function channelsOf(left: string | null): ((speaker: string) => boolean)[] {
+  return left === null ? [() => true] : [(speaker) => speaker === left, (speaker) => speaker !== left]
+}

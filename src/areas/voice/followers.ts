@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Areas that take part in calls: they give flows to numbers that are theirs, carry out actions that voice knows only the name of,
+// and hear what becomes of every leg. All of it happens on the node that has the call.
+import type { App } from '../../platform/app.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Target } from './calls/store.ts'
+import type { HandedAction } from './flow/action.ts'
+
+/** A call as another area sees it. Ids are UUIDs. */
+export interface CallFacts {
+  readonly tenant: Tenant
+  readonly call: string
+  readonly conversation: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly from: string
+  readonly to: string
+  readonly customData: Readonly<Record<string, unknown>>
+  readonly clockOffsetMs: number
+}
+
+/** A list of actions. Questions of an own flow go to the area (`asked`), those of others to customers' addresses. */
+export interface Flow {
+  readonly actions: readonly unknown[]
+  readonly isOwn?: boolean
+}
+
+/** Something that has become of a leg, or of a call that has legs. */
+export interface LegChange {
+  readonly tenant: Tenant
+  readonly call: string
+  /** The room it is in: its own, or that of the call it was rung for. */
+  readonly room: string
+  readonly tag: string | null
+  readonly kind: 'ringing' | 'answered' | 'ended' | 'digit' | 'joined' | 'left'
+  readonly status: string
+  readonly cause: string | null
+  readonly by: string | null
+  readonly digit: string | null
+  readonly atMs: number
+}
+
+export interface CallFollower {
+  readonly name: string
+  /** The flow of a call to a number that is assigned to something of this area; null where it is not. */
+  flowOf?(app: App, call: CallFacts, target: Target): Promise<Flow | null>
+  /** What a question of its own flow brought; null goes on with the flow. */
+  asked?(app: App, call: CallFacts, body: Readonly<Record<string, unknown>>): Promise<Flow | null>
+  /** Takes over an action; the flow waits until `resume`. False: nobody is there to carry it out. */
+  took?(app: App, call: CallFacts, action: HandedAction): Promise<boolean>
+  /** What is wrong with assigning a number to a target; null where it is this area's and in order, undefined where it is not. */
+  targetProblem?(app: App, tenant: Tenant, target: Target): Promise<string | null | undefined>
+  changed?(app: App, change: LegChange): void | Promise<void>
+}
+
+const followers = onePerApp(() => new Map<string, CallFollower>())
+
+/** Takes part in the calls of this node from now on. */
+export function followCalls(app: App, follower: CallFollower): void {
+  followers(app).set(follower.name, follower)
+}
+
+export function followersOf(app: App): readonly CallFollower[] {
+  return [...followers(app).values()]
+}
+
+/** Tells everybody of a change; one that fails is logged and does not stop the call. */
+export function tellFollowers(app: App, change: LegChange): void {
+  for (const { name, changed } of followersOf(app))
+    Promise.resolve()
+      .then(() => changed?.(app, change))
+      .catch((error) => app.log.warn({ error, area: name, call: change.call }, 'a change of a call was not followed'))
+}

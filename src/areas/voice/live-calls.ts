@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other areas may do to calls under way, wherever their nodes are. Ids are UUIDs, as rows have them; a room is named by the
+// call that it belongs to, or by the UUID that it was opened with. Whoever is not there any more is told by null or false.
+import { newId } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe } from '../../platform/db.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
+import { sessionsOf } from '../../platform/sessions.ts'
+import type { One, Tenant } from '../../platform/tenant.ts'
+import { isOver } from './calls/call.ts'
+import { clockOffsetOf } from './calls/clock-offset.ts'
+import { ConferenceSession } from './calls/conference.ts'
+import type { LegTarget, RingRefusal } from './calls/legs.ts'
+import type { Circle, Edges, PlainAudio } from './calls/room.ts'
+import type { SessionCommand } from './calls/session-command.ts'
+import { type CallRow, findCall } from './calls/store.ts'
+import { telephoneNetworkOf } from './calls/telephone-network.ts'
+import type { Flow } from './followers.ts'
+
+/** A call under way. */
+export interface LiveCall {
+  readonly call: string
+  /** The room that it has, or was rung into. */
+  readonly room: string
+  readonly node: string | null
+  readonly status: CallRow['status']
+  readonly phase: string | null
+  readonly direction: 'inbound' | 'outbound'
+  readonly from: string
+  readonly to: string
+  readonly parent: string | null
+  readonly answeredAt: Date | null
+}
+
+/** Somebody to be rung into a room. */
+export interface LegToRing {
+  readonly to: LegTarget
+  readonly from: string
+  readonly timeoutSeconds: number
+  /** A word that comes back with everything that is told of the leg. */
+  readonly tag: string | null
+  readonly hears?: Circle
+  readonly heardBy?: Circle
+  readonly customData?: Readonly<Record<string, unknown>>
+}
+
+export type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
+
+/** What is played: a text, a file, or music as `hold` has it. */
+export type Sound =
+  | { readonly text: string; readonly language: string }
+  | { readonly url: string }
+  | { readonly music: string }
+
+class LiveCalls {
+  readonly #app: App
+
+  constructor(app: App) {
+    this.#app = app
+  }
+
+  /** A call that is not over. */
+  async find(tenant: Tenant, call: string): Promise<LiveCall | null> {
+    const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
+    if (!row || isOver(row.status)) return null
+    const room = row.parent ?? row.conversation
+    const { node, status, phase, direction, from_number: from, to_number: to, parent, answered_at: answeredAt } = row
+    return { call, room, node, status, phase, direction, from, to, parent, answeredAt }
+  }
+
+  /** Rings somebody into a room. A leg whose audio the caller brings is answered by `connectMedia`. */
+  async ring(tenant: Tenant, room: string, leg: LegToRing): Promise<Rung> {
+    const { hears = 'all', heardBy = 'all', to, from, timeoutSeconds, tag, customData } = leg
+    const rung = await this.#command(tenant, room, {
+      do: 'ring',
+      to,
+      from,
+      timeoutSeconds,
+      tag,
+      edges: { hears: circle(hears), heardBy: circle(heardBy) },
+      ...(customData ? { customData: { ...customData } } : {}),
+    })
+    return isRung(rung) ? rung : { refused: 'gone' }
+  }
+
+  /** Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. */
+  connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'connect_media', audio })
+  }
+
+  hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'hangup', by })
+  }
+
+  // --- rooms ---
+
+  /** Opens a room that belongs to no call, on this node; false where it has no place. */
+  async openRoom(tenant: Tenant, room: string): Promise<boolean> {
+    const network = telephoneNetworkOf(this.#app)
+    if (!network.isOpen || !network.media.admits) return false
+    const offset = await clockOffsetOf(this.#app, tenant.account, tenant.environment)
+    return new ConferenceSession(network, oneOf(tenant, room), offset).begin()
+  }
+
+  /** Closes such a room, and hangs up whoever was rung into it. */
+  closeRoom(tenant: Tenant, room: string): Promise<boolean> {
+    return this.#isDone(tenant, room, { do: 'close_room' })
+  }
+
+  /** Puts an answered call into a room beside its own, on whatever nodes the two are. */
+  async join(tenant: Tenant, call: string, room: string): Promise<boolean> {
+    const place = await this.#command(tenant, room, { do: 'open_link', call })
+    if (!isAudio(place)) return false
+    const own = await this.#command(tenant, call, { do: 'join', room, audio: place })
+    if (!isAudio(own)) {
+      await this.#command(tenant, room, { do: 'close_link', call })
+      return false
+    }
+    return this.#isDone(tenant, room, { do: 'connect_link', call, audio: own })
+  }
+
+  /** Takes a call out of the room that it joined; it is back in its own. */
+  leave(tenant: Tenant, call: string): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'leave' })
+  }
+
+  // --- who hears whom ---
+
+  /** `default`, `ringback`, `silence` or an address of music; null takes the call back. */
+  hold(tenant: Tenant, call: string, hold: { readonly music: string } | null): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'hold', music: hold?.music ?? null })
+  }
+
+  mute(tenant: Tenant, call: string, isMuted: boolean): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'mute', isMuted })
+  }
+
+  /** Whom a leg hears and who hears it, from the next frame on. One whom not all hear is not recorded. */
+  edges(tenant: Tenant, call: string, { hears, heardBy }: Edges): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'edges', hears: circle(hears), heardBy: circle(heardBy) })
+  }
+
+  /** Presses keys for the one at the other end of a leg. */
+  press(tenant: Tenant, call: string, digits: string): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'send_digits', digits })
+  }
+
+  // --- sound ---
+
+  /** Null when it plays; otherwise why it cannot. A loop of 0 plays until it is stopped. */
+  async play(
+    tenant: Tenant,
+    call: string,
+    sound: Sound,
+    { loop = 1, toRoom = false, interrupt = true }: { loop?: number; toRoom?: boolean; interrupt?: boolean } = {},
+  ): Promise<string | null> {
+    const target = toRoom ? 'all' : 'caller'
+    const play = { id: newId('play', this.#app.clock.nowMs()), ...sound, loop, interrupt, target } as const
+    const outcome = await this.#command(tenant, call, { do: 'play', play })
+    return outcome === true ? null : typeof outcome === 'string' ? outcome : 'not active'
+  }
+
+  stopPlay(tenant: Tenant, call: string, { toRoom = false }: { toRoom?: boolean } = {}): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'stop_play', target: toRoom ? 'all' : 'caller' })
+  }
+
+  /** Records a whole room, of which there is one recording at a time; gives its UUID. */
+  async record(tenant: Tenant, room: string, { channels = 2 }: { channels?: 1 | 2 } = {}): Promise<string | null> {
+    const recording = await this.#command(tenant, room, { do: 'record', channels })
+    return typeof recording === 'string' ? recording : null
+  }
+
+  pauseRecording(tenant: Tenant, room: string, isPaused: boolean): Promise<boolean> {
+    return this.#isDone(tenant, room, { do: 'pause_recording', isPaused })
+  }
+
+  async stopRecording(tenant: Tenant, room: string): Promise<string | null> {
+    const recording = await this.#command(tenant, room, { do: 'stop_recording' })
+    return typeof recording === 'string' ? recording : null
+  }
+
+  // --- the call itself ---
+
+  /** What the API shows of a call beside its status. */
+  mark(
+    tenant: Tenant,
+    call: string,
+    marks: Partial<Pick<CallRow, 'phase' | 'agent_id' | 'queue_id' | 'ivr_id' | 'conference_id'>>,
+  ): Promise<boolean> {
+    return this.#isDone(tenant, call, { do: 'mark', ...marks })
+  }
+
+  /** Gives a call its next flow; null lets the flow go on that waits for the area. */
+  resume(tenant: Tenant, call: string, by: string, flow: Flow | null): Promise<boolean> {
+    const given = flow && { actions: [...flow.actions], ...(flow.isOwn === undefined ? {} : { isOwn: flow.isOwn }) }
+    return this.#isDone(tenant, call, { do: 'resume', flow: given, by })
+  }
+
+  #command(tenant: Tenant, session: string, command: SessionCommand): Promise<unknown> {
+    return sessionsOf(this.#app).command(oneOf(tenant, session), command)
+  }
+
+  async #isDone(tenant: Tenant, session: string, command: SessionCommand): Promise<boolean> {
+    return (await this.#command(tenant, session, command)) === true
+  }
+}
+
+export const liveCalls = onePerApp((app) => new LiveCalls(app))
+
+function oneOf({ bucket, account, environment }: Tenant, id: string): One {
+  return { bucket, account, environment, id }
+}
+
+function circle(given: Circle): 'all' | string[] {
+  return given === 'all' ? given : [...given]
+}
+
+function isAudio(given: unknown): given is PlainAudio {
+  return typeof given === 'object' && given !== null && 'host' in given && 'port' in given
+}
+
+function isRung(given: unknown): given is Rung {
+  return typeof given === 'object' && given !== null && ('call' in given || 'refused' in given)
+}

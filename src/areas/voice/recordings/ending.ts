@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of recordings that nobody asked for: their time is over, or the node that made them has died.
+import { buckets, idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
+import { type One, tenantOf } from '../../../platform/tenant.ts'
+import { clockOffsetOf } from '../calls/clock-offset.ts'
+import { recordingEvents } from './events.ts'
+import { eraseRecording, findExpired, findUnderWay, finishRecording, type RecordingRow, recordOf } from './store.ts'
+
+const expiredAtOnce = 200
+
+/** Erases recordings whose time is over. */
+export const retentionChore: Chore = {
+  name: 'expired recordings',
+  everyMs: 60_000,
+  async run(app) {
+    for (const row of await app.db.query(findExpired, { buckets, limit: expiredAtOnce }))
+      await change(app, row, recordingEvents.deleted, async (tx) => {
+        const erased = await maybe(tx.query(eraseRecording, { ...tenantOf(row), id: row.id, reason: 'retention' }))
+        if (erased && row.file_id !== null) await app.storage.drop(tx, tenantOf(row), [row.file_id])
+        return erased
+      })
+  },
+}
+
+/** Gives up the recordings of a call or a conference whose node has died. */
+export async function giveUpRecordings(app: App, of: One): Promise<void> {
+  const nothing = { file: null, size: null, sha256: null, expires: null }
+  const at = new Date(app.clock.nowMs())
+  for (const row of await app.db.query(findUnderWay, of))
+    await change(app, row, recordingEvents.failed, (tx) => {
+      const lost = { ...nothing, status: 'failed', duration: row.duration_ms, reason: 'its node stopped', at } as const
+      return maybe(tx.query(finishRecording, { ...tenantOf(row), id: row.id, ...lost }))
+    })
+}
+
+async function change(
+  app: App,
+  row: RecordingRow,
+  event: (typeof recordingEvents)['deleted'],
+  make: (tx: Tx) => Promise<RecordingRow | null>,
+): Promise<void> {
+  const tenant = tenantOf(row)
+  const receivedMs = app.clock.nowMs()
+  const nowMs = receivedMs + (await clockOffsetOf(app, tenant.account, tenant.environment))
+  await app.db.tx(tenant, async (tx) => {
+    const changed = await make(tx)
+    if (!changed) return
+    const told = { account_id: idOf('account', tenant.account), ...recordOf(changed, null) }
+    await app.outbox.emit(tx, event, { tenant, receivedMs, nowMs, requestId: null }, idOf('recording', row.id), told)
+  })
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of recordings: one can be fetched, was read, erased or lost.
+import { type Static, Type } from 'typebox'
+import { eventType } from '../../../platform/events.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+
+const Recording = Type.Object(
+  {
+    account_id: Type.String(),
+    recording_id: Type.String(),
+    call_id: Nullable(Type.String()),
+    duration: Type.Integer({ description: 'Seconds' }),
+    file_url: Nullable(Type.String({ description: 'Signed, for an hour' })),
+    transcription: Type.Object({
+      available: Type.Boolean(),
+      language: Nullable(Type.String()),
+      url: Nullable(Type.String()),
+      confidence: Nullable(Type.Number()),
+    }),
+    conference_id: Nullable(Type.String()),
+    status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
+    format: OneOf(['wav', 'mp3']),
+    channels: Type.Integer(),
+    size_bytes: Nullable(Type.Integer()),
+    sha256: Nullable(Type.String()),
+    started_at: At(),
+    expires_at: Nullable(At()),
+    reason: Nullable(Type.String({ description: 'Why it failed or was deleted' })),
+  },
+  { title: 'RecordingEvent' },
+)
+
+const ready: Static<typeof Recording> = {
+  account_id: 'acc_01jb2c3d4e5f6g7h8j9kamnpqr',
+  recording_id: 'rec_01jb2c3d4e5f6g7h8j9kamnpqr',
+  call_id: 'call_01jb2c3d4e5f6g7h8j9kamnpqr',
+  duration: 73,
+  file_url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.wav?exp=1772360130&sig=5f2a',
+  transcription: { available: false, language: null, url: null, confidence: null },
+  conference_id: null,
+  status: 'ready',
+  format: 'wav',
+  channels: 2,
+  size_bytes: 2_336_044,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  started_at: new Date('2026-03-01T09:14:10Z'),
+  expires_at: new Date('2026-05-30T09:15:30Z'),
+  reason: null,
+}
+const transcribed = {
+  available: true,
+  language: 'sw-KE',
+  url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.json?exp=1772360130&sig=77c1',
+  confidence: 0.91,
+}
+const gone = { file_url: null, size_bytes: null, sha256: null }
+
+const recording = (name: string, summary: string, sample = ready) =>
+  eventType({ name, summary, payload: Recording, sample })
+
+export const recordingEvents = {
+  ready: recording('recording.ready', 'A recording can be fetched'),
+  transcribed: recording('recording.transcribed', 'The text of a recording can be fetched', {
+    ...ready,
+    transcription: transcribed,
+  }),
+  deleted: recording('recording.deleted', 'A recording was erased', {
+    ...ready,
+    ...gone,
+    status: 'deleted',
+    reason: 'retention',
+  }),
+  failed: recording('recording.failed', 'A recording was lost', {
+    ...ready,
+    ...gone,
+    status: 'failed',
+    reason: 'the file could not be written',
+  }),
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings over HTTP: what is known of one, its file at an address that says by itself who may read it, and its end.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { ByteRange, Download } from '../../../platform/download.ts'
+import { hook } from '../../../platform/hook.ts'
+import { type Route, read, write } from '../../../platform/route.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import { wavHeader } from '../../../protocols/audio/wav.ts'
+import { recordingEvents } from './events.ts'
+import {
+  eraseRecording,
+  fileAddressOf,
+  findAnyRecording,
+  findRecording,
+  isSigned,
+  type RecordingRow,
+  recordOf,
+} from './store.ts'
+
+const RecordingId = Type.Object({ recording_id: Type.String({ description: 'Id of the recording, rec_…' }) })
+const noRecording = 'there is no such recording; ids of recordings begin with rec_ and are in recording_ids of a call'
+
+const Recording = Type.Object(
+  {
+    recording_id: Type.String(),
+    call_id: Nullable(Type.String()),
+    conference_id: Nullable(Type.String()),
+    duration: Type.Integer({ description: 'Seconds' }),
+    file_url: Nullable(Type.String({ description: 'Signed, for an hour; null until the recording is ready' })),
+    transcription: Type.Object({
+      available: Type.Boolean(),
+      language: Nullable(Type.String()),
+      url: Nullable(Type.String()),
+      confidence: Nullable(Type.Number()),
+    }),
+    status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
+    format: OneOf(['wav', 'mp3']),
+    channels: Type.Integer({ description: 'Of two, the caller is left and the others are right' }),
+    size_bytes: Nullable(Type.Integer()),
+    sha256: Nullable(Type.String()),
+    started_at: At(),
+    expires_at: Nullable(At()),
+    reason: Nullable(Type.String({ description: 'Why it failed or was deleted' })),
+  },
+  { title: 'Recording' },
+)
+
+async function recordingOf(app: App, tenant: Tenant, id: string): Promise<RecordingRow> {
+  const uuid = uuidOf('recording', id)
+  const row = uuid === null ? null : await maybe(app.db.query(findRecording, { ...tenant, id: uuid }))
+  if (!row) throw new AppError('NOT_FOUND', noRecording)
+  return row
+}
+
+const get = read({
+  method: 'GET',
+  path: '/v1/voice/recording/:recording_id',
+  operation: 'voice.getRecording',
+  summary: 'Read a recording and the address of its file',
+  scope: 'voice:read',
+  params: RecordingId,
+  needs: 'nothing',
+  reply: { status: 200, schema: Recording },
+  errors: ['NOT_FOUND'],
+  async handle(app, { params }, { tenant }) {
+    const row = await recordingOf(app, tenant, params.recording_id)
+    return recordOf(row, fileAddressOf(app, row))
+  },
+})
+
+const remove = write({
+  method: 'DELETE',
+  path: '/v1/voice/recording/:recording_id',
+  operation: 'voice.deleteRecording',
+  summary: 'Erase the sound of a recording',
+  description: 'What is known of the recording stays. One that is still being made is refused: end the call first.',
+  scope: 'voice:write',
+  limit: 'voice',
+  params: RecordingId,
+  needs: 'nothing',
+  reply: { status: 200, schema: Recording },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  async handle(app, tx, { params }, { tenant, receivedMs, nowMs, requestId, accountId }) {
+    const row = await recordingOf(app, tenant, params.recording_id)
+    if (row.status === 'deleted') return recordOf(row, null)
+    const erased = await maybe(tx.query(eraseRecording, { ...tenant, id: row.id, reason: 'deleted' }))
+    if (!erased) throw new AppError('CONFLICT', 'the recording is still being made; end the call first')
+    if (row.file_id !== null) await app.storage.drop(tx, tenant, [row.file_id])
+    const occasion = { tenant, receivedMs, nowMs, requestId }
+    const told = { account_id: accountId, ...recordOf(erased, null) }
+    await app.outbox.emit(tx, recordingEvents.deleted, occasion, params.recording_id, told)
+    return recordOf(erased, null)
+  },
+})
+
+export const recordingRoutes: readonly Route[] = [get, remove]
+
+/** The file of a recording, for whoever was given its address. */
+export const recordingFileHook = hook({
+  methods: ['GET', 'HEAD'],
+  path: '/recordings/:name',
+  operation: 'voice.recordingFile',
+  summary: 'Whoever was given the address of a recording hears it',
+  maxBytes: 1_024,
+  limits: [{ by: 'name', perMinute: 600 }],
+  async handle(app, { params, query }) {
+    const { exp, sig } = query
+    const isOurs = typeof exp === 'string' && typeof sig === 'string' && isSigned(app, params.name, Number(exp), sig)
+    const id = isOurs ? uuidOf('recording', params.name.replace(/\.wav$/, '')) : null
+    const row = id === null ? null : await maybe(app.db.query(findAnyRecording, { buckets, id }))
+    const found = row?.file_id ? await downloadOf(app, row, row.file_id) : null
+    if (!found) throw new AppError('NOT_FOUND', 'there is no recording at this address, or its hour is over')
+    return found
+  },
+})
+
+/** Samples as they are stored, after the head of a WAV file. */
+async function downloadOf(app: App, row: RecordingRow, file: string): Promise<Download | null> {
+  const stored = await app.storage.open(tenantOf(row), file)
+  if (!stored) return null
+  const head = wavHeader(stored.file.bytes, row.channels)
+  const size = head.length + stored.file.bytes
+  async function* part({ first, last }: ByteRange): AsyncGenerator<Buffer> {
+    if (first < head.length) yield head.subarray(first, last + 1)
+    const [start, end] = [Math.max(0, first - head.length), last + 1 - head.length]
+    if (stored && end > start) yield* stored.read({ start, end })
+  }
+  return {
+    type: 'audio/wav',
+    size,
+    tag: row.sha256 ?? row.id,
+    name: `${idOf('recording', row.id)}.wav`,
+    open: (range) => part(range ?? { first: 0, last: size - 1 }),
+  }
+}

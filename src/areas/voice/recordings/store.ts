@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings: all SQL of them, and what the API shows.
+import { timingSafeEqual } from 'node:crypto'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { statement } from '../../../platform/db.ts'
+import { type Environment, mine, type One } from '../../../platform/tenant.ts'
+
+export type RecordingStatus = 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+
+export interface RecordingRow {
+  bucket: number
+  account_id: string
+  environment: Environment
+  id: string
+  call_id: string | null
+  conference_id: string | null
+  status: RecordingStatus
+  channels: number
+  duration_ms: number
+  file_id: string | null
+  size_bytes: bigint | null
+  sha256: string | null
+  reason: string | null
+  started_at: Date
+  ended_at: Date | null
+  expires_at: Date | null
+}
+
+const columns = `bucket, account_id, environment, id, call_id, conference_id, status, channels, duration_ms, file_id, size_bytes,
+  sha256, reason, started_at, ended_at, expires_at`
+
+export const insertRecording = statement.tenant<
+  One & { call: string | null; conference: string | null; channels: number; at: Date },
+  object
+>(
+  'voice.insert_recording',
+  `insert into voice.recordings (bucket, account_id, environment, id, call_id, conference_id, status, channels, started_at)
+   values ($bucket, $account, $environment, $id, $call, $conference, 'recording', $channels, $at)`,
+)
+
+export const finishRecording = statement.tenant<
+  One & {
+    status: RecordingStatus
+    duration: number
+    file: string | null
+    size: bigint | null
+    sha256: string | null
+    reason: string | null
+    at: Date
+    expires: Date | null
+  },
+  RecordingRow
+>(
+  'voice.finish_recording',
+  `update voice.recordings
+      set status = $status, duration_ms = $duration, file_id = $file, size_bytes = $size, sha256 = $sha256, reason = $reason,
+          ended_at = coalesce(ended_at, $at), expires_at = $expires
+    where ${mine} and id = $id and status in ('recording', 'processing')
+   returning ${columns}`,
+)
+
+export const findRecording = statement.tenant<One, RecordingRow>(
+  'voice.find_recording',
+  `select ${columns} from voice.recordings where ${mine} and id = $id`,
+)
+
+/** By its id alone, for the address that anybody may have been given. */
+export const findAnyRecording = statement.everywhere<{ buckets: readonly number[]; id: string }, RecordingRow>(
+  'voice.find_any_recording',
+  `select ${columns} from voice.recordings where bucket = any($buckets::smallint[]) and id = $id`,
+)
+
+export const eraseRecording = statement.tenant<One & { reason: string }, RecordingRow>(
+  'voice.erase_recording',
+  `update voice.recordings set status = 'deleted', file_id = null, size_bytes = null, sha256 = null, reason = $reason
+    where ${mine} and id = $id and status in ('ready', 'failed')
+   returning ${columns}`,
+)
+
+/** Recordings whose time is over. */
+export const findExpired = statement.everywhere<{ buckets: readonly number[]; limit: number }, RecordingRow>(
+  'voice.find_expired_recordings',
+  `select ${columns} from voice.recordings
+    where bucket = any($buckets::smallint[]) and status = 'ready'
+      and expires_at < now() + accounts.clock_offset_ms(account_id, environment) * interval '1 millisecond'
+    limit $limit`,
+)
+
+/** Recordings of a call or a conference that are still being made. */
+export const findUnderWay = statement.tenant<One, RecordingRow>(
+  'voice.find_recordings_under_way',
+  `select ${columns} from voice.recordings
+    where ${mine} and (call_id = $id or conference_id = $id) and status in ('recording', 'processing')`,
+)
+
+const fileSeconds = 3_600
+const format = 'wav'
+
+/** Address of a recording's file for an hour; null while there is none. */
+export function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status'>): string | null {
+  if (row.status !== 'ready') return null
+  const name = `${idOf('recording', row.id)}.${format}`
+  const expires = Math.floor(app.clock.nowMs() / 1_000) + fileSeconds
+  return `${app.publicUrl}/recordings/${name}?exp=${expires}&sig=${signatureOf(app, name, expires).toString('hex')}`
+}
+
+/** Whether an address was given by this installation, and its hour is not over. */
+export function isSigned(app: App, name: string, expires: number, signature: string): boolean {
+  if (!Number.isSafeInteger(expires) || expires * 1_000 < app.clock.nowMs()) return false
+  const given = Buffer.from(signature, 'hex')
+  const right = signatureOf(app, name, expires)
+  return given.length === right.length && timingSafeEqual(given, right)
+}
+
+function signatureOf(app: App, name: string, expires: number): Buffer {
+  return app.secrets.fingerprint('recording address', `${name}|${expires}`)
+}
+
+/** What the API shows of a recording. */
+export function recordOf(row: RecordingRow, file_url: string | null) {
+  return {
+    recording_id: idOf('recording', row.id),
+    call_id: row.call_id === null ? null : idOf('call', row.call_id),
+    duration: Math.round(row.duration_ms / 1_000),
+    file_url,
+    transcription: { available: false, language: null, url: null, confidence: null },
+    conference_id: row.conference_id === null ? null : idOf('conference', row.conference_id),
+    status: row.status,
+    format: 'wav' as const,
+    channels: row.channels,
+    size_bytes: row.size_bytes === null ? null : Number(row.size_bytes),
+    sha256: row.sha256,
+    started_at: row.started_at,
+    expires_at: row.expires_at,
+    reason: row.reason,
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Live numbers for calls, as operators give them to accounts and take them back.
+import { Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, statement } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
+import { At, Deleted, listQuery } from '../../../platform/schema.ts'
+
+const mostNumbers = 100_000
+
+const GivenNumber = Type.Object(
+  { number: Type.String(), account_id: Type.String(), assigned_at: At() },
+  { title: 'OperatorVoiceNumber' },
+)
+
+interface GivenRow {
+  number: string
+  account_id: string
+  assigned_at: Date
+}
+
+const planOf = statement.home<{ account: string }, { plan: string | null }>(
+  'voice.plan_of',
+  'select accounts.plan_of($account::uuid) as plan',
+)
+
+const selectGiven = statement.home<{ limit: number }, GivenRow>(
+  'voice.list_given_numbers',
+  `select number, account_id, assigned_at from voice.numbers where environment = 'live' order by number limit $limit`,
+)
+
+const insertGiven = statement.home<{ number: string; bucket: number; account: string; at: Date }, GivenRow>(
+  'voice.give_number',
+  `insert into voice.numbers (environment, number, bucket, account_id, assigned_at)
+   values ('live', $number, $bucket, $account, $at)
+   on conflict do nothing
+   returning number, account_id, assigned_at`,
+)
+
+const deleteGiven = statement.home<{ number: string }, { number: string }>(
+  'voice.take_back_number',
+  `delete from voice.numbers where environment = 'live' and number = $number returning number`,
+)
+
+const listGiven = list({
+  path: '/v1/operator/voice/numbers',
+  operation: 'operator.listVoiceNumbers',
+  summary: 'List the live numbers for calls, and whose they are',
+  scope: 'operator',
+  query: Type.Object(listQuery),
+  row: GivenNumber,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }) => {
+    const rows = await app.db.query(selectGiven, { limit: mostNumbers })
+    return pageOfWhole(query, rows.map(givenRecord), ({ number }) => number)
+  },
+})
+
+const give = writeAcross({
+  method: 'POST',
+  path: '/v1/operator/voice/numbers',
+  operation: 'operator.giveVoiceNumber',
+  summary: 'Give a live number for calls to an account',
+  description: 'The account may show it when it calls, and says itself what answers calls to it.',
+  scope: 'operator',
+  body: Type.Object({
+    number: Type.String({ pattern: '^\\+[1-9]\\d{1,14}$', rule: 'must be E.164, such as +254711000001' }),
+    account_id: Type.String({ maxLength: 60 }),
+  }),
+  reply: { status: 201, schema: GivenNumber },
+  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  handle: async (_app, tx, { body }, caller) => {
+    const account = uuidOf('account', body.account_id)
+    const { plan } = account === null ? { plan: null } : await one(tx.query(planOf, { account }))
+    if (account === null || plan === null) throw invalid('account_id', 'is not the id of an account')
+    const at = new Date(caller.receivedMs)
+    const row = await maybe(tx.query(insertGiven, { number: body.number, bucket: bucketOf(account), account, at }))
+    if (!row) throw new AppError('CONFLICT', 'the number has an owner; take it back first')
+    await record(tx, caller, 'voice.give_number', body.number, { after: { account_id: body.account_id } })
+    return givenRecord(row)
+  },
+})
+
+const takeBack = writeAcross({
+  method: 'DELETE',
+  path: '/v1/operator/voice/numbers/:number',
+  operation: 'operator.takeBackVoiceNumber',
+  summary: 'Take a live number for calls back',
+  scope: 'operator',
+  params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),
+  needs: 'nothing',
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, caller) => {
+    if (!(await maybe(tx.query(deleteGiven, { number: params.number }))))
+      throw new AppError('NOT_FOUND', 'nobody has this number')
+    await record(tx, caller, 'voice.take_back_number', params.number, { after: {} })
+    return { id: params.number, deleted: true as const }
+  },
+})
+
+function givenRecord({ number, account_id, assigned_at }: GivenRow) {
+  return { number, account_id: idOf('account', account_id), assigned_at }
+}
+
+export const givenNumberRoutes: readonly Route[] = [listGiven, give, takeBack]

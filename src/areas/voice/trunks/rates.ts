@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prices of a minute by the first digits of the number that is called; the longest that fits decides, and comes before the price
+// list, which knows countries and networks.
+import { Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { currencies, isCurrency, parseAmount } from '../../../kernel/money.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
+import { Amount, AmountIn, At, Deleted, wholeListQuery } from '../../../platform/schema.ts'
+import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './store.ts'
+
+const Prefix = Type.String({
+  pattern: '^\\+[1-9]\\d{0,14}$',
+  rule: 'must be a plus and 1 to 15 digits, such as +2547',
+})
+const Currency = Type.String({ pattern: '^[A-Z]{3}$', rule: 'must be a currency, such as KES' })
+/** Prices by the minute may be finer than a currency's own units. */
+const decimals = 6
+
+const RateRecord = Type.Object(
+  { prefix: Type.String(), currency: Type.String(), minute: Amount(), updated_at: At() },
+  { title: 'VoiceRate' },
+)
+
+const listRates = list({
+  path: '/v1/operator/voice/rates',
+  operation: 'operator.listVoiceRates',
+  summary: 'List the prices of a minute by prefix',
+  scope: 'operator',
+  query: Type.Object(wholeListQuery),
+  row: RateRecord,
+  examples: [{ name: 'All rates' }],
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectRates, {})).map(rateRecord)
+    return pageOfWhole(query, rows, ({ prefix, currency }) => `${prefix} ${currency}`)
+  },
+})
+
+const set = writeAcross({
+  method: 'POST',
+  path: '/v1/operator/voice/rates',
+  operation: 'operator.setVoiceRate',
+  summary: 'Set the price of a minute to numbers that begin with a prefix',
+  scope: 'operator',
+  body: Type.Object({ prefix: Prefix, currency: Currency, minute: AmountIn({ description: 'Major units a minute' }) }),
+  reply: { status: 201, schema: RateRecord },
+  errors: ['VALIDATION_ERROR'],
+  examples: [{ name: 'Mobiles of Kenya', body: { prefix: '+2547', currency: 'KES', minute: 2.5 } }],
+  handle: async (app, tx, { body }, caller) => {
+    const { prefix, currency } = body
+    if (!isCurrency(currency)) throw invalid('currency', `must be one of ${Object.keys(currencies).join(', ')}`)
+    const minute = parseAmount(body.minute, decimals)
+    if (typeof minute !== 'bigint') throw invalid('minute', minute.problem)
+    const row = await one(tx.query(setRate, { prefix, currency, minute, at: new Date(caller.receivedMs) }))
+    await record(tx, caller, 'voice.set_rate', `${prefix} ${currency}`, { after: { minute: body.minute } })
+    await app.signals.send(tx, trunkTopic, prefix)
+    return rateRecord(row)
+  },
+})
+
+const remove = writeAcross({
+  method: 'DELETE',
+  path: '/v1/operator/voice/rates/:prefix/:currency',
+  operation: 'operator.removeVoiceRate',
+  summary: 'Take back the price of a prefix; the next shorter one, or the price list, decides',
+  scope: 'operator',
+  params: Type.Object({
+    prefix: Type.String({ description: 'With the plus written %2B' }),
+    currency: Type.String(),
+  }),
+  needs: 'nothing',
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    const { prefix, currency } = params
+    if (!(await maybe(tx.query(deleteRate, { prefix, currency }))))
+      throw new AppError('NOT_FOUND', 'there is no price for this prefix in this currency')
+    await record(tx, caller, 'voice.remove_rate', `${prefix} ${currency}`, { after: {} })
+    await app.signals.send(tx, trunkTopic, prefix)
+    return { id: `${prefix} ${currency}`, deleted: true as const }
+  },
+})
+
+function rateRecord({ prefix, currency, minute_micros: minute, updated_at }: RateRow) {
+  return { prefix, currency, minute, updated_at }
+}
+
+export const rateRoutes: readonly Route[] = [listRates, set, remove]

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trunks and prices by prefix: all SQL of them. A trunk is the operator's word for a connection to a telephone network.
+import type { App } from '../../../platform/app.ts'
+import { statement } from '../../../platform/db.ts'
+import type { TransportName } from '../../../protocols/sip/transport.ts'
+
+export interface TrunkRow {
+  name: string
+  host: string
+  port: number
+  transport: TransportName
+  domain: string | null
+  username: string | null
+  secret: Buffer | null
+  sealed_bucket: number | null
+  sealed_account: string | null
+  registers: boolean
+  prefixes: string[]
+  priority: number
+  max_calls: number
+  sources: string[]
+  enabled: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = `name, host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes, priority,
+  max_calls, sources, enabled, created_at, updated_at`
+
+export type TrunkParameters = Omit<
+  TrunkRow,
+  'created_at' | 'updated_at' | 'sealed_bucket' | 'sealed_account' | 'max_calls'
+> & {
+  sealedBucket: number | null
+  sealedAccount: string | null
+  maxCalls: number
+  at: Date
+}
+
+export const selectTrunks = statement.home<Record<never, never>, TrunkRow>(
+  'voice.list_trunks',
+  `select ${columns} from voice.trunks order by name`,
+)
+
+export const lockTrunk = statement.home<{ name: string }, TrunkRow>(
+  'voice.lock_trunk',
+  `select ${columns} from voice.trunks where name = $name for update`,
+)
+
+export const insertTrunk = statement.home<TrunkParameters, TrunkRow>(
+  'voice.insert_trunk',
+  `insert into voice.trunks (${columns})
+   values ($name, $host, $port, $transport, $domain, $username, $secret, $sealedBucket, $sealedAccount, $registers, $prefixes::text[],
+           $priority, $maxCalls, $sources::text[], $enabled, $at, $at)
+   on conflict do nothing
+   returning ${columns}`,
+)
+
+export const updateTrunk = statement.home<TrunkParameters, TrunkRow>(
+  'voice.update_trunk',
+  `update voice.trunks
+      set host = $host, port = $port, transport = $transport, domain = $domain, username = $username, secret = $secret,
+          sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, registers = $registers, prefixes = $prefixes::text[],
+          priority = $priority, max_calls = $maxCalls, sources = $sources::text[], enabled = $enabled, updated_at = $at
+    where name = $name
+   returning ${columns}`,
+)
+
+export const deleteTrunk = statement.home<{ name: string }, { name: string }>(
+  'voice.delete_trunk',
+  'delete from voice.trunks where name = $name returning name',
+)
+
+export interface RateRow {
+  prefix: string
+  currency: string
+  minute_micros: bigint
+  updated_at: Date
+}
+
+export const selectRates = statement.home<Record<never, never>, RateRow>(
+  'voice.list_rates',
+  'select prefix, currency, minute_micros, updated_at from voice.rates order by prefix, currency',
+)
+
+export const setRate = statement.home<{ prefix: string; currency: string; minute: bigint; at: Date }, RateRow>(
+  'voice.set_rate',
+  `insert into voice.rates (prefix, currency, minute_micros, updated_at) values ($prefix, $currency, $minute, $at)
+   on conflict (prefix, currency) do update set minute_micros = excluded.minute_micros, updated_at = excluded.updated_at
+   returning prefix, currency, minute_micros, updated_at`,
+)
+
+export const deleteRate = statement.home<{ prefix: string; currency: string }, { prefix: string }>(
+  'voice.delete_rate',
+  'delete from voice.rates where prefix = $prefix and currency = $currency returning prefix',
+)
+
+/** Topic by which nodes hear that trunks or rates were changed. */
+export const trunkTopic = 'voice-trunks'
+
+const secretPlace = (name: string) => `voice.trunks.secret:${name}`
+
+export function sealPassword(
+  app: App,
+  owner: { bucket: number; account: string },
+  name: string,
+  password: string,
+): Promise<Buffer> {
+  return app.secrets.seal(owner, secretPlace(name), password)
+}
+
+/** The password of a trunk; null for one that needs none. */
+export async function passwordOf(app: App, row: TrunkRow): Promise<string | null> {
+  if (row.secret === null || row.sealed_bucket === null || row.sealed_account === null) return null
+  const owner = { bucket: row.sealed_bucket, account: row.sealed_account }
+  return (await app.secrets.open(owner, secretPlace(row.name), row.secret)).toString()
+}

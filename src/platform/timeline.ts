@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timelines: what went over the wire for a message or a payment, frame by frame, for whoever owns it. Always in test; in live
+// where the operator wants it. Frames are gathered in memory and copied in a few times a second, like the request log: they are
+// a record, not money, so that a crash may lose the last moment and a flood drops some (counted) rather than slowing anyone.
+import { withoutCardNumbers } from '../kernel/card.ts'
+import { firstUuidAt, newUuid, timeOfUuid, uuidOf } from '../kernel/ids.ts'
+import { type Database, type Queryable, statement } from './db.ts'
+import { findRequest } from './http/logged-requests.ts'
+import { copyField } from './http/request-log.ts'
+import type { Logger } from './log.ts'
+import { type Environment, mine, type Tenant } from './tenant.ts'
+
+const flushMs = 250
+const maxRows = 500
+const maxWaiting = 10_000
+/** Frames of one thing: a carrier that is asked again and again must not fill the table. */
+const mostOfOne = 100
+/** Things whose frames are counted; the oldest are forgotten. */
+const mostCounted = 20_000
+const maxTextLength = 4_096
+const mask = '[redacted]'
+
+export type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
+
+export interface Frame {
+  readonly kind: FrameKind
+  /** `out`: we said it. */
+  readonly direction: 'in' | 'out'
+  readonly title: string
+  readonly peer: string | null
+  readonly status: string | null
+  readonly isOk: boolean | null
+  readonly durationMs: number | null
+  readonly request: string | null
+  readonly answer: string | null
+}
+
+/** Notes a frame of one thing, which began `durationMs` ago. */
+export type Note = (frame: Frame) => void
+
+const columns = [
+  ...['bucket', 'account_id', 'environment', 'resource', 'id', 'kind', 'direction', 'title', 'peer', 'status', 'is_ok'],
+  ...['duration_ms', 'request', 'answer'],
+]
+
+interface FrameRow {
+  id: string
+  kind: FrameKind
+  direction: 'in' | 'out'
+  title: string
+  peer: string | null
+  status: string | null
+  is_ok: boolean | null
+  duration_ms: number | null
+  request: string | null
+  answer: string | null
+}
+
+const select = statement.tenant<Tenant & { resource: string; from: string; most: number }, FrameRow>(
+  'platform.frames_of',
+  `select id, kind, direction, title, peer, status, is_ok, duration_ms, request, answer from platform.frames
+    where ${mine} and resource = $resource and id >= $from::uuid
+    order by id limit $most::int`,
+)
+
+const forget = statement.tenant<{ bucket: number; account: string; before: string }, object>(
+  'platform.forget_frames',
+  `delete from platform.frames
+    where bucket = $bucket and account_id = $account and environment in ('test', 'live') and id < $before::uuid`,
+)
+
+export class Timeline {
+  readonly #db: Database
+  readonly #log: Logger
+  readonly #nowMs: () => number
+  readonly #keepsLive: boolean
+  #rows: string[] = []
+  readonly #counts = new Map<string, number>()
+  #timer: NodeJS.Timeout | null = null
+  #flushing: Promise<void> | null = null
+  dropped = 0
+
+  constructor(db: Database, log: Logger, options: { nowMs(): number; keepsLive: boolean }) {
+    this.#db = db
+    this.#log = log
+    this.#nowMs = options.nowMs
+    this.#keepsLive = options.keepsLive
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.flush(), flushMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  keeps(environment: Environment): boolean {
+    return environment === 'test' || this.#keepsLive
+  }
+
+  /** How frames of something are noted; null where nobody keeps them, so that making them can be saved. */
+  of(tenant: Tenant, resource: string, clockOffsetMs: number): Note | null {
+    if (!this.keeps(tenant.environment)) return null
+    return (frame) => this.#add(tenant, resource, clockOffsetMs, frame)
+  }
+
+  #add({ bucket, account, environment }: Tenant, resource: string, clockOffsetMs: number, frame: Frame): void {
+    if (this.#rows.length >= maxWaiting || !this.#counted(resource)) {
+      this.dropped++
+      return
+    }
+    const { kind, direction, title, peer, status, isOk, durationMs, request, answer } = frame
+    const id = newUuid(this.#nowMs() + clockOffsetMs - (durationMs ?? 0))
+    const took = durationMs === null ? null : String(Math.round(durationMs))
+    const texts = [title, peer, status, isOk === null ? null : String(isOk), took, cut(request), cut(answer)]
+    const head = [bucket, account, environment, resource, id, kind, direction].join('\t')
+    this.#rows.push(`${head}\t${texts.map(copyField).join('\t')}\n`)
+    if (this.#rows.length % maxRows === 0) void this.flush()
+  }
+
+  #counted(resource: string): boolean {
+    const count = (this.#counts.get(resource) ?? 0) + 1
+    if (this.#counts.size >= mostCounted) {
+      const [oldest] = this.#counts.keys()
+      if (oldest !== undefined) this.#counts.delete(oldest)
+    }
+    this.#counts.set(resource, count)
+    return count <= mostOfOne
+  }
+
+  /** Writes what has gathered, one batch after the other. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = null
+    })
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    while (this.#rows.length > 0) {
+      const rows = this.#rows.splice(0, maxRows)
+      try {
+        await this.#db.copyIn('platform.frames', columns, rows)
+      } catch (error) {
+        this.dropped += rows.length
+        this.#log.warn({ error, frames: rows.length }, 'frames of timelines could not be written')
+        return
+      }
+    }
+  }
+
+  /** Erases the frames of an account that are older than its texts may be. */
+  async forget(account: { bucket: number; account: string }, beforeMs: number): Promise<void> {
+    await this.#db.query(forget, { ...account, before: firstUuidAt(beforeMs) })
+  }
+}
+
+/** A frame as it is read: with when it was, and whether it is a state of ours rather than something that was said. */
+export interface Told extends Omit<Frame, 'kind' | 'direction'> {
+  readonly at: Date
+  readonly kind: FrameKind | 'request' | 'state'
+  readonly direction: 'in' | 'out' | null
+}
+
+export interface Subject {
+  /** Public id of the message or payment. */
+  readonly resource: string
+  readonly createdAt: Date
+  /** Of the request that made it; null when nobody asked for it. */
+  readonly requestId: string | null
+  readonly states: readonly { readonly at: Date; readonly state: string; readonly note: string | null }[]
+}
+
+/** What is known of something, from the request that made it to the last thing that was said about it. */
+export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject): Promise<Told[]> {
+  const from = firstUuidAt(subject.createdAt.getTime() - 1_000)
+  const [request, frames] = await Promise.all([
+    requestOf(db, tenant, subject.requestId),
+    db.query(select, { ...tenant, resource: subject.resource, from, most: 2 * mostOfOne }),
+  ])
+  const states = subject.states.map(({ at, state, note }): Told => {
+    return { ...nothing, at, kind: 'state', title: state, status: note, isOk: state === 'failed' ? false : null }
+  })
+  const told = [...request, ...states, ...frames.map(toldOf)]
+  return told.sort((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+const nothing = { direction: null, peer: null, status: null, isOk: null, durationMs: null, request: null, answer: null }
+
+async function requestOf(db: Queryable, tenant: Tenant, requestId: string | null): Promise<Told[]> {
+  const id = requestId === null ? null : uuidOf('request', requestId)
+  const logged = id && (await findRequest(db, tenant, id))
+  if (!logged) return []
+  return [
+    {
+      at: timeOfUuid(logged.id),
+      kind: 'request',
+      direction: 'in',
+      title: `${logged.method} ${logged.path}`,
+      peer: logged.ip,
+      status: String(logged.status),
+      isOk: logged.status < 400,
+      durationMs: logged.duration_us / 1_000,
+      request: logged.request_body,
+      answer: logged.response_body,
+    },
+  ]
+}
+
+function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
+  return { ...row, at: timeOfUuid(id), isOk: is_ok, durationMs: duration_ms }
+}
+
+const secretNames =
+  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|(api|merchant)_?key|^sign$/i
+
+/** What was said, as JSON without what nobody may read again: secrets by their names, and numbers of cards. */
+export function redacted(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  const text = JSON.stringify(value, (name, part: unknown) => (secretNames.test(name) ? mask : part))
+  return withoutCardNumbers(text)
+}
+
+function cut(text: string | null): string | null {
+  if (text === null) return null
+  // PostgreSQL cannot hold U+0000.
+  const held = text.replaceAll('\u0000', '\ufffd')
+  return held.length > maxTextLength ? held.slice(0, maxTextLength) : held
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the banner alone, in a real browser: somebody signs in, sends a text and follows it to its octets, answers it on the
+// phone, approves a payment with a PIN, sees both webhooks arrive, and finds the same text as the operator.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { totpOf } from '../../src/kernel/totp.ts'
+import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
+import { startWorld, type World } from '../world.ts'
+
+const patienceMs = 45_000
+const phone = '+254711000042'
+const text = 'Habari Ada, oda yako imetumwa.'
+
+describe('the journey', { skip: withoutChromium() }, () => {
+  let world: World
+  let browser: Browser
+  let page: Page
+  const complaints: string[] = []
+
+  before(async () => {
+    buildConsole()
+    world = await startWorld()
+    browser = await openBrowser()
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1440, height: 900 } })
+    page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/ 40[13] /.test(message.text())) complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(error.message))
+  })
+  after(async () => {
+    await browser?.close()
+    await world?.stop()
+  })
+
+  const given = (): { url: string; email: string; password: string } => {
+    assert.ok(world.credentials.console)
+    return world.credentials.console
+  }
+  const open = (name: string) =>
+    page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click()
+  const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor()
+  const dock = () => page.getByRole('complementary', { name: 'Phone' })
+  const app = (name: string) => dock().getByRole('button', { name, exact: true }).click()
+  const isFine = async (where: string): Promise<void> => assert.deepEqual(await accessibilityProblems(page), [], where)
+
+  test('signs in and has events caught', async () => {
+    const { url, email, password } = given()
+    await page.goto(url)
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await heading('Overview')
+    await open('Webhooks')
+    await page.getByRole('button', { name: 'Catch them here' }).click()
+    await page.getByRole('region', { name: 'Webhooks' }).getByRole('link').first().waitFor()
+    await isFine('webhooks')
+  })
+
+  let messageId = ''
+
+  test('sends a text, sees it on the phone, answers, and follows it to its octets', async () => {
+    await dock().getByLabel('Number of the phone').fill(phone)
+    await open('Send a text')
+    await page.getByLabel('To', { exact: true }).fill(phone)
+    await page.getByLabel('Text', { exact: true }).fill(text)
+    await page.getByRole('button', { name: 'Send the text' }).click()
+    await heading(`To ${phone}`)
+    messageId = page.url().split('/').at(-1) ?? ''
+    await dock().getByRole('log').getByText(text).waitFor()
+    await dock().getByLabel('Reply from the phone').fill('Asante sana')
+    await dock().getByRole('button', { name: 'Reply' }).click()
+    await dock().getByRole('log').getByText('Asante sana').waitFor()
+    const main = page.getByRole('main')
+    await main.getByText('✓ Delivered').first().waitFor()
+    await main.getByText('deliver_sm', { exact: true }).first().waitFor()
+    await main.getByText('POST /v1/sms/send').first().waitFor()
+    await main.getByText('submit_sm', { exact: true }).first().click()
+    await main.getByRole('button', { name: 'short_message' }).first().focus()
+    const lit = await main.locator('.hex .lit').allTextContents()
+    assert.equal(Buffer.from(lit.join('').replace(/\s/g, ''), 'hex').toString(), text)
+    await isFine('timeline of a text')
+  })
+
+  test('approves a payment with the PIN, and follows it', async () => {
+    await app('Money')
+    await dock().getByLabel('This phone asks for the PIN').check()
+    await open('Ask for a payment')
+    await page.getByLabel('Reference').fill('INV-42')
+    await page.getByRole('button', { name: 'Ask for it' }).click()
+    await heading(/KES\s150\.00/)
+    await dock().getByLabel('PIN', { exact: true }).fill('1234')
+    await isFine('the prompt')
+    await dock().getByRole('button', { name: 'Approve' }).click()
+    const main = page.getByRole('main')
+    await main.getByText('✓ Completed').first().waitFor()
+    await main.getByText('Callback', { exact: true }).first().waitFor()
+    await main.getByText('POST /mpesa/stkpush/v1/processrequest').first().waitFor()
+    await main
+      .getByText(/^payment\.completed, attempt 1/)
+      .first()
+      .waitFor()
+    await isFine('timeline of a payment')
+  })
+
+  test('refuses another one', async () => {
+    await open('Ask for a payment')
+    await page.getByRole('button', { name: 'Ask for it' }).click()
+    await dock().getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('main').getByText('Cancelled').first().waitFor()
+  })
+
+  test('sees the webhooks arrive', async () => {
+    await open('Webhooks')
+    await page.getByRole('region', { name: 'Webhooks' }).getByRole('link').first().click()
+    await page
+      .getByRole('cell', { name: /^sms\.(status|delivered)$/ })
+      .first()
+      .waitFor()
+    await page.getByRole('cell', { name: 'payment.completed' }).first().waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await isFine('deliveries')
+  })
+
+  test('finds the same text as the operator', async () => {
+    await open('Installation')
+    await page.getByLabel('Id, number, reference or receipt').fill(phone)
+    await page.getByRole('button', { name: 'Find' }).click()
+    const found = page.getByRole('main').getByRole('list', { name: 'Found' })
+    await found.getByText(messageId, { exact: true }).waitFor()
+    await found.getByRole('button', { name: `Open ${messageId}` }).click()
+    await page.getByRole('figure').getByText(text).waitFor()
+    await isFine('operator')
+    for (const name of [
+      'Tenants',
+      'Carriers',
+      'Payment providers',
+      'Routes',
+      'Prices',
+      'Numbers',
+      'Senders to approve',
+    ])
+      await readable(name)
+    for (const name of [
+      'Failed work',
+      'Reconciliation',
+      'Discrepancies',
+      'Refunds in doubt',
+      'Payouts in doubt',
+      'Debts',
+    ])
+      await readable(name)
+  })
+
+  async function readable(name: string): Promise<void> {
+    await open(name)
+    await heading(name)
+    const room = page.getByRole('main').getByRole('region', { name })
+    await room.or(page.getByText('Nothing here yet')).first().waitFor()
+    assert.equal(await page.getByRole('main').getByRole('alert').count(), 0, name)
+  }
+
+  test('has a page for everything else', async () => {
+    const lists = ['Chats', 'Emails', 'USSD sessions', 'Senders', 'Refunds', 'Payouts', 'Disputes', 'Wallet and ledger']
+    for (const name of [...lists, 'Invoices', 'Subscriptions', 'Fraud rules', 'Identity checks', 'Events', 'Audit log'])
+      await readable(name)
+    await isFine('audit log')
+    for (const name of ['Usage and limits', 'Phones', 'Team', 'Second factor', 'Sessions']) {
+      await open(name)
+      await heading(name)
+      await page.getByRole('status').first().waitFor()
+      await isFine(name)
+    }
+  })
+
+  test('dials, chats, is called and gets mail', async () => {
+    await app('USSD')
+    await dock().getByRole('button', { name: 'Dial' }).click()
+    await dock().getByRole('log').getByText('*384#', { exact: true }).waitFor()
+    await app('Chat')
+    await dock().getByLabel('Write from the phone').fill('Habari')
+    await dock().getByRole('button', { name: 'Write' }).click()
+    await dock().getByRole('log').getByText('Habari', { exact: true }).waitFor()
+    await app('Mail')
+    await dock().getByText('No mail yet').waitFor()
+    await app('Calls')
+    await dock().getByText('No calls yet').waitFor()
+    await isFine('the phone')
+  })
+
+  test('searches over everything', async () => {
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Search over everything').fill(messageId)
+    await page.getByRole('dialog').getByRole('link', { name: messageId }).waitFor()
+    await page.keyboard.press('Enter')
+    await heading(`To ${phone}`)
+  })
+
+  test('invites somebody, who joins with a password of their own', async () => {
+    await open('Team')
+    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Role', { exact: true }).selectOption('viewer')
+    await page.getByRole('button', { name: 'Invite', exact: true }).click()
+    const link = await page.getByText(/\/console\/join#/).textContent()
+    const other = await browser.newContext({ ignoreHTTPSErrors: true })
+    const theirs = await other.newPage()
+    theirs.setDefaultTimeout(patienceMs)
+    await theirs.goto(link ?? '')
+    await theirs.getByLabel('Choose a password').fill('a long password')
+    await theirs.getByRole('button', { name: 'Begin' }).click()
+    await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
+    assert.equal(await theirs.getByRole('link', { name: 'Installation' }).count(), 0)
+    await other.close()
+  })
+
+  test('turns a second factor on, which signing in then wants', async () => {
+    await open('Second factor')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    const typed = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? ''
+    await page.getByLabel('Code it shows').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
+    await page.getByRole('button', { name: 'Turn it on' }).click()
+    const [recovery = ''] = await page.getByRole('status').getByRole('listitem').allTextContents()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    const { email, password } = given()
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Code of the authenticator').fill(recovery)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  })
+
+  test('speaks Arabic, from right to left, and is as readable', async () => {
+    await page.getByLabel('Language').selectOption('ar')
+    await page.waitForFunction('document.documentElement.dir === "rtl"')
+    await page.getByRole('navigation').first().waitFor()
+    await isFine('Arabic')
+    assert.deepEqual(complaints, [])
+  })
+})
+
+function fromBase32(typed: string): Buffer {
+  const bits = [...typed].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  )
+  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
+}

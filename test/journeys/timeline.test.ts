@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message and a payment are followed from the request to the webhook that told of them, down to the octets.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { refusal } from '../client.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
+
+let world: World
+let account: Account
+before(async () => {
+  world = await startWorld()
+  account = await world.account({ balance: 1_000 })
+  const hook = await account.client.post('/v1/sandbox/hooks', {})
+  await account.client.post('/v1/webhooks', { url: hook.body.url, events: ['sms.status', 'payment.*'] })
+})
+after(() => world.stop())
+
+interface Frame {
+  kind: string
+  direction: string | null
+  title: string
+  status: string | null
+  request: string | null
+  pdus: { command: string; hex: string; fields: { name: string; start: number; length: number; value: string }[] }[]
+}
+
+async function framesOf(path: string): Promise<Frame[]> {
+  const { status, body, text } = await account.client.get(`${path}/timeline`)
+  assert.equal(status, 200, text)
+  return body.frames
+}
+
+const told = (path: string, kinds: readonly string[]): Promise<Frame[]> =>
+  eventually(async () => {
+    const frames = await framesOf(path)
+    return kinds.every((kind) => frames.some((frame) => `${frame.kind} ${frame.title}`.startsWith(kind))) && frames
+  }, `the frames ${kinds}`)
+
+test('a message is followed from the request over both PDUs to the webhook', async () => {
+  const text = { to: '+254711000071', from: 'PAMOJA', message: 'Habari Ada' }
+  const { body } = await account.client.post('/v1/sms/send', text)
+  const kinds = ['request POST', 'state queued', 'smpp submit_sm', 'smpp deliver_sm', 'state delivered', 'webhook sms.']
+  const frames = await told(`/v1/sms/${body.message_id}`, kinds)
+  assert.equal(frames[0]?.title, 'POST /v1/sms/send')
+  const submit = frames.find(({ title }) => title === 'submit_sm')
+  assert.equal(submit?.status, 'ESME_ROK')
+  assert.deepEqual(
+    submit?.pdus.map(({ command }) => command),
+    ['submit_sm', 'submit_sm_resp'],
+  )
+  const [pdu] = submit?.pdus ?? []
+  const field = pdu?.fields.find(({ name }) => name === 'short_message')
+  assert.equal(field?.value, 'Habari Ada')
+  const octets = Buffer.from(pdu?.hex ?? '', 'hex').subarray(field?.start, (field?.start ?? 0) + (field?.length ?? 0))
+  assert.equal(octets.toString(), 'Habari Ada')
+  assert.equal(frames.find(({ kind }) => kind === 'webhook')?.status, '200')
+})
+
+test('the words of a one-time password are in no frame', async () => {
+  const text = { to: '+254711000072', from: 'PAMOJA', message: 'Code 481216', type: 'otp' }
+  const { body } = await account.client.post('/v1/sms/send', text)
+  const frames = await told(`/v1/sms/${body.message_id}`, ['smpp submit_sm', 'smpp deliver_sm'])
+  const wire = JSON.stringify(frames.filter(({ kind }) => kind === 'smpp'))
+  assert.ok(!wire.includes('481216') && !wire.includes(Buffer.from('481216').toString('hex')))
+})
+
+test('a payment is followed over the push and the callback, without secrets', async () => {
+  const wanted = { amount: 150, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
+  const { body } = await account.client.post('/v1/payments/mobile/initiate', wanted)
+  const kinds = [
+    ...['request POST', 'provider POST /mpesa/stkpush/v1/processrequest', 'callback', 'state completed'],
+    'webhook payment.',
+  ]
+  const frames = await told(`/v1/payments/${body.payment_id}`, kinds)
+  const push = frames.find(({ title }) => title.endsWith('/processrequest'))
+  const said = JSON.parse(push?.request ?? '{}')
+  assert.equal(said.Password, '[redacted]')
+  assert.equal(said.Amount, '150')
+  const callback = frames.find(({ kind }) => kind === 'callback')
+  assert.match(callback?.request ?? '', /MpesaReceiptNumber/)
+})
+
+test('only the owner reads a timeline, and only of what there is', async () => {
+  const { body } = await account.client.get('/v1/sms?limit=1')
+  const other = await world.account()
+  for (const id of [body.data[0].message_id, 'sms_none', 'pay_none'])
+    assert.deepEqual(await refusal(other.client.get(`/v1/sms/${id}/timeline`)), [404, 'NOT_FOUND'])
+  assert.deepEqual(await refusal(other.client.get('/v1/payments/pay_none/timeline')), [404, 'NOT_FOUND'])
+})
+
+test('frames go with the texts of an account that keeps them for a shorter time', async () => {
+  const { body } = await account.client.get('/v1/sms?limit=1')
+  const path = `/v1/sms/${body.data[0].message_id}`
+  const { bucket, account: id } = tenantOf(account)
+  assert.ok((await framesOf(path)).some(({ kind }) => kind === 'smpp'))
+  await world.app.timeline.forget({ bucket, account: id }, Date.now() + 1_000)
+  assert.ok(!(await framesOf(path)).some(({ kind }) => kind === 'smpp'))
+})

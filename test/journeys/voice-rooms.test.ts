@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other areas do to calls under way: rooms with several legs, who hears whom, hold, monitoring, transfer, conferences over
+// rooms, and actions that an area carries out itself. The ears are phones of the sandbox, over real SIP and RTP.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type CallFollower, followCalls, type LegChange, liveCalls } from '../../src/areas/voice/area.ts'
+import { simulatedCarrier } from '../../src/areas/voice/sandbox/carrier.ts'
+import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
+import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
+
+let world: World
+const changes: LegChange[] = []
+const taken: { call: string; action: string }[] = []
+
+const follower: CallFollower = {
+  name: 'test',
+  changed: (_app, change) => void changes.push(change),
+  took: async (_app, { call }, action) => {
+    taken.push({ call, action: action.action })
+    return action.action === 'enqueue'
+  },
+  asked: async (_app, _call, body) => ({ actions: body.dtmf === '7' ? [{ action: 'hangup' }] : [], isOwn: true }),
+}
+
+before(async () => {
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  followCalls(world.app, follower)
+})
+after(() => world?.stop())
+
+const from = '+254700000000'
+const wait = { action: 'wait', timeout: 7_000 }
+
+interface Caller {
+  ada: Account
+  tenant: Tenant
+  call: string
+}
+
+async function answeredCall(actions: object[] = [wait]): Promise<Caller> {
+  const ada = await world.account({ balance: 100 })
+  const { body } = await ada.client.post('/v1/voice/calls', { from, to: '+254711000020', actions })
+  const call = uuidOf('call', body.call_id) ?? ''
+  const tenant = tenantOf(ada)
+  await told(call, 'answered')
+  return { ada, tenant, call }
+}
+
+function told(call: string, kind: LegChange['kind']): Promise<LegChange> {
+  return eventually(async () => changes.find((change) => change.call === call && change.kind === kind) ?? null, kind)
+}
+
+async function rung({ tenant, call }: Caller, number: string, tag: string, edges: object = {}): Promise<string> {
+  const leg = { to: { phone: number }, from, timeoutSeconds: 30, tag, ...edges }
+  const outcome = await liveCalls(world.app).ring(tenant, call, leg)
+  assert.ok('call' in outcome, JSON.stringify(outcome))
+  const answered = await told(outcome.call, 'answered')
+  assert.deepEqual([answered.tag, answered.room, answered.status], [tag, call, 'answered'])
+  return outcome.call
+}
+
+const carrier = () => simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
+
+/** Has a phone hum for long, so that everybody who may hear it does. */
+function hum(call: string, hertz: number): void {
+  assert.ok(carrier().say(idOf('call', call), tone([hertz], 20_000)))
+}
+
+/** Whether the last second that a phone heard has a hum in it. */
+function hears(call: string, hertz: number): boolean {
+  const samples = carrier().heard(idOf('call', call))?.samples.slice(-8_000) ?? new Int16Array(0)
+  return samples.length === 8_000 && share(samples.slice(-4_000), hertz) > 0.2
+}
+
+const until = (what: string, is: () => boolean) => eventually(async () => is() || null, what)
+
+test('legs are rung into a room; hold, mute and edges decide who hears whom; a supervisor listens, whispers, barges', async () => {
+  const caller = await answeredCall()
+  const { tenant, call } = caller
+  const live = liveCalls(world.app)
+  const agent = await rung(caller, '+254711000031', 'agent')
+  const boss = await rung(caller, '+254711000032', 'boss', { heardBy: [] })
+  hum(call, 500)
+  hum(agent, 800)
+  hum(boss, 1_300)
+  await until('both to hear each other, and the supervisor both', () => hears(agent, 500) && hears(call, 800))
+  await until('the supervisor to hear both', () => hears(boss, 500) && hears(boss, 800))
+  assert.ok(!hears(agent, 1_300) && !hears(call, 1_300), 'nobody hears a supervisor who listens')
+
+  assert.ok(await live.edges(tenant, boss, { hears: 'all', heardBy: [agent] }))
+  await until('the agent to hear the whisper', () => hears(agent, 1_300))
+  assert.ok(!hears(call, 1_300), 'the customer does not hear a whisper')
+  assert.ok(await live.edges(tenant, boss, { hears: 'all', heardBy: 'all' }))
+  await until('all to hear the supervisor', () => hears(call, 1_300))
+
+  assert.ok(await live.mute(tenant, agent, true))
+  await until('the agent not to be heard', () => !hears(call, 800))
+  assert.ok(await live.hold(tenant, call, { music: 'silence' }))
+  await until('the customer to hear nobody', () => !hears(call, 1_300) && !hears(agent, 500))
+  const { body: held } = await caller.ada.client.get(`/v1/voice/${idOf('call', call)}`)
+  assert.equal(held.phase, 'on_hold')
+  assert.ok(await live.mute(tenant, agent, false))
+  assert.ok(await live.hold(tenant, call, null))
+  await until('the customer to hear the agent again', () => hears(call, 800))
+
+  // A cold transfer: another is rung, and the first agent leaves.
+  const other = await rung(caller, '+254711000033', 'target')
+  assert.ok(await live.hangUp(tenant, agent, 'agent'))
+  const left = await told(agent, 'ended')
+  assert.deepEqual([left.status, left.by, left.tag], ['completed', 'agent', 'agent'])
+  hum(other, 1_900)
+  await until('the customer to hear the new agent', () => hears(call, 1_900))
+  assert.ok(await live.press(tenant, other, '42#'))
+  await until('keys to be heard', () => carrier().heard(idOf('call', other))?.digits === '42#')
+  const found = await live.find(tenant, other)
+  assert.deepEqual([found?.room, found?.parent, found?.status], [call, call, 'answered'])
+
+  await caller.ada.client.post(`/v1/voice/${idOf('call', call)}/hangup`, {})
+  for (const leg of [boss, other]) assert.equal((await told(leg, 'ended')).status, 'completed')
+  assert.equal(await live.mute(tenant, call, true), false)
+  assert.deepEqual(await live.ring(tenant, call, { to: { media: true }, from, timeoutSeconds: 5, tag: null }), {
+    refused: 'gone',
+  })
+})
+
+test('a leg that refuses says why, and money is kept for those that ring', async () => {
+  const caller = await answeredCall()
+  const live = liveCalls(world.app)
+  const busy = await live.ring(caller.tenant, caller.call, {
+    to: { phone: '+254711000002' },
+    from,
+    timeoutSeconds: 30,
+    tag: 'busy',
+  })
+  assert.ok('call' in busy)
+  const ended = await told(busy.call, 'ended')
+  assert.deepEqual([ended.status, ended.cause, ended.tag], ['busy', 'busy', 'busy'])
+  const nobody = await live.ring(caller.tenant, caller.call, {
+    to: { sip: 'sip:x@' },
+    from,
+    timeoutSeconds: 5,
+    tag: null,
+  })
+  assert.deepEqual(nobody, { refused: 'no_route' })
+})
+
+test('a leg whose audio somebody else brings is answered by them, and given up when nobody does', async () => {
+  const caller = await answeredCall()
+  const { tenant, call } = caller
+  const live = liveCalls(world.app)
+  const desk = await live.ring(tenant, call, { to: { media: true }, from, timeoutSeconds: 30, tag: 'desk' })
+  assert.ok('call' in desk && desk.media !== null)
+  assert.equal((await told(desk.call, 'ringing')).tag, 'desk')
+  assert.ok(await live.connectMedia(tenant, desk.call, { host: '127.0.0.1', port: 9 }))
+  assert.equal((await told(desk.call, 'answered')).status, 'answered')
+  assert.equal(await live.connectMedia(tenant, desk.call, { host: '127.0.0.1', port: 9 }), false, 'once')
+  const late = await live.ring(tenant, call, { to: { media: true }, from, timeoutSeconds: 20, tag: 'late' })
+  assert.ok('call' in late)
+  await caller.ada.client.post('/v1/sandbox/clock', { advance_seconds: 21 })
+  const ended = await told(late.call, 'ended')
+  assert.deepEqual([ended.status, ended.cause], ['timeout', 'no_answer'])
+})
+
+test('calls meet in a conference of their own, and are back in their rooms when they leave', async () => {
+  const caller = await answeredCall()
+  const { tenant, call, ada } = caller
+  const live = liveCalls(world.app)
+  const room = newUuid(Date.now())
+  assert.ok(await live.openRoom(tenant, room))
+  const guest = await live.ring(tenant, room, {
+    to: { phone: '+254711000034' },
+    from,
+    timeoutSeconds: 30,
+    tag: 'guest',
+  })
+  assert.ok('call' in guest)
+  await told(guest.call, 'answered')
+  assert.equal((await live.find(tenant, guest.call))?.room, room)
+  assert.ok(await live.join(tenant, call, room))
+  assert.equal(await live.join(tenant, call, room), false, 'once')
+  hum(call, 600)
+  hum(guest.call, 1_500)
+  await until('both to hear each other', () => hears(guest.call, 600) && hears(call, 1_500))
+  const recording = await live.record(tenant, room, { channels: 1 })
+  assert.ok(recording)
+  assert.ok(await live.edges(tenant, call, { hears: 'all', heardBy: [] }))
+  await until('the guest to hear it no more', () => !hears(guest.call, 600))
+  assert.ok(await live.leave(tenant, call))
+  await until('the call to hear nobody', () => !hears(call, 1_500))
+  assert.equal((await live.find(tenant, call))?.status, 'answered')
+  assert.ok(await live.join(tenant, call, room), 'it may come again')
+  assert.ok(await live.closeRoom(tenant, room))
+  assert.equal((await told(guest.call, 'ended')).status, 'completed')
+  assert.equal(await live.leave(tenant, call), false, 'a closed room lets its calls go')
+  const { body } = await ada.client.get(`/v1/voice/${idOf('call', call)}`)
+  assert.equal(body.status, 'answered')
+})
+
+test('an area carries out actions, and gives the next flow, whose questions come to it', async () => {
+  const caller = await answeredCall([{ action: 'enqueue', queue_id: 'que_1' }, wait])
+  const { tenant, call, ada } = caller
+  const live = liveCalls(world.app)
+  await until('the action to be taken', () => taken.some((one) => one.call === call && one.action === 'enqueue'))
+  assert.ok(await live.mark(tenant, call, { phase: 'queued', queue_id: 'que_1' }))
+  const { body: queued } = await ada.client.get(`/v1/voice/${idOf('call', call)}`)
+  assert.deepEqual([queued.phase, queued.queue_id], ['queued', 'que_1'])
+  const input = { action: 'input', maxDigits: 1, timeOut: 20 }
+  assert.ok(await live.resume(tenant, call, 'test', { actions: [input, wait], isOwn: true }))
+  await ada.client.post(`/v1/sandbox/voice/${idOf('call', call)}/input`, { dtmf: '7' })
+  assert.deepEqual([(await told(call, 'digit')).digit, (await told(call, 'ended')).status], ['7', 'completed'])
+})
+
+test('an action that nobody carries out is told of, and the flow goes on', async () => {
+  const { ada, call } = await answeredCall([{ action: 'conversation', name: 'stand-up' }, { action: 'hangup' }])
+  await told(call, 'ended')
+  const { body } = await ada.client.get(`/v1/voice/${idOf('call', call)}/events?limit=200`)
+  const errors = body.data.map(({ data }: { data: { error?: { code: string } } }) => data.error?.code)
+  assert.ok(errors.includes('ACTION_UNAVAILABLE'))
+})

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every command of the README, of docs/ and of examples/ as a reader would paste it: each document in a shell of its own,
+// one after the other, against a program that was started on an empty directory. A command that fails, or a request that is
+// refused, fails the run. Blocks marked `sh elsewhere` are for another machine or moment, and are left out.
+//   node tools/run-docs.mjs [document...]      needs `npm run build`
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const patienceMs = 180_000
+
+/** In the order in which somebody reads them: the README, then the guides, the operator's last. */
+function documents() {
+  const guides = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'operating.md')
+  return ['README.md', 'examples/README.md', ...guides.map((name) => `docs/${name}`), 'docs/operating.md']
+}
+
+/** The blocks that are run, each with the line it begins at. */
+function blocksOf(text) {
+  const blocks = []
+  let open = null
+  for (const [index, line] of text.split('\n').entries()) {
+    if (open === null) {
+      if (/^```sh\s*$/.test(line)) open = { line: index + 1, commands: [] }
+    } else if (line.startsWith('```')) {
+      blocks.push({ line: open.line, commands: open.commands.join('\n') })
+      open = null
+    } else open.commands.push(line)
+  }
+  return blocks
+}
+
+/** A directory that looks like a checkout, so that what commands write stays out of this one. */
+function checkout() {
+  const directory = mkdtempSync(join(tmpdir(), 'pamoja-docs-'))
+  for (const name of ['dist', 'docs', 'examples', 'node_modules', 'package.json', 'openapi.json', 'console', 'src'])
+    symlinkSync(join(root, name), join(directory, name))
+  // Refusals of the API count as failures.
+  writeFileSync(join(directory, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
+  return directory
+}
+
+async function freePort() {
+  const server = createServer()
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function start(directory, port) {
+  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
+  const program = spawn(process.execPath, ['dist/program/main.js'], { cwd: directory, env })
+  let printed = ''
+  await new Promise((resolve, reject) => {
+    const read = (chunk) => {
+      printed += chunk
+      if (printed.includes('is running')) resolve()
+    }
+    program.stdout.on('data', read)
+    program.stderr.on('data', read)
+    program.on('exit', () => reject(new Error(`it does not start:\n${printed}`)))
+  })
+  return program
+}
+
+/** One shell for a document, told where it is before each block. Gives what went wrong, or null. */
+async function follow(directory, port, document) {
+  const blocks = blocksOf(readFileSync(join(root, document), 'utf8'))
+  if (blocks.length === 0) return { commands: 0, problem: null }
+  const main = join(directory, 'dist/program/main.js')
+  const npm = `npm() { shift; while [ "\${1:-}" = --silent ] || [ "\${1:-}" = -- ]; do shift; done; node ${main} "$@"; }`
+  const body = blocks.map(({ line, commands }) => `AT=${line}\n${commands.replaceAll('8443', String(port))}`)
+  const script = [`set -eEo pipefail; trap 'echo "FAILED in the block of line $AT: $BASH_COMMAND" >&2' ERR`, npm, ...body]
+  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
+  const shell = spawn('bash', ['-c', script.join('\n')], { cwd: directory, env, detached: true })
+  const patience = setTimeout(() => endGroup(shell.pid), patienceMs)
+  let said = ''
+  shell.stdout.on('data', (chunk) => (said += chunk))
+  shell.stderr.on('data', (chunk) => (said += chunk))
+  const code = await new Promise((resolve) => shell.on('exit', resolve))
+  clearTimeout(patience)
+  // What a document left running in the background ends with it.
+  endGroup(shell.pid)
+  const count = blocks.reduce((sum, { commands }) => sum + commandsIn(commands), 0)
+  return { commands: count, problem: code === 0 ? null : said.slice(-1_500) }
+}
+
+function endGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Nobody is left.
+  }
+}
+
+/** Lines that begin something: no comments, and none that go on from the one before. */
+function commandsIn(text) {
+  return text.split('\n').filter((line, i, all) => /^[A-Za-z]/.test(line) && !all[i - 1]?.endsWith('\\')).length
+}
+
+const asked = process.argv.slice(2)
+const directory = checkout()
+const port = await freePort()
+const program = await start(directory, port)
+let failed = 0
+let ran = 0
+for (const document of asked.length > 0 ? asked : documents()) {
+  const since = Date.now()
+  const { commands, problem } = await follow(directory, port, document)
+  ran += commands
+  if (problem !== null) failed++
+  console.log(`${problem === null ? 'ok    ' : 'FAILED'} ${document}: ${commands} commands, ${Date.now() - since} ms`)
+  if (problem !== null) console.log(problem.replace(/^/gm, '    '))
+}
+program.removeAllListeners('exit')
+program.kill('SIGTERM')
+await new Promise((resolve) => program.on('close', resolve))
+rmSync(directory, { recursive: true, force: true })
+console.log(`${ran} commands ran; ${failed} documents failed`)
+process.exit(failed === 0 ? 0 : 1)
