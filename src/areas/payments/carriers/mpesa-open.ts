@@ -87,7 +87,16 @@ class MpesaOpenCarrier implements MobileMoney {
     })
   }
 
-  async collect({ attempt, shortId, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
+  async collect({
+    attempt,
+    shortId,
+    micros,
+    currency,
+    phone,
+    reference,
+    description,
+    trace,
+  }: Collection): Promise<Verdict> {
     const body = mpesaOpenPaymentBody({
       ...this.#merchant,
       conversationId: conversationOf(attempt),

@@ -87,7 +87,10 @@ class TelebirrCarrier implements MobileMoney {
       returnUrl,
       minutes: Math.ceil(telebirrFacts.expirySeconds / 60),
     }
-    const answer = await this.#post(telebirrPaths.order, () => telebirrOrderBody(order, this.#moment(), key), { timeoutMs: orderMs, trace })
+    const answer = await this.#post(telebirrPaths.order, () => telebirrOrderBody(order, this.#moment(), key), {
+      timeoutMs: orderMs,
+      trace,
+    })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason } as const
     if (answer.kind === 'unknown') return answer
     const heard = readTelebirrAnswer(answer.status, answer.body)

@@ -128,7 +128,11 @@ function orderedAs(app: App, tenant: Tenant, attempt: AttemptRow, { amount: micr
 async function askedOf(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Asked> {
   const { kept, provider_id: providerId } = attempt
   const opened = kept && (await app.secrets.open(tenant, keptPlaceOf(attempt), kept))
-  return { ...orderedAs(app, tenant, attempt, payment), providerId, kept: opened === null ? {} : JSON.parse(opened.toString()) }
+  return {
+    ...orderedAs(app, tenant, attempt, payment),
+    providerId,
+    kept: opened === null ? {} : JSON.parse(opened.toString()),
+  }
 }
 
 /** What an answer gave is stored before anybody is told of it, and payers are sent on from an address of ours. */
