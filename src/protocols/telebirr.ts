@@ -104,7 +104,7 @@ export function telebirrPageUrl(
   return `${page}?${query}`
 }
 
-export function telebirrSignature(fields: Fields, key: string): string {
+function telebirrSignature(fields: Fields, key: string): string {
   const padding = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: saltBytes }
   return sign('sha256', Buffer.from(signedText(fields)), { key, ...padding }).toString('base64')
 }

@@ -36,7 +36,7 @@ export interface RefundRows {
   needsReceipt: boolean
 }
 
-export type RefundExpected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'providerId', string | null>>
+type RefundExpected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'providerId', string | null>>
 
 export interface PayoutRows extends Words {
   country: string

@@ -16,7 +16,7 @@ export interface ProviderFacts {
 
 export type Tile = readonly [lines: readonly string[], ground: string, ink: string]
 
-export type StatementField =
+type StatementField =
   | 'receipt'
   | 'time'
   | 'amount'
@@ -41,7 +41,7 @@ export interface MobileFacts extends ProviderFacts {
   readonly places: readonly Place[]
 }
 
-export type Place = readonly [
+type Place = readonly [
   country: string,
   currency: Currency,
   /** Whose subscribers have accounts with it; null where any may, so that the provider has to be named. */

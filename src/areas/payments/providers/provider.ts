@@ -100,7 +100,7 @@ export interface Market {
 }
 
 /** Words of a provider's answer that it wants to hear again, or that prove that a call is its own. They are stored sealed. */
-export type Kept = Readonly<Record<string, string>>
+type Kept = Readonly<Record<string, string>>
 
 interface Ordered extends Market {
   /** Our own id of the attempt. */
