@@ -214,7 +214,7 @@ function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
 }
 
 const secretNames =
-  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|api_?key/i
+  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|(api|merchant)_?key|^sign$/i
 
 /** What was said, as JSON without what nobody may read again: secrets by their names, and numbers of cards. */
 export function redacted(value: unknown): string | null {

@@ -53,7 +53,7 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const found = (await recallAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
-  const heard = await methodOf(payment).heard(app, tenant, attempt, call)
+  const heard = await methodOf(payment).heard(app, tenant, attempt, call, payment)
   const resource = idOf('payment', payment.id)
   const called = { resource, provider: attempt.provider, clockOffsetMs: Number(attempt.clock_offset_ms) }
   noteCallback(app, tenant, called, call.body, heard !== null)

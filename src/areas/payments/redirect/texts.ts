@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of 3-D Secure say to whoever pays by card.
+// What the pages say between which a payer confirms: for whoever pays by card, or with a wallet that has a page.
 import type { Texts } from '../../../platform/web/language.ts'
 
-export const challengeTexts = {
-  title: {
+export const redirectTexts = {
+  cardTitle: {
     en: 'Card payment',
     fr: 'Paiement par carte',
     pt: 'Pagamento com cartão',
@@ -11,7 +11,28 @@ export const challengeTexts = {
     ar: 'دفع بالبطاقة',
   },
   bank: { en: 'Test bank', fr: 'Banque de test', pt: 'Banco de teste', sw: 'Benki ya majaribio', ar: 'بنك الاختبار' },
-  question: {
+  walletTitle: {
+    en: 'Payment with {provider}',
+    fr: 'Paiement avec {provider}',
+    pt: 'Pagamento com {provider}',
+    sw: 'Malipo kwa {provider}',
+    ar: 'دفع عبر {provider}',
+  },
+  walletQuestion: {
+    en: 'Do you pay from the account of {number}?',
+    fr: 'Payez-vous depuis le compte du {number} ?',
+    pt: 'Paga com a conta do {number}?',
+    sw: 'Je, unalipa kutoka akaunti ya {number}?',
+    ar: 'هل تدفع من حساب {number}؟',
+  },
+  standsForWallet: {
+    en: 'This page stands for {provider} in the sandbox. The last digits of the number decide what happens.',
+    fr: 'Cette page tient lieu de {provider} dans le bac à sable. Les derniers chiffres du numéro décident de la suite.',
+    pt: 'Esta página faz de {provider} no ambiente de teste. Os últimos algarismos do número decidem o que acontece.',
+    sw: 'Ukurasa huu unawakilisha {provider} katika majaribio. Tarakimu za mwisho za namba huamua kitakachotokea.',
+    ar: 'تمثّل هذه الصفحة {provider} في بيئة الاختبار. تحدّد الأرقام الأخيرة ما يحدث.',
+  },
+  cardQuestion: {
     en: 'Is it you who pays with the card that ends in {digits}?',
     fr: 'Est-ce vous qui payez avec la carte se terminant par {digits} ?',
     pt: 'É você quem paga com o cartão que termina em {digits}?',
@@ -37,11 +58,11 @@ export const challengeTexts = {
   },
   notTaken: { en: 'Not taken', fr: 'Non accepté', pt: 'Não aceite', sw: 'Haikukubaliwa', ar: 'لم يُقبل' },
   chooseOne: {
-    en: 'Go back, and choose one of the three.',
-    fr: 'Revenez en arrière et choisissez l’une des trois réponses.',
-    pt: 'Volte atrás e escolha uma das três opções.',
-    sw: 'Rudi nyuma, uchague moja kati ya hizo tatu.',
-    ar: 'ارجع واختر واحدًا من الثلاثة.',
+    en: 'Go back, and choose one of the buttons.',
+    fr: 'Revenez en arrière et choisissez l’un des boutons.',
+    pt: 'Volte atrás e escolha um dos botões.',
+    sw: 'Rudi nyuma, uchague kimojawapo cha vitufe.',
+    ar: 'ارجع واختر أحد الأزرار.',
   },
   thanks: {
     en: 'Paid, thank you',
