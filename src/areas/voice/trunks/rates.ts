@@ -8,7 +8,7 @@ import { record } from '../../../platform/audit.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
-import { Amount, AmountIn, At, Deleted, listQuery } from '../../../platform/schema.ts'
+import { Amount, AmountIn, At, Deleted, wholeListQuery } from '../../../platform/schema.ts'
 import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './store.ts'
 
 const Prefix = Type.String({
@@ -29,9 +29,9 @@ const listRates = list({
   operation: 'operator.listVoiceRates',
   summary: 'List the prices of a minute by prefix',
   scope: 'operator',
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: RateRecord,
-  examples: [{ name: 'All rates', query: {} }],
+  examples: [{ name: 'All rates' }],
   handle: async (app, { query }) => {
     const rows = (await app.db.query(selectRates, {})).map(rateRecord)
     return pageOfWhole(query, rows, ({ prefix, currency }) => `${prefix} ${currency}`)
@@ -68,7 +68,7 @@ const remove = writeAcross({
   scope: 'operator',
   params: Type.Object({
     prefix: Type.String({ description: 'With the plus written %2B' }),
-    currency: Type.String({ description: 'Of the price, such as KES' }),
+    currency: Type.String(),
   }),
   needs: 'nothing',
   reply: { status: 200, schema: Deleted },

@@ -8,7 +8,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import {
   deleteTrunk,
@@ -98,9 +98,9 @@ const listTrunks = list({
   operation: 'operator.listVoiceTrunks',
   summary: 'List the connections to telephone networks, and how they are doing',
   scope: 'operator',
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: TrunkRecord,
-  examples: [{ name: 'All trunks', query: {} }],
+  examples: [{ name: 'All trunks' }],
   handle: async (app, { query }) => {
     const rows = (await app.db.query(selectTrunks, {})).map((row) => trunkRecord(app, row))
     return pageOfWhole(query, rows, ({ name }) => name)
