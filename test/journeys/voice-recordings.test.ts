@@ -159,7 +159,10 @@ test('a recording is erased by request, and by time; what is known of it stays',
   await doChores(world.app, [retentionChore])
   assert.equal((await recording(ada, second.recording, 'deleted')).reason, 'retention')
   const told = await events(ada, 'recording.deleted')
-  assert.deepEqual(told.map(({ payload }: { payload: { reason: string } }) => payload.reason).sort(), ['deleted', 'retention'])
+  assert.deepEqual(told.map(({ payload }: { payload: { reason: string } }) => payload.reason).sort(), [
+    'deleted',
+    'retention',
+  ])
 })
 
 test('a call whose phone falls silent ends, and is charged', async () => {
