@@ -90,6 +90,7 @@ export const payments: Area = {
       'payments.get': ['operator.getPayment', 'Read a payment of any account'],
       'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
+      'payouts.timeline': ['operator.getPayoutTimeline', 'Follow a payout of any account'],
       'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
       'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
     }),

@@ -152,7 +152,7 @@ export function OperatorSearch() {
           </li>
         ))}
       </ul>
-      {opened && ['message', 'payment'].includes(opened.found.kind) && (
+      {opened && ['message', 'payment', 'payout'].includes(opened.found.kind) && (
         <Timeline path={pathOf(opened.found)} live="" query={{ environment: opened.found.environment }} />
       )}
       {opened && (

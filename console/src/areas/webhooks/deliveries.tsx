@@ -90,6 +90,7 @@ const pages: readonly [prefix: string, page: string][] = [
   ['sms_', '/messages/'],
   ['smi_', '/messages/'],
   ['pay_', '/payments/'],
+  ['po_', '/payouts/'],
 ]
 
 /** What an event is about, as a link where it has a page. */

@@ -7,7 +7,7 @@ import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type CallFollower, checkNumbers, firstNumberOf, newCall, spokenLanguages } from '../../voice/area.ts'
+import { type CallFollower, checkNumbers, firstNumber, newCall, spokenLanguages } from '../../voice/area.ts'
 import { codeOf, messageWith } from './code.ts'
 import { findOtp } from './store.ts'
 
@@ -27,7 +27,7 @@ export async function callWithCode(app: App, caller: Caller, code: SpokenCode): 
   const { tenant } = caller
   const { otp, to, message = null, language = null } = code
   const given = code.from !== undefined && isE164(code.from) ? code.from : null
-  const from = given ?? (await firstNumberOf(app, tenant))
+  const from = given ?? (await firstNumber(app, tenant))
   if (from === null) throw new AppError('NUMBER_NOT_OWNED', 'the account has no number to call from')
   await checkNumbers(app, tenant, { from, to })
   const target = { type: targetType, otp, message, language }

@@ -97,7 +97,7 @@ class DarajaCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status, body }) => readStkQueryAnswer(status, body).kind === 'token',
     })
-    const post: Post = (path, body, timeoutMs) => this.#post(path, body, timeoutMs)
+    const post: Post = (path, body, timeoutMs, more) => this.#post(path, body, timeoutMs, more)
     this.outgoing = paysOut(settings) ? new DarajaOutgoing(settings, post) : null
     this.refunds = paysOut(settings)
       ? new DarajaReversals(settings, settings.shortcode, post)

@@ -3,12 +3,20 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import {
+  At,
+  CountryOrAll,
+  Deleted,
+  EnvironmentName,
+  Nullable,
+  OneOf,
+  wholeListQuery,
+} from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
 import { cardCountry } from '../cards/method.ts'
