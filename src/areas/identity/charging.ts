@@ -23,13 +23,13 @@ const holdStep = 'check'
 
 export const identityCharges: Charges = { [area]: units }
 
-/** Micros of a US dollar until the operator sets a price. */
+/** Micros of a US dollar until the operator sets a price: 12 Kenyan shillings for a verification, 4 for a scan. */
 const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
-  verification: 100_000n,
-  scan: 30_000n,
-  face_match: 20_000n,
-  liveness: 20_000n,
-  risk_score: 5_000n,
+  verification: 93_000n,
+  scan: 31_000n,
+  face_match: 18_600n,
+  liveness: 18_600n,
+  risk_score: 4_650n,
 }
 
 /** Fields of an answer that say what it cost. */

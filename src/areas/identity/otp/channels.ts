@@ -10,11 +10,8 @@ import { codeForAccount } from '../../messenger/area.ts'
 import { sendForAccount } from '../../sms/area.ts'
 import { callWithCode } from './by-voice.ts'
 import { codeOf, messageWith, subjectIn } from './code.ts'
-import type { OtpSend } from './send.ts'
+import type { Channel, OtpSend } from './schema.ts'
 import type { OtpRow } from './store.ts'
-
-export const channels = ['sms', 'voice', 'messenger', 'email'] as const
-export type Channel = (typeof channels)[number]
 
 export interface Carried {
   readonly channel: Channel

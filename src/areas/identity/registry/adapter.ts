@@ -8,7 +8,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import { FailureCount } from './failure-count.ts'
 
-export interface RegistryQuery {
+interface RegistryQuery {
   readonly country: string
   readonly id_type: string
   readonly id_number: string
@@ -29,7 +29,7 @@ export interface Registry {
 
 export type RegistryVerdict = 'match' | 'mismatch' | 'not_found' | 'review' | 'down'
 
-export interface RegistryAnswer {
+interface RegistryAnswer {
   readonly verdict: RegistryVerdict
   /** JPEG or PNG in base64: compared, never stored. */
   readonly photo: string | null

@@ -36,7 +36,7 @@ const leaseSeconds = 3
 const longestMs = 600_000
 
 /** What is done with what gateways bring. */
-export interface Ears {
+interface Ears {
   /** Gives the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
   /** Shows a session's screen, and ends one that cannot be reached. */
