@@ -12,9 +12,12 @@ const tried = ['postgres', 'files', 'spool', 'simulators', 'credentials.json', '
 /** Gives a sentence about what was done. */
 export async function reset(config: Config): Promise<string> {
   const home = resolve(config.PAMOJA_HOME)
-  if (isProduction(config)) throw new ConfigError('reset is for trying things out: with NODE_ENV=production it does nothing.')
+  if (isProduction(config))
+    throw new ConfigError('reset is for trying things out: with NODE_ENV=production it does nothing.')
   if (config.DATABASE_URL !== null)
-    throw new ConfigError('reset takes away the embedded database only, and DATABASE_URL names another: empty that yourself.')
+    throw new ConfigError(
+      'reset takes away the embedded database only, and DATABASE_URL names another: empty that yourself.',
+    )
   const running = await databaseIn(home)
   if (running !== null)
     throw new ConfigError(

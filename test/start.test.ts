@@ -150,7 +150,10 @@ test('reset refuses while the platform runs, and afterwards the next start is a 
   again.client.close()
   await again.program.stop()
   const elsewhere = { ...environment, DATABASE_URL: 'postgres://localhost/other' }
-  assert.match((await new Program({ args: ['reset'], environment: elsewhere }).ended).sentence, /DATABASE_URL names another/)
+  assert.match(
+    (await new Program({ args: ['reset'], environment: elsewhere }).ended).sentence,
+    /DATABASE_URL names another/,
+  )
 })
 
 test('a signal during the start ends it without leaving anything behind', async () => {

@@ -75,7 +75,11 @@ async function follow(directory, port, document) {
   const main = join(directory, 'dist/program/main.js')
   const npm = `npm() { shift; while [ "\${1:-}" = --silent ] || [ "\${1:-}" = -- ]; do shift; done; node ${main} "$@"; }`
   const body = blocks.map(({ line, commands }) => `AT=${line}\n${commands.replaceAll('8443', String(port))}`)
-  const script = [`set -eEo pipefail; trap 'echo "FAILED in the block of line $AT: $BASH_COMMAND" >&2' ERR`, npm, ...body]
+  const script = [
+    `set -eEo pipefail; trap 'echo "FAILED in the block of line $AT: $BASH_COMMAND" >&2' ERR`,
+    npm,
+    ...body,
+  ]
   const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
   const shell = spawn('bash', ['-c', script.join('\n')], { cwd: directory, env, detached: true })
   const patience = setTimeout(() => endGroup(shell.pid), patienceMs)
@@ -103,6 +107,10 @@ function commandsIn(text) {
   return text.split('\n').filter((line, i, all) => /^[A-Za-z]/.test(line) && !all[i - 1]?.endsWith('\\')).length
 }
 
+function say(line) {
+  process.stdout.write(`${line}\n`)
+}
+
 const asked = process.argv.slice(2)
 const directory = checkout()
 const port = await freePort()
@@ -114,12 +122,12 @@ for (const document of asked.length > 0 ? asked : documents()) {
   const { commands, problem } = await follow(directory, port, document)
   ran += commands
   if (problem !== null) failed++
-  console.log(`${problem === null ? 'ok    ' : 'FAILED'} ${document}: ${commands} commands, ${Date.now() - since} ms`)
-  if (problem !== null) console.log(problem.replace(/^/gm, '    '))
+  say(`${problem === null ? 'ok    ' : 'FAILED'} ${document}: ${commands} commands, ${Date.now() - since} ms`)
+  if (problem !== null) say(problem.replace(/^/gm, '    '))
 }
 program.removeAllListeners('exit')
 program.kill('SIGTERM')
 await new Promise((resolve) => program.on('close', resolve))
 rmSync(directory, { recursive: true, force: true })
-console.log(`${ran} commands ran; ${failed} documents failed`)
+say(`${ran} commands ran; ${failed} documents failed`)
 process.exit(failed === 0 ? 0 : 1)

@@ -198,7 +198,10 @@ describe('the OpenAPI document', () => {
     assert.match(text, /^\{\n {2}"openapi": "3\.1\.\d"/)
     assert.match(text, /\}\n$/)
     assert.doesNotMatch(text, /localhost:\d/, 'it names no machine')
-    assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(openapi({ version: '1.2.3', publicUrl: null }, areas))))
+    assert.deepEqual(
+      JSON.parse(text),
+      JSON.parse(JSON.stringify(openapi({ version: '1.2.3', publicUrl: null }, areas))),
+    )
   })
 })
 

@@ -63,7 +63,18 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
     [page.headers['cache-control'], page.headers['referrer-policy'], page.headers['x-robots-tag']],
     ['no-store', 'no-referrer', 'noindex'],
   )
-  for (const part of ['Ada', number, 'Asha', 'Setup', 'KES\u00a03,480.00', 'M-Pesa', 'Airtel Money', 'This is a test', '…0001', '4242 × 4'])
+  for (const part of [
+    'Ada',
+    number,
+    'Asha',
+    'Setup',
+    'KES\u00a03,480.00',
+    'M-Pesa',
+    'Airtel Money',
+    'This is a test',
+    '…0001',
+    '4242 × 4',
+  ])
     assert.ok(page.text.includes(part), part)
   assert.ok(
     !/<script|javascript:|https?:\/\//i.test(page.text),
@@ -532,7 +543,12 @@ test('letters that the PDF has no picture of lose their marks, or are question m
 test('the page, the paper and the receipt show whose they are: colour, logo, tax number and address', async () => {
   const account = await world.account()
   const logo = `data:image/png;base64,${Buffer.alloc(60, 7).toString('base64')}`
-  const brand = { brand_color: '#7a1fa2', brand_logo: logo, tax_number: 'P051234567X', address: 'Moi Avenue 1\nNairobi' }
+  const brand = {
+    brand_color: '#7a1fa2',
+    brand_logo: logo,
+    tax_number: 'P051234567X',
+    address: 'Moi Avenue 1\nNairobi',
+  }
   const set = await account.client.patch('/v1/account', { settings: brand })
   assert.equal(set.status, 200, set.text)
   const { path, invoice_id } = await sentInvoice(account)

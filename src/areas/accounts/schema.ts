@@ -234,15 +234,30 @@ const Settings = Type.Object({
       Type.String({
         pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
         rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-        description: 'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
+        description:
+          'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
       }),
     ),
   ),
   tax_number: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'Yours, such as a KRA PIN: on invoices and receipts' })),
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        rule: 'must have 1 to 40 characters',
+        description: 'Yours, such as a KRA PIN: on invoices and receipts',
+      }),
+    ),
   ),
   address: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 300, rule: 'must have 1 to 300 characters', description: 'Yours, as it stands on invoices and receipts; lines are kept' })),
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        rule: 'must have 1 to 300 characters',
+        description: 'Yours, as it stands on invoices and receipts; lines are kept',
+      }),
+    ),
   ),
   sms_text_days: Type.Optional(
     Nullable(

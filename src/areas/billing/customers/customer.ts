@@ -68,7 +68,9 @@ export async function customerFor(
   if (needsContact) withContact({ email, phone })
   const contact = contactOf({ email, phone })
   const at = new Date(nowMs)
-  return one(tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, taxNumber, address, at }))
+  return one(
+    tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, taxNumber, address, at }),
+  )
 }
 
 function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T): T {
@@ -89,7 +91,9 @@ export async function customerWith(queryable: Queryable, tenant: Tenant, id: str
 
 /** As invoices, subscriptions and payments show a customer: what is not known is left out. */
 export function customerFacts({ id, name, email, phone, tax_number, address }: CustomerRow): Record<string, string> {
-  const known = Object.entries({ name, email, phone, tax_number, address }).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))
+  const known = Object.entries({ name, email, phone, tax_number, address }).flatMap(([key, value]) =>
+    value === null ? [] : [[key, value]],
+  )
   return { customer_id: idOf('customer', id), ...Object.fromEntries(known) }
 }
 

@@ -145,7 +145,14 @@ async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<F
   if (!place) throw nothingHere()
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
-  const { clock_offset_ms, account_name: accountName, brand, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
+  const {
+    clock_offset_ms,
+    account_name: accountName,
+    brand,
+    time_zone: timeZone,
+    is_suspended: isSuspended,
+    ...invoice
+  } = row
   const asked = askedBy(call)
   const reader = readerOf(asked, timeZone)
   // What the address asked for goes along; what the browser says it says again.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that draws invoices: one question, one answer, in the order they come.
-import type { Brand } from '../../../platform/web/brand.ts'
+
 import { parentPort } from 'node:worker_threads'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { pdfOf } from './pdf.ts'
 import type { InvoiceRow } from './store.ts'
 

@@ -33,12 +33,7 @@ const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c
 /** The same for everybody, because the same invoice gives the same bytes. */
 const reader = readerOf({}, 'UTC')
 
-export async function pdfOf(
-  invoice: InvoiceRow,
-  accountName: string,
-  url: string,
-  brand: Brand = {},
-): Promise<Buffer> {
+export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string, brand: Brand = {}): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`
   // Read when the first one is made: it is the slowest part of the program to load, and few nodes need it.
   const { default: PDFDocument } = await import('pdfkit')
