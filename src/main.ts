@@ -69,6 +69,14 @@ const commands: readonly Command[] = [
     },
   },
   {
+    usage: 'reset',
+    summary: 'Take away everything that was tried out, so that the next start is a first one.',
+    async run({ config }) {
+      const { reset } = await import('./reset.ts')
+      say(await reset(config))
+    },
+  },
+  {
     usage: 'ledger verify',
     summary: 'Check every balance against its transfers.',
     async run({ config }) {

@@ -131,6 +131,28 @@ test('a command beside a running platform uses its database and leaves it runnin
   assert.equal((await program.stop()).code, 0)
 })
 
+test('reset refuses while the platform runs, and afterwards the next start is a first one that keeps its authority', async () => {
+  const environment = { PAMOJA_HOME: home.path }
+  const { program, client, credentials: first } = await serve(home.path)
+  const refused = await new Program({ args: ['reset'], environment }).ended
+  assert.equal(refused.code, 2)
+  assert.match(refused.sentence, /is running \(process \d+\): stop the platform first/)
+  assert.equal((await client.get('/v1/auth/whoami')).status, 200)
+  client.close()
+  await program.stop()
+  const authority = await readFile(first.ca_file ?? '', 'utf8')
+  const done = await new Program({ args: ['reset'], environment }).ended
+  assert.deepEqual([done.code, /^Took postgres, .* out of /.test(done.stdout)], [0, true], done.stdout)
+  const again = await serve(home.path)
+  assert.notEqual(again.credentials.account_id, first.account_id)
+  assert.equal(await readFile(again.credentials.ca_file ?? '', 'utf8'), authority)
+  assert.equal((await again.client.as(first.api_key).get('/v1/auth/whoami')).status, 401)
+  again.client.close()
+  await again.program.stop()
+  const elsewhere = { ...environment, DATABASE_URL: 'postgres://localhost/other' }
+  assert.match((await new Program({ args: ['reset'], environment: elsewhere }).ended).sentence, /DATABASE_URL names another/)
+})
+
 test('a signal during the start ends it without leaving anything behind', async () => {
   const program = new Program({ environment: { PAMOJA_HOME: home.path, PAMOJA_PORT: '0' } })
   await program.prints('Starting the database')
@@ -222,8 +244,8 @@ test('npm start reads .env, and a second node leaves credentials.json to the fir
     const second = new Program({ environment: beside })
     await second.prints('Ctrl-C stops it')
     assert.equal(await readFile(file, 'utf8'), written)
-    const [, own = ''] = /Written to +(\S+)/.exec(second.stdout) ?? []
-    assert.match(own, /credentials-\d+\.json$/)
+    const [, name = ''] = /Written to +\S*(credentials-\d+\.json)\n/.exec(second.stdout) ?? []
+    const own = join(place.path, 'home', name)
     const [one, other]: Credentials[] = [JSON.parse(written), JSON.parse(await readFile(own, 'utf8'))]
     assert.deepEqual([other?.api_key, other?.base_url === one?.base_url], [one?.api_key, false])
     assert.equal((await second.stop()).code, 0)

@@ -8,8 +8,11 @@ import { Type } from 'typebox'
 import { areas } from '../areas.ts'
 import { errors } from '../kernel/errors.ts'
 import type { Area } from './area.ts'
+import { guides } from './docs/guides.ts'
+import { eventsOf } from './docs/reference-page.ts'
 import { docs } from './docs.ts'
 import { eventType } from './events.ts'
+import { chaptersOf, tagOf } from './openapi/reference.ts'
 import { write } from './route.ts'
 
 const config = { PAMOJA_HOME: '.pamoja', PAMOJA_PUBLIC_URL: null, PAMOJA_TLS_CERT: null }
@@ -18,19 +21,29 @@ const routes = areas.flatMap((area) => area.routes)
 
 describe('the reference pages', () => {
   let site: Site
-  let reference: string
-  let catalogue: string
+  /** Every page of the site by its path. */
+  const pages = new Map<string, string>()
+  const pageOf = (path: string) => pages.get(path) ?? assert.fail(`there is no ${path}`)
+  const referenceOf = (route: { operation: string }) => pageOf(`/docs/reference/${tagOf(route)}`)
 
   before(async () => {
     site = await open(app, areas)
-    reference = await site.text('/docs')
-    catalogue = await site.text('/docs/errors')
+    for (const path of [
+      '/docs',
+      '/docs/events',
+      '/docs/errors',
+      ...chaptersOf(areas).map(({ tag }) => `/docs/reference/${tag}`),
+      ...guides().map(({ name }) => `/docs/guides/${name}`),
+      ...Object.keys(errors).map((code) => `/docs/errors/${code}`),
+    ])
+      pages.set(path, await site.text(path))
   })
   after(() => site.close())
 
   it('show every operation with its method, path, aliases, scope and summary', () => {
-    for (const { operation, method, path, aliases = [], scope, summary } of routes) {
-      const article = articleOf(reference, operation)
+    for (const route of routes) {
+      const { operation, method, path, aliases = [], scope, summary } = route
+      const article = articleOf(referenceOf(route), operation)
       const words = plain(article)
       for (const expected of [method, ...[path, ...aliases].map(braced), summary.replaceAll('`', '')])
         assert.ok(words.includes(expected), `${operation}: ${expected}`)
@@ -39,8 +52,9 @@ describe('the reference pages', () => {
   })
 
   it('show every field of every request', () => {
-    for (const { operation, body, query } of routes) {
-      const words = plain(articleOf(reference, operation))
+    for (const route of routes) {
+      const { operation, body, query } = route
+      const words = plain(articleOf(referenceOf(route), operation))
       for (const name of [
         ...Object.keys(Object(body).properties ?? {}),
         ...Object.keys(Object(query).properties ?? {}),
@@ -49,42 +63,76 @@ describe('the reference pages', () => {
     }
   })
 
-  it('show every event with its sample', () => {
-    for (const { name } of areas.flatMap((area) => area.events ?? []))
-      assert.match(plain(articleOf(reference, `event.${name}`)), new RegExp(`"(event|type)": "${name}"`))
+  it('show every event that can happen with its sample, and no other', () => {
+    const catalogue = pageOf('/docs/events')
+    const happening = eventsOf({ areas }).map(({ name }) => name)
+    for (const name of happening)
+      assert.match(plain(articleOf(catalogue, `event.${name}`)), new RegExp(`"(event|type)": "${name}"`))
+    for (const { name } of areas.filter((area) => area.routes.length === 0).flatMap((area) => area.events ?? []))
+      assert.ok(!catalogue.includes(`id="event.${name}"`), name)
   })
 
-  it('have an anchor for every error code, with its status and sentence', () => {
+  it('have a page for every error code, with its status, its sentences and an example', () => {
     for (const [code, [status, message]] of Object.entries(errors)) {
-      const words = plain(articleOf(catalogue, code))
-      assert.ok(words.includes(String(status)) && words.includes(message), code)
+      const own = plain(pageOf(`/docs/errors/${code}`))
+      for (const expected of [String(status), ...message.split(/(?<=[.!?]) (?=[A-Z])/), `"code": "${code}"`])
+        assert.ok(own.includes(expected), `${code}: ${expected}`)
+      assert.ok(plain(articleOf(pageOf('/docs/errors'), code)).includes(message), code)
     }
+  })
+
+  it('give real replies to almost all operations', () => {
+    const made = routes.filter((route) => plain(articleOf(referenceOf(route), route.operation)).includes('": "…"'))
+    assert.ok(made.length < routes.length / 3, `${made.length} of ${routes.length} are made up`)
+  })
+
+  it('show requests in four languages, and let those be tried that a test key may make', () => {
+    const article = articleOf(pageOf('/docs/reference/sms'), 'sms.send')
+    for (const language of ['Node', 'Python', 'PHP']) assert.ok(article.includes(`<summary>${language}</summary>`))
+    assert.match(article, /<button type="button" class="try" hidden data-method="POST" data-address="\/v1\/sms\/send"/)
+    assert.doesNotMatch(pageOf('/docs/reference/operator'), /class="try"/)
+  })
+
+  it('have guides with headings, tables and code, and links that lead to pages', () => {
+    const sms = pageOf('/docs/guides/sms')
+    assert.match(sms, /<h2 id="the-sandbox">/)
+    assert.match(sms, /<table class="guide">/)
+    assert.match(sms, /<figcaption>Shell<\/figcaption>/)
+    assert.match(pageOf('/docs/guides/sandbox'), /href="\/docs\/guides\/sms#the-sandbox"/)
+  })
+
+  it('are found by any word of them', async () => {
+    const index = JSON.parse(await site.text('/docs/search.json'))
+    const hits = (word: string) =>
+      index
+        .filter((one: { t: string; w: string }) => `${one.t} ${one.w}`.toLowerCase().includes(word))
+        .map(({ u }: { u: string }) => u)
+    assert.ok(hits('otp').includes('/docs/reference/sms#sms.send'), 'type: otp of a text')
+    assert.ok(hits('reroute_on_undelivered').includes('/docs/guides/sms#a-real-message-centre'))
+    for (const { u } of index) assert.ok(pages.has(u.split('#')[0]), u)
   })
 
   it('have no link that leads nowhere, and no id twice', () => {
-    const ids = { '/docs': idsOf(reference), '/docs/errors': idsOf(catalogue) }
-    for (const [at, page] of [
-      ['/docs', reference],
-      ['/docs/errors', catalogue],
-    ] as const)
-      for (const link of attributesOf(page, 'href')) {
+    const ids = new Map([...pages].map(([path, text]) => [path, idsOf(text)]))
+    for (const [at, text] of pages)
+      for (const link of attributesOf(text, 'href')) {
         const [path = '', anchor] = link.split('#')
         const target = path === '' ? at : path
-        if (anchor === undefined) continue
-        assert.ok(target === '/docs' || target === '/docs/errors', link)
-        assert.ok(ids[target].includes(anchor), `${at} links to ${link}`)
+        if (/\.(css|svg|json)$/.test(target)) continue
+        assert.ok(ids.has(target), `${at} links to ${link}`)
+        if (anchor !== undefined) assert.ok(ids.get(target)?.includes(anchor), `${at} links to ${link}`)
       }
-    for (const list of Object.values(ids)) assert.equal(new Set(list).size, list.length)
+    for (const [path, list] of ids) assert.equal(new Set(list).size, list.length, path)
   })
 
   it('load nothing from anywhere else', async () => {
-    for (const page of [reference, catalogue]) {
-      for (const address of [...attributesOf(page, 'href'), ...attributesOf(page, 'src')])
-        assert.match(address, /^(\/(?!\/)|#)/)
-      for (const source of attributesOf(page, 'src')) assert.equal((await site.get(source)).status, 200, source)
+    for (const [path, text] of pages) {
+      for (const address of [...attributesOf(text, 'href'), ...attributesOf(text, 'src')])
+        assert.match(address, /^(\/(?!\/)|#)/, path)
+      for (const source of attributesOf(text, 'src')) assert.equal((await site.get(source)).status, 200, source)
     }
     assert.doesNotMatch(await site.text('/docs/style.css'), /url\(|@import|https?:/)
-    assert.doesNotMatch(await site.text('/docs/docs.js'), /https?:|fetch\(|import\(/)
+    assert.doesNotMatch(await site.text('/docs/docs.js'), /https?:|import\(/)
   })
 
   it('forbid what they do not need, and need nothing inline', async () => {
@@ -96,9 +144,9 @@ describe('the reference pages', () => {
       assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
     }
-    for (const page of [reference, catalogue]) {
-      assert.doesNotMatch(page, /<style|\sstyle=|\son[a-z]+=|javascript:/i)
-      assert.deepEqual(page.match(/<script[^>]*>/g), ['<script src="/docs/docs.js" defer>'])
+    for (const text of pages.values()) {
+      assert.doesNotMatch(text.replaceAll(/<code>[\s\S]*?<\/code>/g, ''), /<style|\sstyle=|\son[a-z]+=|javascript:/i)
+      assert.deepEqual(text.match(/<script[^>]*>/g), ['<script src="/docs/docs.js" defer>'])
     }
   })
 
@@ -113,7 +161,7 @@ describe('the reference pages', () => {
     assert.equal(unwanted.headers.get('content-encoding'), null)
     const uncompressed = await site.get('/docs', { 'accept-encoding': 'identity' })
     assert.equal(uncompressed.headers.get('content-encoding'), null)
-    assert.equal(await uncompressed.text(), reference)
+    assert.equal(await uncompressed.text(), pageOf('/docs'))
   })
 
   it('come with the same for programs, which is sent in the same way', async () => {
@@ -127,7 +175,7 @@ describe('the reference pages', () => {
   })
 
   it('begin with a command for this installation', () => {
-    const [command = ''] = commandsIn(articleOf(reference, 'start'))
+    const [command = ''] = commandsIn(articleOf(pageOf('/docs'), 'start'))
     assert.deepEqual(argumentsOf(command), [
       'https://localhost:8443/api/v1/auth/whoami',
       '--cacert',
@@ -138,8 +186,9 @@ describe('the reference pages', () => {
   })
 
   it('give every example as a command that a shell reads as it was meant', () => {
-    for (const { operation, method, path, examples = [] } of routes) {
-      const commands = commandsIn(articleOf(reference, operation)).map(argumentsOf)
+    for (const route of routes) {
+      const { operation, method, path, examples = [] } = route
+      const commands = commandsIn(articleOf(referenceOf(route), operation)).map(argumentsOf)
       assert.equal(commands.length, Math.max(1, examples.length), operation)
       for (const [i, { query, body }] of examples.entries()) {
         const given = commands[i] ?? []
@@ -200,8 +249,8 @@ describe('text that looks like HTML or shell', () => {
 
   it('stands on the page as text', async () => {
     const site = await open(app, [hostile])
-    const page = await site.text('/docs')
-    const catalogue = await site.text('/docs/errors')
+    const page = await site.text('/docs/reference/hostile')
+    const catalogue = await site.text('/docs/events')
     await site.close()
     for (const text of [page, catalogue]) {
       assert.equal(text.match(/<script/g)?.length, 1)
@@ -212,7 +261,7 @@ describe('text that looks like HTML or shell', () => {
 
   it('survives the shell in a pasted command', async () => {
     const site = await open(app, [hostile])
-    const page = await site.text('/docs')
+    const page = await site.text('/docs/reference/hostile')
     await site.close()
     const [command = ''] = commandsIn(articleOf(page, 'hostile.post'))
     const given = argumentsOf(command)
@@ -255,7 +304,7 @@ function commandsIn(article: string): string[] {
 /** The arguments that a shell hands to curl. */
 function argumentsOf(command: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`
-  const env = { PATH: process.env.PATH, PAMOJA_API_KEY: 'the-key', PAMOJA_OPERATOR_KEY: 'the-operator-key' }
+  const env = { PATH: process.env.PATH, KEY: 'the-key', OPERATOR: 'the-operator-key' }
   return execFileSync('/bin/sh', ['-ec', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1)
 }
 

@@ -5,10 +5,14 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
-import { errorsPage } from './docs/errors-page.ts'
+import { errorPage, errorsPage } from './docs/errors-page.ts'
 import type { Reference } from './docs/frame.ts'
-import type { Place } from './docs/operations.ts'
-import { referencePage } from './docs/reference-page.ts'
+import { guides, picture, pictures } from './docs/guides.ts'
+import { areaPage, eventsPage, frontPage, guidePage } from './docs/reference-page.ts'
+import type { Place } from './docs/samples.ts'
+import { searchIndex } from './docs/search.ts'
+import { chaptersOf } from './openapi/reference.ts'
+import { codesInOrder } from './openapi/route-errors.ts'
 import { openapi } from './openapi.ts'
 import { root } from './root.ts'
 import { webAsset } from './web/shell.ts'
@@ -17,7 +21,7 @@ import { serveFile } from './web/static-files.ts'
 const assets = new URL('src/platform/docs/', root)
 
 const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 type DocsConfig = Pick<Config, 'PAMOJA_HOME' | 'PAMOJA_PUBLIC_URL' | 'PAMOJA_TLS_CERT'>
 type DocsApp = Pick<App, 'version' | 'publicUrl'> & { readonly config: DocsConfig }
@@ -29,8 +33,23 @@ export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]
   // Whoever opens the address that the start prints wants to read, not to be refused.
   http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
   serve('/openapi.json', 'application/json', () => JSON.stringify(openapi(app, areas)))
-  serve('/docs', 'text/html', () => referencePage(reference()))
-  serve('/docs/errors', 'text/html', () => errorsPage(reference()))
+  const show = (path: string, make: (about: Reference) => string): void =>
+    serve(path, 'text/html', () => make(reference()))
+  show('/docs', frontPage)
+  for (const { tag } of chaptersOf(areas)) show(`/docs/reference/${tag}`, (about) => areaPage(about, tag))
+  for (const guide of guides()) show(`/docs/guides/${guide.name}`, (about) => guidePage(about, guide))
+  show('/docs/events', eventsPage)
+  show('/docs/errors', errorsPage)
+  for (const code of codesInOrder) show(`/docs/errors/${code}`, (about) => errorPage(about, code))
+  serve('/docs/search.json', 'application/json', () => searchIndex(reference()))
+  for (const name of pictures())
+    http.get(`/docs/guides/${name}`, { config: { open: true } }, async (_request, reply) =>
+      reply
+        .header('content-security-policy', contentSecurityPolicy)
+        .header('x-content-type-options', 'nosniff')
+        .type('image/png')
+        .send(picture(name)),
+    )
   serve('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css'))
   serve('/docs/docs.js', 'text/javascript', () => asset('docs.js'))
   serve('/docs/icon.svg', 'image/svg+xml', () => webAsset('icon.svg'))

@@ -13,7 +13,7 @@ import type { Hook } from './hook.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
-import { asError, type CompiledRoute, type Exchange, printable } from './http/exchange.ts'
+import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { mountHooks } from './http/hooks.ts'
 import { keyOf } from './http/idempotency.ts'
@@ -22,10 +22,11 @@ import { leave } from './http/leaving.ts'
 import { Methods } from './http/methods.ts'
 import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
-import { handleStream } from './http/stream-requests.ts'
+import { handleStream, wantsMessages } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
 import type { Route } from './route.ts'
+import { errorPage, isBrowsing } from './web/error-page.ts'
 
 export interface HttpOptions {
   app: App
@@ -113,7 +114,8 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },
         handler: traced(app, (request, reply) => {
-          if (route.kind === 'stream') return handleStream(app, streams, compiled, request, reply)
+          if (route.kind === 'stream' || wantsMessages(route, request))
+            return handleStream(app, streams, compiled, request, reply)
           if (route.kind === 'download') return handleDownload(app, compiled, request, reply)
           return handle(app, compiled, request, reply)
         }),
@@ -181,6 +183,10 @@ async function handle(
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
   if (key === null) {
     const input = checked(compiled, request, reply)
+    if (route.kind === 'read' && route.csv && wantsCsv(request, input)) {
+      const table = route.csv(await route.handle(app, input, caller))
+      return reply.header('content-type', 'text/csv; charset=utf-8').send(table)
+    }
     if (route.reply.list && wantsCsv(request, input)) return sendCsv(app, compiled, input, caller, reply)
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }
@@ -225,6 +231,10 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   exchange.errorCode = error.code
   exchange.replyText = stored ?? errorBody(app, exchange, error)
   reply.code(error.status)
+  if (isBrowsing(request.method, request.headers.accept)) {
+    const shown = errorPage(app.publicUrl, exchange.id, error, withoutKeys(error.details))
+    return reply.headers(shown.headers).send(shown.body)
+  }
   reply.header('content-type', 'application/json; charset=utf-8')
   return reply.send(exchange.replyText)
 }

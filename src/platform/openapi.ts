@@ -22,7 +22,11 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
   const routes = areas.flatMap((area) => area.routes)
   const paths = pathItems(parts, routes)
   const webhooks = Object.fromEntries(
-    areas.flatMap((area) => area.events ?? []).map((type) => [type.name, { post: eventOperation(parts, type) }]),
+    // An area without routes only declares what it will tell of.
+    areas
+      .filter(({ routes: own }) => own.length > 0)
+      .flatMap((area) => area.events ?? [])
+      .map((type) => [type.name, { post: eventOperation(parts, type) }]),
   )
   return {
     openapi: '3.1.1',

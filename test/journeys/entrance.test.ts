@@ -180,3 +180,25 @@ function raw(start: string, host = 'Host: localhost\r\n'): Promise<string> {
     socket.on('secureConnect', () => socket.write(`${start}${host}Connection: close\r\n\r\n`))
   })
 }
+
+test('a browser that goes to an address of the API, or to none, is shown a page; programs get JSON as ever', async () => {
+  const browser = { headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } }
+  for (const [path, status, words] of [
+    ['/nowhere', 404, 'There is nothing here'],
+    ['/api/v1/sms', 401, 'Unauthorized'],
+    ['/v1/nowhere', 401, 'Unauthorized'],
+  ] as const) {
+    const shown = await world.stranger.get(path, browser)
+    assert.deepEqual([shown.status, shown.headers['content-type']], [status, 'text/html; charset=utf-8'], path)
+    assert.ok(shown.text.includes(words) && shown.text.includes('/docs/errors/'), shown.text)
+    assert.match(shown.headers['content-security-policy'] ?? '', /default-src 'none'/)
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html']) {
+      const told = await world.stranger.get(path, { headers: { accept } })
+      assert.deepEqual([told.status, told.body.success], [status, false], `${path} as ${accept}`)
+    }
+  }
+  const posted = await world.stranger.post('/v1/sms/send', {}, browser)
+  assert.equal(posted.body.error.code, 'UNAUTHORIZED', 'what a browser sends is not shown')
+  const hostile = await world.stranger.get('/%3Cscript%3Ealert(1)%3C/script%3E', browser)
+  assert.ok(!hostile.text.includes('<script'))
+})

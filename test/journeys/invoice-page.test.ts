@@ -63,7 +63,7 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
     [page.headers['cache-control'], page.headers['referrer-policy'], page.headers['x-robots-tag']],
     ['no-store', 'no-referrer', 'noindex'],
   )
-  for (const part of ['Ada', number, 'Asha', 'Setup', 'KES\u00a03,480.00', 'M-Pesa', 'Airtel Money', 'This is a test'])
+  for (const part of ['Ada', number, 'Asha', 'Setup', 'KES\u00a03,480.00', 'M-Pesa', 'Airtel Money', 'This is a test', '…0001', '4242 × 4'])
     assert.ok(page.text.includes(part), part)
   assert.ok(
     !/<script|javascript:|https?:\/\//i.test(page.text),
@@ -89,6 +89,8 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
     60_000,
   )
   assert.match(done, /Paid, thank you/)
+  const [, receipt = ''] = /href="(\/r\/[^"]+)">Your receipt</.exec(done) ?? []
+  assert.equal((await world.stranger.get(receipt)).status, 200, 'the receipt is one step away')
   assert.match(done, /Receipt [A-Z0-9]+/)
 
   const got = await receiver.next('/paid')
@@ -525,4 +527,50 @@ test('letters that the PDF has no picture of lose their marks, or are question m
     ['a\tb\r\nc\nd', 'a b c\nd'],
   ] as const)
     assert.equal(plain(given), shown)
+})
+
+test('the page, the paper and the receipt show whose they are: colour, logo, tax number and address', async () => {
+  const account = await world.account()
+  const logo = `data:image/png;base64,${Buffer.alloc(60, 7).toString('base64')}`
+  const brand = { brand_color: '#7a1fa2', brand_logo: logo, tax_number: 'P051234567X', address: 'Moi Avenue 1\nNairobi' }
+  const set = await account.client.patch('/v1/account', { settings: brand })
+  assert.equal(set.status, 200, set.text)
+  const { path, invoice_id } = await sentInvoice(account)
+  const { text, headers } = await world.stranger.get(path)
+  assert.ok(text.includes(`<img src="${logo}"`) && text.includes('.from i{background:#7a1fa2;color:#fff}'))
+  const policy = headers['content-security-policy'] ?? ''
+  assert.match(policy, /style-src 'sha256-[^']+' 'sha256-[^']+'; img-src data:;/)
+  for (const bad of [
+    { brand_color: 'red' },
+    { brand_color: '#12345g' },
+    { brand_logo: 'https://evil.example/x.png' },
+    { brand_logo: 'data:image/svg+xml;base64,AAAA' },
+    { tax_number: '' },
+    { address: 'x'.repeat(301) },
+  ])
+    assert.equal((await account.client.patch('/v1/account', { settings: bad })).status, 422, JSON.stringify(bad))
+
+  const buyer = { name: 'Duka', email: 'duka@example.com', tax_number: 'A009876543Z', address: 'Biashara Street 2' }
+  const items = [{ description: 'Setup', quantity: 1, unit_amount: 10 }]
+  const billed = await account.client.post('/v1/billing/invoices', { customer: buyer, currency: 'KES', items })
+  const { customer_id, ...told } = billed.body.customer
+  assert.deepEqual(told, buyer, 'an invoice says whom it is for')
+  const { body: known } = await account.client.get(`/v1/billing/customers/${customer_id}`)
+  assert.deepEqual([known.tax_number, known.address], [buyer.tax_number, buyer.address])
+
+  const plain = await pdfOf(await rowOf(account, invoice_id), 'Ada', 'https://localhost/pay/x')
+  const own = await pdfOf(await rowOf(account, invoice_id), 'Ada', 'https://localhost/pay/x', {
+    tax_number: brand.tax_number,
+    address: brand.address,
+  })
+  assert.ok(own.length > plain.length, 'the paper has its lines')
+
+  await submit(world.stranger, path, { phone: '0700 000 001', provider: '' })
+  const paid = await eventually(async () => {
+    const { body } = await account.client.get('/v1/payments/transactions?status=completed')
+    return body.data[0]?.payment_id
+  }, 'the payment')
+  const { body: payment } = await account.client.get(`/v1/payments/${paid}`)
+  const receipt = await world.stranger.get(new URL(payment.receipt_url).pathname)
+  for (const part of ['P051234567X', 'Moi Avenue 1', logo]) assert.ok(receipt.text.includes(part), part)
 })

@@ -2,12 +2,14 @@
 // Laws that hold for every route because every route is declared: no key, no entry; no scope, no entry; nobody sees
 // another account's things, nor live things with a test key; examples are real requests that work.
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { errors } from '../../src/kernel/errors.ts'
 import { isScope } from '../../src/platform/auth/scopes.ts'
+import { reviewable } from '../../src/platform/openapi/reviewable.ts'
 import type { Route } from '../../src/platform/route.ts'
-import type { Reply, RequestOptions } from '../client.ts'
+import type { Client, Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
 import { startWorld, type World } from '../world.ts'
 import { filled, leastOf, Things } from './things.ts'
@@ -136,8 +138,8 @@ test('every route refuses a request without a key, under both prefixes', async (
 test('every route refuses a key without its scope', async () => {
   const unrelated = (scope: string) => (scope.startsWith('team:') ? 'logs:read' : 'team:read')
   for (const route of routes.filter(({ scope }) => scope !== 'any')) {
-    const { body: key } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [unrelated(route.scope)] })
-    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    const holder = await holderOf(unrelated(route.scope))
+    const { status, body } = await holder.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path}`)
     assert.equal(body.error.code, 'FORBIDDEN')
     assert.equal(body.error.required_scope, route.scope)
@@ -146,14 +148,24 @@ test('every route refuses a key without its scope', async () => {
 
 test('a read scope reads and does nothing else', async () => {
   for (const route of routes.filter(({ scope }) => scope.includes(':') && !scope.endsWith(':read'))) {
-    const { body: key } = await world.demo.post('/v1/api-keys', {
-      name: 'reader',
-      scopes: [route.scope.replace(/:.*/, ':read')],
-    })
-    const { status, body } = await world.stranger.as(key.key).request(route.method, filled(route.path, 'x'))
+    const reader = await holderOf(route.scope.replace(/:.*/, ':read'))
+    const { status, body } = await reader.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
   }
 })
+
+const holders = new Map<string, Client>()
+
+/** A client whose key has one scope; made once for each. */
+async function holderOf(scope: string): Promise<Client> {
+  const known = holders.get(scope)
+  if (known) return known
+  const { status, body, text } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [scope] })
+  assert.equal(status, 201, text)
+  const holder = world.stranger.as(body.key)
+  holders.set(scope, holder)
+  return holder
+}
 
 test('every example works as it stands, its reply has the declared shape, and what was made is where it says', async () => {
   const astray: string[] = []
@@ -170,6 +182,7 @@ test('every example works as it stands, its reply has the declared shape, and wh
       assert.equal(status, route.reply.status, `${route.operation} "${example.name}": ${JSON.stringify(body)}`)
       if (status === 204 || route.reply.text) continue
       assert.equal(body.success, true, route.operation)
+      shown[route.operation] ??= presentable(body)
       assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
       if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean', route.operation)
       else {
@@ -182,12 +195,69 @@ test('every example works as it stands, its reply has the declared shape, and wh
           )
       }
       if (route.reply.status !== 201) continue
-      assert.match(headers.location ?? '', /^\/api\/v1\//, `${route.operation}: give its reply a location`)
-      const found = await client.get(headers.location ?? '')
+      if (!headers.location?.startsWith('/api/v1/')) {
+        astray.push(`${route.operation}: give its reply a location`)
+        continue
+      }
+      const found = await client.get(headers.location)
       if (found.status !== 200) astray.push(`${route.operation}: ${headers.location} is ${found.status}`)
     }
   assert.deepEqual(astray, [])
 })
+
+test('the replies in the documentation are those that examples get', async () => {
+  for (const route of routes) {
+    const isPlain = route.kind === 'read' && route.method === 'GET' && route.scope !== 'operator' && !route.reply.text
+    if (!isPlain || route.needs === 'nothing' || route.examples?.length || route.path.split(':').length > 2) continue
+    const { client } = await freshAccount(route)
+    // What cannot be made twice in one installation, such as a domain, is shown by the routes that made it.
+    const path = await things.pathOf(route, client).catch(() => null)
+    const { status, body } = path === null ? { status: 0, body: {} } : await client.get(path)
+    if (status === 200) shown[route.operation] = presentable(body)
+  }
+  // A new account has nothing to list: a row is what one of its kind was when it was read or made.
+  for (const { operation, reply } of routes.filter((route) => route.reply.list)) {
+    const like = routes.find((one) => one.reply.schema === reply.schema && !one.reply.list && shown[one.operation])
+    const page = Object(shown[operation])
+    if (like && page.data?.length === 0) page.data.push(Object(shown[like.operation]).data)
+  }
+  const file = 'src/platform/docs/replies.json'
+  const documented = Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))
+  if (process.env.PAMOJA_WRITE_REPLIES) writeFileSync(file, `${reviewable(documented)}\n`)
+  const committed = JSON.parse(readFileSync(file, 'utf8'))
+  const told = (replies: object) =>
+    Object.entries(replies).map(([operation, reply]) => `${operation}: ${namesIn(reply)}`)
+  assert.deepEqual(
+    told(documented),
+    told(committed),
+    'run: PAMOJA_WRITE_REPLIES=1 node --test dist/test/laws/routes.test.js',
+  )
+})
+
+/** Replies of examples, by operation. */
+const shown: Record<string, object> = {}
+
+/** A reply as it may be published: once, without secrets, and at the address that documents name. */
+function presentable({ success, data, has_more, next_cursor, ...rest }: Reply['body']): object {
+  const whole = Array.isArray(data)
+    ? { success, data: data.slice(0, 1), has_more, next_cursor }
+    : { success, data: data ?? rest }
+  const text = JSON.stringify('session_id' in rest && data === undefined ? { success, ...rest } : whole)
+  return JSON.parse(
+    text
+      .replaceAll(/pmj_(test|live|operator)_\w{38}/g, 'pmj_$1_…')
+      .replaceAll(/whsec_[\w+/=]+/g, 'whsec_…')
+      .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'eyJ…')
+      .replaceAll(/https:\/\/localhost:\d+/g, 'https://localhost:8443')
+      .replaceAll(/("(?:password|secret|token)":")[^"]{12,}"/g, '$1…"'),
+  )
+}
+
+/** Names of what is in `data`, which change when the API does; what stands in a list depends on the moment. */
+function namesIn(reply: object): string {
+  const { data } = Object(reply)
+  return Array.isArray(data) ? 'a list' : Object.keys(Object(data)).sort().join(' ')
+}
 
 test('what belongs to one account does not exist for another, nor for the other environment', async () => {
   for (const route of routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')) {

@@ -220,6 +220,30 @@ const Settings = Type.Object({
       }),
     ),
   ),
+  brand_color: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^#[0-9a-fA-F]{6}$',
+        rule: 'must be a colour such as #0a7d4f',
+        description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
+      }),
+    ),
+  ),
+  brand_logo: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
+        rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
+        description: 'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
+      }),
+    ),
+  ),
+  tax_number: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'Yours, such as a KRA PIN: on invoices and receipts' })),
+  ),
+  address: Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 300, rule: 'must have 1 to 300 characters', description: 'Yours, as it stands on invoices and receipts; lines are kept' })),
+  ),
   sms_text_days: Type.Optional(
     Nullable(
       Type.Integer({

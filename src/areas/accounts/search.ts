@@ -5,8 +5,9 @@ import { type Static, Type } from 'typebox'
 import { idOf, timeOfUuid } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
 import { type Found, mostFound } from '../../platform/finding.ts'
+import { pageOfWhole } from '../../platform/page.ts'
 import { list, type Route } from '../../platform/route.ts'
-import { At, EnvironmentName, Nullable } from '../../platform/schema.ts'
+import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema.ts'
 import { everyAccount } from './store.ts'
 
 const FoundThing = Type.Object(
@@ -30,6 +31,7 @@ const search = list({
   description: `Takes the id of a text, mail, call, payment, payout, invoice, delivery or request; the phone number that a text went to; the reference of a text, payment, payout or invoice; the number of an invoice; what a provider calls a payment, such as the code of an M-Pesa receipt. The newest ${mostFound} of each kind are found. What was searched for is written in your audit log.`,
   scope: 'operator',
   query: Type.Object({
+    ...wholeListQuery,
     q: Type.String({
       minLength: 3,
       maxLength: 100,
@@ -48,7 +50,8 @@ const search = list({
     const text = query.q.replace(/^ /, '+')
     const found = (await Promise.all(app.finders.map((finder) => finder.find(app.db, text, among)))).flat()
     await record(app.db, caller, 'operator.search', text)
-    return { rows: newestFirst(found).map((one) => shown(one, names)), nextCursor: null }
+    const rows = newestFirst(found).map((one) => shown(one, names))
+    return pageOfWhole(query, rows, ({ id }) => id)
   },
 })
 

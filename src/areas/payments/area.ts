@@ -131,7 +131,7 @@ export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { isFailureReason } from './providers/provider.ts'
 export { takesCards, takesTransfers, waysToPay } from './providers/ways.ts'
-export { declarePurpose, type Purpose, type Refunded } from './purpose.ts'
+export { collection, declarePurpose, type Purpose, type Refunded } from './purpose.ts'
 export { acceptRefund } from './refunds/create.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export {

@@ -22,6 +22,8 @@ export const Customer = Type.Object(
     email: Type.Optional(Type.String()),
     phone: Type.Optional(Type.String()),
     customer_id: Type.Optional(Type.String()),
+    tax_number: Type.Optional(Type.String()),
+    address: Type.Optional(Type.String()),
   },
   { title: 'Customer' },
 )

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame around the reference and the error catalogue.
+// The frame around every page of the documentation, and the contents beside it: guides, areas, events, errors.
 import type { Area } from '../area.ts'
+import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html } from '../web/html.ts'
-import type { Place } from './operations.ts'
+import { guides } from './guides.ts'
+import type { Place } from './samples.ts'
 
 export interface Reference {
   version: string
@@ -12,12 +14,14 @@ export interface Reference {
 
 interface Frame {
   title: string
-  version: string
-  links: Html
+  /** Its own address, which is open in the contents. */
+  path: string
+  /** What is found on the page itself. */
+  links?: readonly Html[]
   content: Html
 }
 
-export function page({ title, version, links, content }: Frame): string {
+export function page(reference: Reference, { title, path, links = [], content }: Frame): string {
   const { html: text } = html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,13 +37,14 @@ export function page({ title, version, links, content }: Frame): string {
 <a class="skip" href="#content">Skip to content</a>
 <header>
   <a class="brand" href="/docs"><img src="/docs/icon.svg" alt="" width="24" height="24">Pamoja</a>
-  <span class="version">${version}</span>
-  <span class="links"><a class="home" href="/docs">Reference</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a><a class="menu" href="#menu">Menu</a></span>
+  <span class="version">${reference.version}</span>
+  <span class="links"><a class="home" href="/docs">Documentation</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a><a class="menu" href="#menu">Menu</a></span>
 </header>
 <nav id="menu" aria-label="Contents">
   <a class="close" href="#content">Close</a>
-  <input id="filter" type="search" placeholder="Filter" aria-label="Filter the contents" autocomplete="off" hidden>
-  ${links}
+  <input id="search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" hidden>
+  <ul id="found" aria-live="polite" hidden></ul>
+  ${contents(reference, path, links)}
 </nav>
 <main id="content" tabindex="-1">
 ${content}
@@ -50,6 +55,26 @@ ${content}
   return text
 }
 
-export function navGroup(title: string, items: readonly Html[]): Html {
+function contents({ areas }: Reference, path: string, links: readonly Html[]): Html {
+  const entry = (address: string, title: string): Html =>
+    html`<li><a href="${address}"${path === address && html` aria-current="page"`}>${title}</a>${path === address && links.length > 0 && html`<ul>${links}</ul>`}</li>`
+  const shown = guides().filter(({ name }) => !name.includes('/'))
+  return html`
+    ${navGroup('Begin', [entry('/docs', 'First request')])}
+    ${
+      shown.length > 0 &&
+      navGroup(
+        'Guides',
+        shown.map(({ name, guide }) => entry(`/docs/guides/${name}`, guide.title)),
+      )
+    }
+    ${navGroup(
+      'Reference',
+      chaptersOf(areas).map(({ tag, title }) => entry(`/docs/reference/${tag}`, title)),
+    )}
+    ${navGroup('More', [entry('/docs/events', 'Event catalogue'), entry('/docs/errors', 'Errors')])}`
+}
+
+function navGroup(title: string, items: readonly Html[]): Html {
   return html`<section><h2>${title}</h2><ul>${items}</ul></section>`
 }

@@ -2,7 +2,8 @@
 // What a newcomer reads before the operations.
 import type { Route } from '../route.ts'
 import { type Html, html, json } from '../web/html.ts'
-import { codeBlock, curlCommand, type Place } from './operations.ts'
+import { codeBlock } from './operations.ts'
+import { curlCommand, type Place } from './samples.ts'
 
 interface Surroundings {
   routes: readonly Route[]
@@ -21,10 +22,10 @@ export const introduction: readonly Section[] = [
         html`
           <h1>One API for messages, calls and money</h1>
           <p class="lead">Everything is HTTPS and JSON under <code>${place.url}/api/v1</code>. The same paths work without <code>/api</code>.</p>
-          <p>Put your test key into <code>PAMOJA_API_KEY</code> and run the command; the first start prints one and keeps it in <code>credentials.json</code>. Test keys work on a sandbox of their own: nothing they do reaches a person or costs money.</p>
+          <p>Put your test key into <code>KEY</code> and run the command; the first start prints one and keeps it in <code>credentials.json</code>. Commands of operators take theirs from <code>OPERATOR</code>. Test keys work on a sandbox of their own: nothing they do reaches a person or costs money.</p>
           ${place.caFile !== null && html`<p>This installation made its own certificate authority: <code>--cacert</code> tells curl to trust it, <code>NODE_EXTRA_CA_CERTS</code> does the same for Node.</p>`}`,
         first
-          ? codeBlock('Your first request', curlCommand(place, { method: first.method, address: first.path }))
+          ? html`${codeBlock('The keys, where the program runs', keyLines())}${codeBlock('Your first request', curlCommand(place, { method: first.method, address: first.path }))}`
           : null,
       )
     },
@@ -68,7 +69,7 @@ export const introduction: readonly Section[] = [
       columns(
         html`
           <h2>${title}</h2>
-          <p>Give a POST, PUT, PATCH or DELETE an <code>Idempotency-Key</code>. Repeating the same request with the same key, even after a lost connection, gives the first answer again and does nothing twice. The same key with another request is <a href="/docs/errors#DUPLICATE_REFERENCE">DUPLICATE_REFERENCE</a>. Keys are kept for a day.</p>`,
+          <p>Give a POST, PUT, PATCH or DELETE an <code>Idempotency-Key</code>. Repeating the same request with the same key, even after a lost connection, gives the first answer again and does nothing twice. The same key with another request is <a href="/docs/errors/DUPLICATE_REFERENCE">DUPLICATE_REFERENCE</a>. Keys are kept for a day.</p>`,
         codeBlock(
           'Headers',
           html`Idempotency-Key: <span class="s">order-1001</span>\n\n<span class="c"># on every answer after the first</span>\nIdempotent-Replayed: <span class="s">true</span>`,
@@ -105,6 +106,11 @@ export const introduction: readonly Section[] = [
       ),
   ],
 ]
+
+function keyLines(): Html {
+  const from = (member: string) => `$(node -p "require('./.pamoja/credentials.json').${member}")`
+  return html`export KEY=${from('api_key')}\nexport OPERATOR=${from('operator_key')}`
+}
 
 function columns(text: Html, code: Html | null): Html {
   return html`<div class="text">${text}</div><div class="code">${code}</div>`

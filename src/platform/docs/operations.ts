@@ -9,13 +9,8 @@ import { needsBody } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
-
-/** Where the reader's requests go. */
-export interface Place {
-  url: string
-  /** The certificate authority that curl must be told of, if it is our own. */
-  caFile: string | null
-}
+import { realReply } from './replies.ts'
+import { type Place, type Sample, samplesOf } from './samples.ts'
 
 export function operationArticle(route: Route, place: Place): Html {
   const { method, path, aliases = [], operation, summary, description } = route
@@ -32,8 +27,8 @@ export function operationArticle(route: Route, place: Place): Html {
         ${errorLinks(route)}
       </div>
       <div class="code">
-        ${examplesOf(route).map((example) => codeBlock(example.name, curl(route, example, place)))}
-        ${replySample(route)}
+        ${examplesOf(route).map((example) => requestSample(route, example, place))}
+        ${replySample(route, place)}
       </div>
     </article>`
 }
@@ -126,24 +121,28 @@ function folded(status: string, what: string): Html {
 
 function errorLinks(route: Route): Html {
   const links = errorCodesOf(route).map(
-    (code) => html`<a href="/docs/errors#${code}"><b>${errors[code][0]}</b> ${code}</a> `,
+    (code) => html`<a href="/docs/errors/${code}"><b>${errors[code][0]}</b> ${code}</a> `,
   )
   const own = ownErrorCodesOf(route).join(', ')
   const what = own ? `${own} and ${links.length - ownErrorCodesOf(route).length} more` : `${links.length} codes`
   return html`<details><summary>Errors <span>${what}</span></summary><p class="codes fold">${links}</p></details>`
 }
 
-function replySample({ kind, reply }: Route): Html | false {
+/** What the example was answered when it was last run; a made-up value of the same shape where it never is. */
+function replySample({ kind, operation, reply }: Route, { url }: Place): Html | false {
   if (kind === 'download' || reply.status === 204) return false
+  const title = `Reply ${reply.status}`
+  const real = realReply(operation, url)
+  if (real !== null) return codeBlock(title, json(JSON.stringify(real, null, 2)))
   const row = sampleOf(reply.schema)
-  if (reply.text === true) return codeBlock(`Reply ${reply.status}`, html`${String(row)}`)
+  if (reply.text === true) return codeBlock(title, html`${String(row)}`)
   if (kind === 'stream')
     return codeBlock('One message of the stream', html`id: evt_...\nevent: ...\ndata: ${json(JSON.stringify(row))}`)
   const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
   const shape = reply.list
     ? { success: true, data: [row], has_more: false, next_cursor: null }
     : { success: true, ...(ownsData ? Object(row) : { data: row }) }
-  return codeBlock(`Reply ${reply.status}`, json(JSON.stringify(shape, null, 2)))
+  return codeBlock(title, json(JSON.stringify(shape, null, 2)))
 }
 
 type ExampleShown = NonNullable<Route['examples']>[number]
@@ -161,8 +160,22 @@ function neededOf(body: unknown): unknown {
   return Object.fromEntries(Object.entries(Object(sampleOf(body))).filter(([name]) => needed.includes(name)))
 }
 
-/** The example as a command that works as pasted, given the variables it names. */
-function curl(route: Route, { params, query, body }: ExampleShown, place: Place): Html {
+/** The example in every language, the first of them open, and what a browser needs to try it. */
+function requestSample(route: Route, example: ExampleShown, place: Place): Html {
+  const sample = sampleRequest(route, example)
+  const [[, curl] = ['', html``], ...others] = samplesOf(place, sample)
+  const more = others.map(
+    ([language, code]) =>
+      html`<details class="language"><summary>${language}</summary><pre tabindex="0"><code>${code}</code></pre></details>`,
+  )
+  const body = sample.body === undefined ? '' : JSON.stringify(sample.body, null, 2)
+  // Operators' keys are for live things, and a file is not typed into a page.
+  const isTried = route.scope !== 'operator' && ['read', 'write', 'commit'].includes(route.kind)
+  const attempt = html`<button type="button" class="try" hidden data-method="${sample.method}" data-address="${sample.address}" data-body="${body}">Try it</button>`
+  return html`<figure><figcaption>${example.name}</figcaption><pre tabindex="0"><code>${curl}</code></pre>${more}${isTried && attempt}</figure>`
+}
+
+function sampleRequest(route: Route, { params, query, body }: ExampleShown): Sample {
   const { method, path, scope } = route
   const given: Readonly<Record<string, unknown>> = Object(params)
   const address = path.replaceAll(/:(\w+)/g, (_all, name: string) =>
@@ -172,13 +185,13 @@ function curl(route: Route, { params, query, body }: ExampleShown, place: Place)
     Object.entries(Object(query)).map(([name, value]): [string, string] => [name, String(value)]),
   )
   const asked = search.toString().replaceAll('%2C', ',')
-  return curlCommand(place, {
+  return {
     method,
     address: `${address}${asked && `?${asked}`}`,
-    key: scope === 'operator' ? 'PAMOJA_OPERATOR_KEY' : 'PAMOJA_API_KEY',
+    key: scope === 'operator' ? 'OPERATOR' : 'KEY',
     body,
     ...(route.kind === 'multipart' ? { parts: partsOf(route) } : {}),
-  })
+  }
 }
 
 /** What a request in parts must hold, as curl is told of it. */
@@ -186,40 +199,6 @@ function partsOf({ files = {}, body }: Route): string[] {
   const needed = Object.keys(files).filter((name) => !files[name]?.optional)
   const fields = Object.entries(Object(neededOf(body))).map(([name, value]) => `${name}=${String(value)}`)
   return [...needed.map((name) => `${name}=@${name}`), ...fields]
-}
-
-interface Command {
-  method: string
-  /** Path and query below `/api`. */
-  address: string
-  key?: string
-  headers?: readonly string[]
-  body?: unknown
-  /** Of a multipart body. */
-  parts?: readonly string[]
-}
-
-export function curlCommand(
-  { url, caFile }: Place,
-  { method, address, key = 'PAMOJA_API_KEY', headers = [], body, parts = [] }: Command,
-): Html {
-  const target = `${url}/api${address}`
-  const quoted = /[$?&]/.test(target) ? `"${target}"` : target
-  const usual = body === undefined && parts.length === 0 ? 'GET' : 'POST'
-  const lines = [
-    html`<span class="f">curl</span>${method === usual ? '' : ` -X ${method}`} ${quoted}`,
-    ...(caFile ? [html`  --cacert ${caFile}`] : []),
-    html`  -H <span class="s">"Authorization: Bearer $${key}"</span>`,
-    ...parts.map((part) => html`  -F <span class="s">"${part}"</span>`),
-    ...headers.map((header) => html`  -H <span class="s">"${header}"</span>`),
-    ...(body === undefined
-      ? []
-      : [
-          html`  -H <span class="s">"Content-Type: application/json"</span>`,
-          html`  -d '${json(JSON.stringify(body, null, 2).replaceAll("'", "'\\''").replaceAll('\n', '\n  '))}'`,
-        ]),
-  ]
-  return html`${lines.map((line, i) => (i < lines.length - 1 ? html`${line} \\\n` : line))}`
 }
 
 export function codeBlock(title: string, content: Html): Html {

@@ -1,55 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// `/docs`: how to begin, every operation, every event.
+// Pages of the reference: how to begin, one page for each area, every event.
+import type { EventType } from '../events.ts'
 import { chaptersOf } from '../openapi/reference.ts'
-import type { Route } from '../route.ts'
-import { type Html, html } from '../web/html.ts'
-import { navGroup, page, type Reference } from './frame.ts'
+import { type Html, html, prose } from '../web/html.ts'
+import { page, type Reference } from './frame.ts'
+import { type GuidePage, guides } from './guides.ts'
 import { introduction } from './introduction.ts'
 import { badge, eventArticle, operationArticle } from './operations.ts'
 
-export function referencePage({ version, areas, place }: Reference): string {
+export function frontPage(reference: Reference): string {
+  const { areas, place } = reference
   const routes = areas.flatMap((area) => area.routes)
-  const events = areas.flatMap((area) => area.events ?? [])
-  const chapters = chaptersOf(areas)
-  const links = html`
-    ${navGroup(
-      'Introduction',
-      introduction.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`),
-    )}
-    ${chapters.map(({ title, routes }) => navGroup(title, routes.map(operationLink)))}
-    ${
-      events.length > 0 &&
-      navGroup(
-        'Event catalogue',
-        events.map(({ name }) => html`<li><a href="#event.${name}">${name}</a></li>`),
-      )
-    }`
+  const links = introduction.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)
   const content = html`
     ${introduction.map(([id, title, write]) => html`<article id="${id}" class="operation intro">${write(title, { routes, place })}</article>`)}
-    ${chapters.map(({ tag, title, about, routes }) => html`<h2 id="area.${tag}">${title}</h2>${about !== '' && html`<p class="lead">${about}</p>`}${routes.map((route) => operationArticle(route, place))}`)}
-    ${events.length > 0 && html`<h2 id="event-catalogue">Event catalogue</h2><p class="lead">What happened, as it is told to you. Each event is stored in the transaction that made it true.</p>`}
-    ${events.map(eventArticle)}`
-  return page({ title: 'API reference', version, links, content })
+    <h2 id="areas">What there is</h2>
+    <ul class="areas">${chaptersOf(areas).map(({ tag, title, about }) => html`<li><a href="/docs/reference/${tag}">${title}</a> ${about}</li>`)}</ul>`
+  return page(reference, { title: 'Documentation', path: '/docs', links, content })
 }
 
-function operationLink({ operation, method, summary }: Route): Html {
-  return html`<li><a href="#${operation}" title="${summary}">${words(operation.split('.').slice(1).join(' '))} ${badge(method)}</a></li>`
+/** The operations of an area, each under the sentence that says what it does. */
+export function areaPage(reference: Reference, tag: string): string {
+  const chapter = chaptersOf(reference.areas).find((one) => one.tag === tag)
+  const { title = tag, about = '', routes = [] } = chapter ?? {}
+  const links = routes.map(
+    ({ operation, method, summary }) =>
+      html`<li><a href="#${operation}" title="${operation}"><span>${prose(summary)}</span> ${badge(method)}</a></li>`,
+  )
+  const content = html`<h1 class="area">${title}</h1>${about !== '' && html`<p class="lead">${about}</p>`}${routes.map((route) => operationArticle(route, reference.place))}`
+  return page(reference, { title, path: `/docs/reference/${tag}`, links, content })
 }
 
-const spelling: Readonly<Record<string, string>> = {
-  api: 'API',
-  sms: 'SMS',
-  ussd: 'USSD',
-  ivr: 'IVR',
-  otp: 'OTP',
-  whoami: 'Who am I',
+export function eventsPage(reference: Reference): string {
+  const events = eventsOf(reference)
+  const links = events.map(({ name }) => html`<li><a href="#event.${name}">${name}</a></li>`)
+  const content = html`<h1 class="area">Event catalogue</h1><p class="lead">What happened, as it is told to you. Each event is stored in the transaction that made it true.</p>${events.map(eventArticle)}`
+  return page(reference, { title: 'Event catalogue', path: '/docs/events', links, content })
 }
 
-/** `apiKeys` -> `API keys`. */
-function words(name: string): string {
-  const [first = '', ...rest] = name.split(/(?=[A-Z])|\s/)
-  const spelled = rest.map((word) => spelling[word.toLowerCase()] ?? word.toLowerCase())
-  return [spelling[first] ?? `${first.charAt(0).toUpperCase()}${first.slice(1)}`, ...spelled]
-    .join(' ')
-    .replace(/\bApi\b/i, 'API')
+/** Events that can happen: an area that only declares them so far has no routes. */
+export function eventsOf({ areas }: Pick<Reference, 'areas'>): EventType[] {
+  return areas.filter(({ routes }) => routes.length > 0).flatMap((area) => area.events ?? [])
+}
+
+export function guidePage(reference: Reference, { name, guide }: GuidePage): string {
+  const links = guide.headings
+    .filter(({ level }) => level === 2)
+    .map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)
+  const content = html`<article class="prose">${guide.content}${name === 'api' && decisions()}</article>`
+  return page(reference, { title: guide.title, path: `/docs/guides/${name}`, links, content })
+}
+
+function decisions(): Html {
+  const pages = guides().filter(({ name }) => name.startsWith('decisions/'))
+  if (pages.length === 0) return html``
+  return html`<h2 id="why-it-is-so">Why it is so</h2><ul>${pages.map(({ name, guide }) => html`<li><a href="/docs/guides/${name}">${guide.title}</a></li>`)}</ul>`
 }

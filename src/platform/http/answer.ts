@@ -148,7 +148,7 @@ export function errorBody(
       request_id: exchange.id,
       timestamp: new Date(app.clock.nowMs()).toISOString(),
       ...(extras.fields ? { fields: extras.fields } : {}),
-      doc_url: `${app.publicUrl}/docs/errors#${code}`,
+      doc_url: `${app.publicUrl}/docs/errors/${code}`,
       ...extras.extra,
     },
   })

@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import { hashOf, isWellFormedKey } from '../auth.ts'
 import { rateHeaders } from '../limits/headers.ts'
 import type { Admission } from '../limits.ts'
+import { errorPage, isBrowsing } from '../web/error-page.ts'
 import { errorBody } from './answer.ts'
 import { addressPolicy } from './entrance.ts'
 
@@ -18,15 +19,18 @@ export function refusePlain(app: App): RequestListener {
     const id = newId('request', nowMs)
     const ip = request.socket.remoteAddress ?? ''
     const admission = app.limits.admit([addressPolicy(ip)])
-    const body = errorBody(app, { id }, new AppError('HTTPS_REQUIRED', `repeat the request to ${app.publicUrl}`))
+    const refusal = new AppError('HTTPS_REQUIRED', `repeat the request to ${app.publicUrl}`)
+    const shown = isBrowsing(request.method, request.headers.accept)
+      ? errorPage(app.publicUrl, id, refusal, refusal.details)
+      : { headers: { 'content-type': 'application/json; charset=utf-8' }, body: errorBody(app, { id }, refusal) }
     response.writeHead(403, {
-      'content-type': 'application/json; charset=utf-8',
+      ...shown.headers,
       'x-request-id': id,
       'cache-control': 'no-store',
       ...(admission instanceof Promise ? {} : rateHeaders(admission, nowMs)),
       connection: 'close',
     })
-    response.end(body)
+    response.end(shown.body)
     if (isRefused(app, admission)) return
     const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (key && isWellFormedKey(key))

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { HookAnswer } from '../hook.ts'
 import { root } from '../root.ts'
+import { type Brand, inkOn, logoOf, markColor } from './brand.ts'
 import { type Html, html } from './html.ts'
 import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'
 import { pageTexts } from './texts.ts'
@@ -24,6 +25,8 @@ export interface Page {
   readonly language?: Language
   /** Whose page it is, above everything else. */
   readonly from?: string
+  /** How they show themselves. */
+  readonly brand?: Brand
   /** Nothing on it is in earnest. */
   readonly isTest?: boolean
   /** The page is fetched again, or another one, by itself. */
@@ -35,14 +38,27 @@ export interface Page {
 type Forms = 'none' | 'here' | 'anywhere'
 
 export function page(status: number, content: Page, forms: Forms = 'none'): HookAnswer {
-  return { status, headers: pageHeaders(forms), body: written(content) }
+  return { status, headers: pageHeaders(forms, content.brand ?? {}), body: written(content) }
 }
 
-function pageHeaders(forms: Forms): Readonly<Record<string, string>> {
+/** A style of the account's own colour, beside that of every page. */
+function ownStyle(brand: Brand): string {
+  const color = markColor(brand)
+  return color === null ? '' : `.from i{background:${color};color:${inkOn(color)}}main{border-top:4px solid ${color}}`
+}
+
+function hashOf(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
+}
+
+function pageHeaders(forms: Forms, brand: Brand): Readonly<Record<string, string>> {
+  const own = ownStyle(brand)
+  const styles = own === '' ? `'sha256-${styleHash}'` : `'sha256-${styleHash}' ${hashOf(own)}`
+  const pictures = logoOf(brand) === null ? '' : ' img-src data:;'
   const action = { none: "; form-action 'none'", here: "; form-action 'self'", anywhere: '' }[forms]
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'${action}`,
+    'content-security-policy': `default-src 'none'; style-src ${styles};${pictures} base-uri 'none'; frame-ancestors 'none'${action}`,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex',
@@ -61,20 +77,29 @@ const signs = {
   waiting: html`<svg class="soft" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 6.5V12l3.5 2"/></svg>`,
 } as const
 
-function written({ title, language, from, isTest = false, next, content }: Page): string {
+function written({ title, language, from, brand = {}, isTest = false, next, content }: Page): string {
+  const own = ownStyle(brand)
   const say = wordsIn(pageTexts, language ?? 'en')
   const path = next?.path === undefined ? '' : `; url=${next.path}`
   return html`<!doctype html>
 <html lang="${language ?? 'en'}" dir="${directionOf(language ?? 'en')}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">${next !== undefined && html`<meta http-equiv="refresh" content="${next.seconds}${path}">`}
-<title>${title}</title><style>${{ html: style }}</style></head>
+<title>${title}</title><style>${{ html: style }}</style>${own !== '' && html`<style>${{ html: own }}</style>`}</head>
 <body><main>
 ${isTest && html`<p class="test">${say('test')}</p>`}
-${from !== undefined && html`<p class="from"><i aria-hidden="true">${initialOf(from)}</i>${from}</p>`}
+${from !== undefined && html`<p class="from">${markOf(from, brand)}${from}</p>`}
 ${content}
 ${language !== undefined && html`<nav aria-label="${say('languages')}">${languages.map((other) => choice(other, language))}</nav>`}
 </main></body></html>
 `.html
+}
+
+/** The logo of an account, or its first letter. */
+function markOf(name: string, brand: Brand): Html {
+  const logo = logoOf(brand)
+  return logo === null
+    ? html`<i aria-hidden="true">${initialOf(name)}</i>`
+    : html`<img src="${logo}" alt="" width="32" height="32">`
 }
 
 /** A link to this page in another language; the one it is in is only named. */

@@ -26,6 +26,17 @@ export const CustomerIn = Type.Object({
   name,
   email,
   phone: Type.Optional(PaymentCreate.properties.phone),
+  tax_number: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'On the PDF' }),
+  ),
+  address: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      rule: 'must have 1 to 300 characters',
+      description: 'On the PDF; lines are kept',
+    }),
+  ),
   customer_id: Type.Optional(
     Type.String({
       maxLength: 40,
@@ -50,14 +61,14 @@ export async function customerFor(
     const known = await customerWith(tx, tenant, given.customer_id)
     return needsContact ? withContact(known) : known
   }
-  const { name = null, email = null, phone = null } = given
+  const { name = null, email = null, phone = null, tax_number: taxNumber = null, address = null } = given
   if (name === null && email === null && phone === null)
     throw invalid('customer', 'must have a name, an email, a phone or a customer_id')
-  refuseCardNumbers({ 'customer.name': name, 'customer.email': email })
+  refuseCardNumbers({ 'customer.name': name, 'customer.email': email, 'customer.address': address })
   if (needsContact) withContact({ email, phone })
   const contact = contactOf({ email, phone })
   const at = new Date(nowMs)
-  return one(tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, at }))
+  return one(tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, taxNumber, address, at }))
 }
 
 function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T): T {
@@ -77,8 +88,8 @@ export async function customerWith(queryable: Queryable, tenant: Tenant, id: str
 }
 
 /** As invoices, subscriptions and payments show a customer: what is not known is left out. */
-export function customerFacts({ id, name, email, phone }: CustomerRow): Record<string, string> {
-  const known = Object.entries({ name, email, phone }).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))
+export function customerFacts({ id, name, email, phone, tax_number, address }: CustomerRow): Record<string, string> {
+  const known = Object.entries({ name, email, phone, tax_number, address }).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))
   return { customer_id: idOf('customer', id), ...Object.fromEntries(known) }
 }
 

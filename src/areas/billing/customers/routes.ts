@@ -16,6 +16,8 @@ const CustomerRecord = Type.Object(
     name: Nullable(Type.String()),
     email: Nullable(Type.String()),
     phone: Nullable(Type.String()),
+    tax_number: Nullable(Type.String()),
+    address: Nullable(Type.String()),
     credits: Type.Array(Type.Object({ currency: Type.String(), amount: Amount() }), {
       description: 'What the customer has in hand: it is taken off the next invoices',
     }),
@@ -76,12 +78,14 @@ async function creditsByCustomer(queryable: Queryable, tenant: Tenant, rows: rea
 }
 
 function customerRecord(row: CustomerRow, credits: Credits): Static<typeof CustomerRecord> {
-  const { id, name, email, phone, created_at, updated_at } = row
+  const { id, name, email, phone, tax_number, address, created_at, updated_at } = row
   return {
     customer_id: idOf('customer', id),
     name,
     email,
     phone,
+    tax_number,
+    address,
     credits: credits.get(id) ?? [],
     created_at,
     updated_at,

@@ -8,11 +8,13 @@ export interface CustomerRow {
   name: string | null
   email: string | null
   phone: string | null
+  tax_number: string | null
+  address: string | null
   created_at: Date
   updated_at: Date
 }
 
-const columns = 'id, name, email, phone, created_at, updated_at'
+const columns = 'id, name, email, phone, tax_number, address, created_at, updated_at'
 
 /** Makes a customer, or brings up to date the one with the same contact. */
 export const saveCustomer = statement.tenant<
@@ -22,15 +24,20 @@ export const saveCustomer = statement.tenant<
     name: string | null
     email: string | null
     phone: string | null
+    taxNumber: string | null
+    address: string | null
     at: Date
   },
   CustomerRow
 >(
   'billing.save_customer',
-  `insert into billing.customers as c (bucket, account_id, environment, id, contact, name, email, phone, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $contact, $name, $email, $phone, $at, $at)
+  `insert into billing.customers as c (bucket, account_id, environment, id, contact, name, email, phone, tax_number, address,
+     created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $contact, $name, $email, $phone, $taxNumber, $address, $at, $at)
    on conflict (bucket, account_id, environment, contact) where contact is not null do update
-     set name = coalesce(excluded.name, c.name), phone = coalesce(excluded.phone, c.phone), updated_at = excluded.updated_at
+     set name = coalesce(excluded.name, c.name), phone = coalesce(excluded.phone, c.phone),
+         tax_number = coalesce(excluded.tax_number, c.tax_number), address = coalesce(excluded.address, c.address),
+         updated_at = excluded.updated_at
    returning ${columns}`,
 )
 

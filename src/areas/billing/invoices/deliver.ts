@@ -6,6 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
 import { html } from '../../../platform/web/html.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { mailForAccount } from '../../email/area.ts'
 import { type Sending, sendForAccount } from '../../sms/area.ts'
 import { dueOf, payUrl } from './invoice.ts'
@@ -45,11 +46,11 @@ export function isDelivered({ phone, email }: Destination): boolean {
 /** Mails that all of an invoice is paid, with the PDF that says so, where the invoice went. */
 export async function deliverReceipt(app: App, sending: Sending, invoice: InvoiceRow, key: string): Promise<void> {
   if (invoice.mailed_to === null) return
-  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const { name, brand } = await one(app.db.query(accountName, { account: invoice.account_id }))
   const total = formatMoney({ micros: invoice.total, currency: currencyOf(invoice.currency) })
   const subject = `${name}: receipt for invoice ${invoice.number}, ${total}`
   const message = `Thank you: invoice ${invoice.number} is paid, ${total}.`
-  await mail(app, sending, invoice, { to: invoice.mailed_to, name, subject, words: message, key })
+  await mail(app, sending, invoice, { to: invoice.mailed_to, name, brand, subject, words: message, key })
 }
 
 async function mailInvoice(
@@ -60,15 +61,16 @@ async function mailInvoice(
   to: string,
   key: string | undefined,
 ): Promise<void> {
-  const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
+  const { name, brand } = await one(app.db.query(accountName, { account: invoice.account_id }))
   const subject = await headOf(app, invoice)
   const words = message ?? `${subject}, due ${invoice.due_date}.`
-  await mail(app, sending, invoice, { to, name, subject, words, key })
+  await mail(app, sending, invoice, { to, name, brand, subject, words, key })
 }
 
 interface InvoiceMail {
   readonly to: string
   readonly name: string
+  readonly brand: Brand
   readonly subject: string
   readonly words: string
   readonly key: string | undefined
@@ -78,9 +80,9 @@ async function mail(
   app: App,
   sending: Sending,
   invoice: InvoiceRow,
-  { to, name, subject, words, key }: InvoiceMail,
+  { to, name, brand, subject, words, key }: InvoiceMail,
 ): Promise<void> {
-  const pdf = await renderInvoice(app, invoice, name)
+  const pdf = await renderInvoice(app, invoice, name, brand)
   await mailForAccount(app, sending, {
     to,
     fromName: name,

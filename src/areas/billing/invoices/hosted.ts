@@ -115,9 +115,9 @@ const invoiceFile = hook({
     { name: 'pdf-address', by: 'address', perMinute: pdfsPerAddress },
   ],
   handle: async (app, call) => {
-    const { invoice, accountName } = await invoiceAt(app, call)
+    const { invoice, accountName, brand } = await invoiceAt(app, call)
     const name = `${invoice.number ?? 'invoice'}.pdf`
-    const pdf = await renderInvoice(app, invoice, accountName)
+    const pdf = await renderInvoice(app, invoice, accountName, brand)
     return inMemory(pdf, {
       type: 'application/pdf',
       name,
@@ -145,7 +145,7 @@ async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<F
   if (!place) throw nothingHere()
   const row = await maybe(app.db.query(findInvoiceByToken, place))
   if (!row) throw nothingHere()
-  const { clock_offset_ms, account_name: accountName, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
+  const { clock_offset_ms, account_name: accountName, brand, time_zone: timeZone, is_suspended: isSuspended, ...invoice } = row
   const asked = askedBy(call)
   const reader = readerOf(asked, timeZone)
   // What the address asked for goes along; what the browser says it says again.
@@ -153,7 +153,7 @@ async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<F
   const tenant = tenantOf(invoice)
   const { receivedMs, requestId } = call
   const occasion = { tenant, receivedMs, nowMs: receivedMs + Number(clock_offset_ms), requestId }
-  return { invoice, accountName, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }
+  return { invoice, accountName, brand, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }
 }
 
 const unreadable = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST'])

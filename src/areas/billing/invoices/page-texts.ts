@@ -258,6 +258,27 @@ export const invoiceTexts = {
     sw: 'Risiti {number}.',
     ar: 'الإيصال {number}.',
   },
+  receiptPage: {
+    en: 'Your receipt',
+    fr: 'Votre reçu',
+    pt: 'O seu recibo',
+    sw: 'Risiti yako',
+    ar: 'إيصالك',
+  },
+  tryPhones: {
+    en: 'To try it: a number that ends in {paid} pays, in {poor} has too little money, in {silent} never answers.',
+    fr: 'Pour essayer : un numéro qui finit par {paid} paie, par {poor} manque d’argent, par {silent} ne répond jamais.',
+    pt: 'Para experimentar: um número que acaba em {paid} paga, em {poor} tem dinheiro a menos, em {silent} nunca responde.',
+    sw: 'Kujaribu: namba inayoishia {paid} hulipa, {poor} haina pesa za kutosha, {silent} haijibu kamwe.',
+    ar: 'للتجربة: الرقم الذي ينتهي بـ {paid} يدفع، وبـ {poor} ليس لديه مال كافٍ، وبـ {silent} لا يجيب أبدًا.',
+  },
+  tryCards: {
+    en: 'To try it: {paid} is taken, {declined} is declined; any date to come and any code.',
+    fr: 'Pour essayer : {paid} est acceptée, {declined} est refusée ; toute date future et tout code.',
+    pt: 'Para experimentar: {paid} é aceite, {declined} é recusado; qualquer data futura e qualquer código.',
+    sw: 'Kujaribu: {paid} hukubaliwa, {declined} hukataliwa; tarehe yoyote ijayo na msimbo wowote.',
+    ar: 'للتجربة: {paid} تُقبل، و{declined} تُرفض؛ أي تاريخ قادم وأي رمز.',
+  },
   back: {
     en: 'Back to the invoice',
     fr: 'Retour à la facture',

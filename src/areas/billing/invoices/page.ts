@@ -3,6 +3,7 @@
 // below 30 KB whatever the invoice holds, because it is read on slow phones; all of the invoice is in its PDF.
 
 import { currencyOf } from '../../../platform/currencies.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
@@ -31,6 +32,7 @@ export interface Shown {
   readonly invoice: InvoiceRow
   /** Who sends the invoice. */
   readonly accountName: string
+  readonly brand: Brand
   /** The path of the page, without a trailing slash. */
   readonly path: string
   /** Who looks at it. */
@@ -96,7 +98,7 @@ export function statusPage(shown: Shown, payment: PaymentRow): Page {
     return page(
       shown,
       html`${notice('good', say('thanks'), html`<p>${arrived}${receipt}</p>`)}
-<footer><a href="${path}${lang}">${say('back')}</a></footer>`,
+<footer>${receiptLink(say, payment, lang)}<a href="${path}${lang}">${say('back')}</a></footer>`,
     )
   }
   const why = isFailureReason(failure_reason) ? reader.words(failureTexts)(failure_reason) : say('cancelled')
@@ -108,6 +110,11 @@ export function statusPage(shown: Shown, payment: PaymentRow): Page {
       html`<p>${why}</p><p><a class="button" href="${path}${lang}">${say('again')}</a></p>`,
     ),
   )
+}
+
+/** The path alone: whoever sees this page is on the machine that serves the receipt. */
+function receiptLink(say: Say, { receipt_url: url }: PaymentRow, lang: string): Html | null {
+  return url === null ? null : html`<a href="${new URL(url).pathname}${lang}">${say('receiptPage')}</a> · `
 }
 
 /** What the payer has to do. */
@@ -194,8 +201,8 @@ function waysToPay(shown: Shown, ways: Ways, problem: Problem | null): Html {
   const say = sayOf(shown)
   const amount = moneyOf(shown)(dueOf(shown.invoice))
   const offered = [
-    ...(ways.phones.length > 0 ? [phoneWay(say, ways.phones, amount)] : []),
-    ...(ways.card ? [cardWay(say, amount)] : []),
+    ...(ways.phones.length > 0 ? [phoneWay(say, ways.phones, amount, phoneHint(shown))] : []),
+    ...(ways.card ? [cardWay(say, amount, cardHint(shown))] : []),
     ...(ways.bank ? [bankWay(say, amount)] : []),
   ]
   const [first] = offered
@@ -219,7 +226,25 @@ interface Way {
   fields(problem: Problem | null): Html
 }
 
-function phoneWay(say: Say, phones: readonly Provider[], amount: string): Way {
+/** Numbers of the sandbox, on pages of which nothing is in earnest. */
+function phoneHint({ invoice, reader }: Shown): Html | null {
+  if (invoice.environment !== 'test') return null
+  const [paid, poor, silent] = ['0001', '0002', '0003'].map((end) => reader.leftToRight(`…${end}`))
+  const numbers = { paid: paid ?? '', poor: poor ?? '', silent: silent ?? '' }
+  return html`<p class="soft">${reader.words(invoiceTexts)('tryPhones', numbers)}</p>`
+}
+
+function cardHint({ invoice, reader }: Shown): Html | null {
+  if (invoice.environment !== 'test') return null
+  const cards = {
+    // Four times the same: whatever a payer types stands nowhere on the page again, not even by chance.
+    paid: reader.leftToRight('4242 × 4'),
+    declined: reader.leftToRight('4000 0000 0000 0002'),
+  }
+  return html`<p class="soft">${reader.words(invoiceTexts)('tryCards', cards)}</p>`
+}
+
+function phoneWay(say: Say, phones: readonly Provider[], amount: string, hint: Html | null): Way {
   const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
   const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
   return {
@@ -227,18 +252,18 @@ function phoneWay(say: Say, phones: readonly Provider[], amount: string): Way {
     title: html`${say('mobileMoney')} <span>${names.map(([, name]) => name).join(', ')}</span>`,
     fields: (problem) => html`<label>${say('phone')}
 <input name="phone" type="tel" dir="ltr" autocomplete="tel" required maxlength="24" value="${problem?.phone ?? ''}"${wrong(problem)}></label>
-<label>${say('provider')}<select name="provider"><option value="">${say('providerFound')}</option>${options}</select></label>
+${hint}<label>${say('provider')}<select name="provider"><option value="">${say('providerFound')}</option>${options}</select></label>
 <button>${say('payAmount', { amount })}</button>`,
   }
 }
 
 /** What was written into it is never shown again. */
-function cardWay(say: Say, amount: string): Way {
+function cardWay(say: Say, amount: string, hint: Html | null): Way {
   return {
     method: 'card',
     title: html`${say('card')}`,
     fields: (problem) => html`<label>${say('cardNumber')}
-<input name="number" dir="ltr" inputmode="numeric" autocomplete="cc-number" required maxlength="30"${wrong(problem)}></label>
+<input name="number" dir="ltr" inputmode="numeric" autocomplete="cc-number" required maxlength="30"${wrong(problem)}></label>${hint}
 <div class="pair"><label>${say('expiry')}<input name="expiry" dir="ltr" inputmode="numeric" placeholder="12/30" autocomplete="cc-exp" required maxlength="9"></label>
 <label>${say('securityCode')}<input name="cvv" dir="ltr" inputmode="numeric" autocomplete="cc-csc" required maxlength="4"></label></div>
 <button>${say('payByCard', { amount })}</button>`,
@@ -258,10 +283,10 @@ function wrong(problem: Problem | null): Html | null {
   return problem && html` aria-invalid="true" aria-describedby="problem" autofocus`
 }
 
-function page({ invoice, accountName, reader }: Shown, content: Html, next?: NonNullable<Page['next']>): Page {
+function page({ invoice, accountName, brand, reader }: Shown, content: Html, next?: NonNullable<Page['next']>): Page {
   const title = `${accountName}: ${invoice.number}`
   const isTest = invoice.environment === 'test'
-  return { title, language: reader.language, from: accountName, isTest, content, ...(next ? { next } : {}) }
+  return { title, language: reader.language, from: accountName, brand, isTest, content, ...(next ? { next } : {}) }
 }
 
 function moneyOf({ invoice, reader }: Shown): (micros: bigint) => string {

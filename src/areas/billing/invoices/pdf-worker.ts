@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that draws invoices: one question, one answer, in the order they come.
+import type { Brand } from '../../../platform/web/brand.ts'
 import { parentPort } from 'node:worker_threads'
 import { pdfOf } from './pdf.ts'
 import type { InvoiceRow } from './store.ts'
@@ -7,6 +8,7 @@ import type { InvoiceRow } from './store.ts'
 export interface Paper {
   readonly invoice: InvoiceRow
   readonly accountName: string
+  readonly brand: Brand
   readonly url: string
 }
 
@@ -15,9 +17,9 @@ export type Drawn = { readonly bytes: Uint8Array } | { readonly problem: string 
 
 parentPort?.on('message', async (paper: Paper) => parentPort?.postMessage(await drawn(paper)))
 
-async function drawn({ invoice, accountName, url }: Paper): Promise<Drawn> {
+async function drawn({ invoice, accountName, brand, url }: Paper): Promise<Drawn> {
   try {
-    return { bytes: await pdfOf(invoice, accountName, url) }
+    return { bytes: await pdfOf(invoice, accountName, url, brand) }
   } catch (error) {
     return { problem: error instanceof Error ? error.message : 'unknown' }
   }

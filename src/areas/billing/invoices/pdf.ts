@@ -2,8 +2,10 @@
 // An invoice as a PDF, drawn by a thread of its own (render.ts): the same invoice gives the same bytes. The fonts that every reader has know
 // Western European letters only. Other letters lose their marks where that helps, and are a question mark where it does not;
 // the page at which the invoice is paid shows them as they are.
+import qrcode from 'qrcode-generator'
 import { formatMicros } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
@@ -31,7 +33,12 @@ const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c
 /** The same for everybody, because the same invoice gives the same bytes. */
 const reader = readerOf({}, 'UTC')
 
-export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string): Promise<Buffer> {
+export async function pdfOf(
+  invoice: InvoiceRow,
+  accountName: string,
+  url: string,
+  brand: Brand = {},
+): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`
   // Read when the first one is made: it is the slowest part of the program to load, and few nodes need it.
   const { default: PDFDocument } = await import('pdfkit')
@@ -43,7 +50,7 @@ export async function pdfOf(invoice: InvoiceRow, accountName: string, url: strin
   const chunks: Buffer[] = []
   document.on('data', (chunk: Buffer) => chunks.push(chunk))
   const ended = new Promise<void>((resolve, reject) => document.on('end', resolve).on('error', reject))
-  draw(document, invoice, accountName, url)
+  draw(document, invoice, { accountName, brand, url })
   document.end()
   await ended
   return Buffer.concat(chunks)
@@ -98,7 +105,14 @@ class Sheet {
   }
 }
 
-function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: string, url: string): void {
+interface Seller {
+  accountName: string
+  brand: Brand
+  /** Where it is paid. */
+  url: string
+}
+
+function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, { accountName, brand, url }: Seller): void {
   const sheet = new Sheet(document)
   const currency = currencyOf(invoice.currency)
   const money = (micros: bigint) => reader.money({ micros, currency })
@@ -107,7 +121,10 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: st
   sheet.text('Invoice', [310, width - 310, 'right'], [18, colours.text, true])
   sheet.y += 26
   const numberEnds = sheet.text(invoice.number ?? '', [310, width - 310, 'right'], [10, colours.soft])
-  sheet.y = Math.max(nameEnds, numberEnds) + 22
+  sheet.y = Math.max(nameEnds, numberEnds) + 4
+  const seller = [brand.address, brand.tax_number && `Tax number ${brand.tax_number}`].filter(Boolean).join('\n')
+  if (seller !== '') sheet.y = sheet.text(seller, [0, 300, 'left'], [9, colours.soft])
+  sheet.y += 18
 
   const ends = facts(invoice).map(([name, value, column]) => {
     const top = sheet.y
@@ -140,12 +157,31 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, accountName: st
     sheet.y += 20
     sheet.room(36)
     sheet.y = sheet.text('Pay at', [0, width, 'left'], [9, colours.soft]) + 2
-    sheet.y = sheet.text(url, [0, width, 'left'], [10, colours.accent], url)
+    sheet.y = sheet.text(url, [0, width, 'left'], [10, colours.accent], url) + 8
+    sheet.room(codeSize + 8)
+    drawCode(document, url, margin, sheet.y)
+    sheet.y += codeSize
   }
   if (invoice.notes === null) return
   sheet.y += 20
   sheet.room(30)
   sheet.text(invoice.notes, [0, width, 'left'], [10, colours.text])
+}
+
+/** Points that the code to pay with takes on paper: a phone reads it from an arm's length. */
+const codeSize = 84
+
+/** The address as a QR code, for whoever has the invoice on paper or on another screen. */
+function drawCode(document: PDFKit.PDFDocument, url: string, left: number, top: number): void {
+  const code = qrcode(0, 'M')
+  code.addData(url)
+  code.make()
+  const count = code.getModuleCount()
+  const size = codeSize / count
+  for (let line = 0; line < count; line++)
+    for (let column = 0; column < count; column++)
+      if (code.isDark(line, column)) document.rect(left + column * size, top + line * size, size, size)
+  document.fill(colours.text)
 }
 
 function row(sheet: Sheet, [what, ...figures]: readonly [string, string, string, string], style: Style): void {
@@ -169,8 +205,9 @@ function row(sheet: Sheet, [what, ...figures]: readonly [string, string, string,
 type Fact = readonly [name: string, value: string, column: Column]
 
 function facts({ customer, created_at, opened_at, due_date, status, environment }: InvoiceRow): Fact[] {
-  const { name, email, phone } = customer
-  const who = [name, email, phone].filter((one) => one !== undefined).join('\n')
+  const { name, email, phone, address, tax_number: number } = customer
+  const tax = number && `Tax number ${number}`
+  const who = [name, address, tax, email, phone].filter((one) => one !== undefined).join('\n')
   const standing = { draft: 'Draft', open: 'To be paid', paid: 'Paid', void: 'Void', uncollectible: 'To be paid' }[
     status
   ]

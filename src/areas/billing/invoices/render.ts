@@ -9,6 +9,7 @@ import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { root } from '../../../platform/root.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { payUrl } from './invoice.ts'
 import type { Drawn, Paper } from './pdf-worker.ts'
 import type { InvoiceRow } from './store.ts'
@@ -25,9 +26,14 @@ const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const workerFile = new URL('dist/src/areas/billing/invoices/pdf-worker.js', root)
 
 /** Refuses when too many wait, or too many were drawn for the account. */
-export async function renderInvoice(app: App, invoice: InvoiceRow, accountName: string): Promise<Buffer> {
+export async function renderInvoice(
+  app: App,
+  invoice: InvoiceRow,
+  accountName: string,
+  brand: Brand = {},
+): Promise<Buffer> {
   const desk = deskOf(app)
-  const paper: Paper = { invoice, accountName, url: payUrl(app, invoice) }
+  const paper: Paper = { invoice, accountName, brand, url: payUrl(app, invoice) }
   const name = createHash('sha256').update(serialize(paper)).digest('base64')
   const kept = desk.kept(name)
   if (kept) return kept

@@ -5,6 +5,7 @@ import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata-filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
@@ -130,11 +131,12 @@ export const findInvoiceReference = statement.tenant<
 /** By the address that it can be paid at. */
 export const findInvoiceByToken = statement.tenant<
   { bucket: number; token: Buffer },
-  InvoiceRow & { clock_offset_ms: bigint; account_name: string; time_zone: string; is_suspended: boolean }
+  InvoiceRow & { clock_offset_ms: bigint; account_name: string; brand: Brand; time_zone: string; is_suspended: boolean }
 >(
   'billing.find_invoice_by_token',
   `select ${columns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
-          accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone,
+          accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand,
+          accounts.timezone_of(account_id) as time_zone,
           accounts.is_suspended(account_id) as is_suspended
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
@@ -295,9 +297,9 @@ export const defaultSender = statement.home<{ account: string }, { sender: strin
   `select value #>> '{}' as sender from accounts.with_setting('default_sender') where account_id = $account`,
 )
 
-export const accountName = statement.home<{ account: string }, { name: string }>(
+export const accountName = statement.home<{ account: string }, { name: string; brand: Brand }>(
   'billing.account_name',
-  'select accounts.name_of($account::uuid) as name',
+  'select accounts.name_of($account::uuid) as name, accounts.brand_of($account::uuid) as brand',
 )
 
 /** In which environment an account has an invoice. */

@@ -9,7 +9,8 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
 import { hook, pagesPerAddress } from '../../../platform/hook.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { html } from '../../../platform/web/html.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { refusalPage } from '../../../platform/web/refusal.ts'
@@ -35,7 +36,7 @@ type Found = Pick<
   | 'reference'
   | 'provider_reference'
   | 'completed_at'
-> & { account_name: string; time_zone: string }
+> & { account_name: string; brand: Brand; time_zone: string }
 
 /** With what the payer has back: what is only on its way may still fail. */
 type Shown = Found & { givenBack: bigint }
@@ -43,7 +44,8 @@ type Shown = Found & { givenBack: bigint }
 const findReceipt = statement.tenant<{ bucket: number; token: Buffer }, Found>(
   'payments.find_receipt',
   `select bucket, account_id, environment, id, method, provider, amount, currency, phone, description, reference,
-          provider_reference, completed_at, accounts.name_of(account_id) as account_name, accounts.timezone_of(account_id) as time_zone
+          provider_reference, completed_at, accounts.name_of(account_id) as account_name,
+          accounts.brand_of(account_id) as brand, accounts.timezone_of(account_id) as time_zone
      from payments.payments where bucket = $bucket and receipt_token = $token and status = 'completed'`,
 )
 
@@ -84,9 +86,15 @@ function pageOf(payment: Shown, reader: Reader): Page {
   const state = say(givenBack === 0n ? 'paid' : givenBack < amount ? 'partlyGivenBack' : 'givenBack')
   const content = html`<p class="${givenBack === 0n ? 'good' : 'soft'}">${state}</p>
 <h1 class="amount">${money(amount)}</h1>
-<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
-  const { account_name: from, environment } = payment
-  return { title: say('receipt'), language: reader.language, from, isTest: environment === 'test', content }
+${brandLines(payment.brand)}<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
+  const { account_name: from, brand, environment } = payment
+  return { title: say('receipt'), language: reader.language, from, brand, isTest: environment === 'test', content }
+}
+
+/** Who was paid, as their books know them. */
+function brandLines({ address, tax_number: number }: Brand): Html | null {
+  const lines = [...(address?.split('\n') ?? []), ...(number === undefined ? [] : [number])]
+  return lines.length === 0 ? null : html`<p class="soft">${lines.map((line) => html`<bdi>${line}</bdi><br>`)}</p>`
 }
 
 /** The name of who took the money, which is the same in every language, or of the way that it came. */

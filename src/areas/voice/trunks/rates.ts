@@ -6,8 +6,9 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { currencies, isCurrency, parseAmount } from '../../../kernel/money.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
-import { Amount, AmountIn, At, Deleted } from '../../../platform/schema.ts'
+import { Amount, AmountIn, At, Deleted, wholeListQuery } from '../../../platform/schema.ts'
 import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './store.ts'
 
 const Prefix = Type.String({
@@ -28,9 +29,13 @@ const listRates = list({
   operation: 'operator.listVoiceRates',
   summary: 'List the prices of a minute by prefix',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: RateRecord,
   examples: [{ name: 'All rates' }],
-  handle: async (app) => ({ rows: (await app.db.query(selectRates, {})).map(rateRecord), nextCursor: null }),
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectRates, {})).map(rateRecord)
+    return pageOfWhole(query, rows, ({ prefix, currency }) => `${prefix} ${currency}`)
+  },
 })
 
 const set = writeAcross({

@@ -6,8 +6,9 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import {
   deleteTrunk,
@@ -97,12 +98,13 @@ const listTrunks = list({
   operation: 'operator.listVoiceTrunks',
   summary: 'List the connections to telephone networks, and how they are doing',
   scope: 'operator',
+  query: Type.Object(wholeListQuery),
   row: TrunkRecord,
   examples: [{ name: 'All trunks' }],
-  handle: async (app) => ({
-    rows: (await app.db.query(selectTrunks, {})).map((row) => trunkRecord(app, row)),
-    nextCursor: null,
-  }),
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectTrunks, {})).map((row) => trunkRecord(app, row))
+    return pageOfWhole(query, rows, ({ name }) => name)
+  },
 })
 
 const createTrunk = writeAcross({

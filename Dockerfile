@@ -1,0 +1,29 @@
+# syntax=docker/dockerfile:1
+# Pamoja in an image: built in one stage, run in another as a user who has a name, which PostgreSQL asks for.
+# With DATABASE_URL it uses your database; without, it makes one in /data.
+
+FROM node:20.20.2-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:20.20.2-bookworm-slim
+LABEL org.opencontainers.image.title="Pamoja" org.opencontainers.image.licenses="Apache-2.0"
+ENV PAMOJA_HOME=/data PAMOJA_HOST=0.0.0.0
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY --from=build --chown=root:root /app/package.json ./
+COPY --from=build --chown=root:root /app/node_modules ./node_modules
+COPY --from=build --chown=root:root /app/dist ./dist
+COPY --from=build --chown=root:root /app/src ./src
+COPY --from=build --chown=root:root /app/docs ./docs
+COPY --from=build --chown=root:root /app/examples ./examples
+USER node
+VOLUME /data
+EXPOSE 8443
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "process.env.NODE_TLS_REJECT_UNAUTHORIZED = 0; fetch(`https://localhost:${process.env.PAMOJA_PORT ?? 8443}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--initial-old-space-size=256", "dist/program/main.js"]

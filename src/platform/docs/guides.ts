@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guides: every page of docs/, of its decisions and of examples/, as pages of the site.
+import { readdirSync, readFileSync } from 'node:fs'
+import { root } from '../root.ts'
+import { type Guide, guideOf } from './markdown.ts'
+
+export interface GuidePage {
+  /** After /docs/guides/ */
+  readonly name: string
+  readonly guide: Guide
+}
+
+/** What a newcomer reads first; the others follow by name. */
+const order = ['api', 'sandbox', 'console', 'sms', 'payments', 'billing', 'subscriptions', 'webhooks', 'operating']
+
+/** Read once: they come with the program. */
+let known: readonly GuidePage[] | undefined
+export function guides(): readonly GuidePage[] {
+  known ??= readAll()
+  return known
+}
+
+export function pictures(): string[] {
+  return filesIn('docs/').filter((name) => name.endsWith('.png'))
+}
+
+export function picture(name: string): Buffer {
+  return readFileSync(new URL(`docs/${name}`, root))
+}
+
+function readAll(): GuidePage[] {
+  const sources = new Map<string, string>()
+  for (const name of filesIn('docs/')) if (name.endsWith('.md')) sources.set(name.slice(0, -3), `docs/${name}`)
+  for (const name of filesIn('docs/decisions/'))
+    if (name.endsWith('.md')) sources.set(`decisions/${name.slice(0, -3)}`, `docs/decisions/${name}`)
+  if (filesIn('examples/').includes('README.md')) sources.set('examples', 'examples/README.md')
+  const names = [...sources.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+  return names.map((name) => {
+    const file = sources.get(name) ?? ''
+    const guide = guideOf(readFileSync(new URL(file, root), 'utf8'), (address) => linkIn(file, address, sources))
+    return { name, guide }
+  })
+}
+
+function rank(name: string): number {
+  const place = order.indexOf(name)
+  return name.includes('/') ? order.length + 1 : place === -1 ? order.length : place
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(new URL(folder, root)).sort()
+  } catch {
+    // A program that was put somewhere without its guides has none.
+    return []
+  }
+}
+
+/** A link between files as one between pages. Files that are no pages are not linked: only a checkout has them. */
+function linkIn(file: string, address: string, sources: ReadonlyMap<string, string>): string | null {
+  if (address.startsWith('#')) return address
+  if (/^[a-z]+:/.test(address)) return null
+  const { pathname, hash } = new URL(address, `file:///${file}`)
+  const target = pathname.slice(1)
+  if (target.endsWith('.png')) return `/docs/guides/${target.slice('docs/'.length)}`
+  const found = [...sources].find(([, source]) => source === target)
+  return found ? `/docs/guides/${found[0]}${hash}` : null
+}

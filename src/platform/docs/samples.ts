@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as a program in four languages, each of them complete and without packages: curl, Node, Python and PHP.
+import { type Html, html, json } from '../web/html.ts'
+
+/** Where the reader's requests go. */
+export interface Place {
+  url: string
+  /** The certificate authority that a client must be told of, if it is our own. */
+  caFile: string | null
+}
+
+export interface Sample {
+  method: string
+  /** Path and query below `/api`, with `$name` where the reader puts something in. */
+  address: string
+  /** Name of the variable that holds the key. */
+  key?: 'KEY' | 'OPERATOR'
+  headers?: readonly string[]
+  body?: unknown
+  /** Of a multipart body, which only curl is shown for. */
+  parts?: readonly string[]
+}
+
+/** Every language that the request can be shown in. */
+export function samplesOf(place: Place, sample: Sample): readonly (readonly [language: string, code: Html])[] {
+  const curl = ['curl', curlCommand(place, sample)] as const
+  if (sample.parts && sample.parts.length > 0) return [curl]
+  return [curl, ['Node', node(place, sample)], ['Python', python(place, sample)], ['PHP', php(place, sample)]]
+}
+
+export function curlCommand(
+  { url, caFile }: Place,
+  { method, address, key = 'KEY', headers = [], body, parts = [] }: Sample,
+): Html {
+  const target = `${url}/api${address}`
+  const quoted = /[$?&]/.test(target) ? `"${target}"` : target
+  const usual = body === undefined && parts.length === 0 ? 'GET' : 'POST'
+  const lines = [
+    html`<span class="f">curl</span>${method === usual ? '' : ` -X ${method}`} ${quoted}`,
+    ...(caFile ? [html`  --cacert ${caFile}`] : []),
+    html`  -H <span class="s">"Authorization: Bearer $${key}"</span>`,
+    ...parts.map((part) => html`  -F <span class="s">"${part}"</span>`),
+    ...headers.map((header) => html`  -H <span class="s">"${header}"</span>`),
+    ...(body === undefined
+      ? []
+      : [
+          html`  -H <span class="s">"Content-Type: application/json"</span>`,
+          html`  -d '${json(JSON.stringify(body, null, 2).replaceAll("'", "'\\''").replaceAll('\n', '\n  '))}'`,
+        ]),
+  ]
+  return html`${lines.map((line, i) => (i < lines.length - 1 ? html`${line} \\\n` : line))}`
+}
+
+/** Run with NODE_EXTRA_CA_CERTS where the authority is our own. */
+function node({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+  const target = address.includes('$')
+    ? html`\`${url}/api${address.replaceAll(/\$(\w+)/g, '$${$1}')}\``
+    : html`<span class="s">'${url}/api${address}'</span>`
+  return html`${caFile !== null && html`<span class="c">// NODE_EXTRA_CA_CERTS=${caFile} ${key}=… node this.mjs</span>\n`}const reply = await <span class="f">fetch</span>(${target}, {
+  method: <span class="s">'${method}'</span>,
+  headers: {
+    Authorization: \`Bearer $\{process.env.${key}}\`,${body !== undefined && html`\n    <span class="s">'Content-Type'</span>: <span class="s">'application/json'</span>,`}
+  },${body !== undefined && html`\n  body: JSON.stringify(${json(indented(JSON.stringify(body, null, 2)))}),`}
+})
+console.log(reply.status, await reply.json())`
+}
+
+function python({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+  const target = address.includes('$')
+    ? html`f<span class="s">"${url}/api${address.replaceAll(/\$(\w+)/g, '{$1}')}"</span>`
+    : html`<span class="s">"${url}/api${address}"</span>`
+  return html`import json, os, ssl, urllib.request
+
+request = urllib.request.<span class="f">Request</span>(
+    ${target},
+    method=<span class="s">"${method}"</span>,
+    headers={<span class="s">"Authorization"</span>: <span class="s">"Bearer "</span> + os.environ[<span class="s">"${key}"</span>]${body !== undefined && html`, <span class="s">"Content-Type"</span>: <span class="s">"application/json"</span>`}},${
+      body !== undefined &&
+      html`
+    data=json.dumps(${pythonic(body)}).encode(),`
+    }
+)
+${caFile === null ? html`with urllib.request.<span class="f">urlopen</span>(request) as reply:` : html`trust = ssl.create_default_context(cafile=<span class="s">"${caFile}"</span>)\nwith urllib.request.<span class="f">urlopen</span>(request, context=trust) as reply:`}
+    print(reply.status, json.load(reply))`
+}
+
+function php({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+  return html`&lt;?php
+$request = <span class="f">curl_init</span>(<span class="s">"${url}/api${address}"</span>);
+curl_setopt_array($request, [
+  CURLOPT_RETURNTRANSFER =&gt; true,
+  CURLOPT_CUSTOMREQUEST =&gt; <span class="s">'${method}'</span>,
+  CURLOPT_HTTPHEADER =&gt; [<span class="s">'Authorization: Bearer '</span> . getenv(<span class="s">'${key}'</span>)${body !== undefined && html`, <span class="s">'Content-Type: application/json'</span>`}],${caFile !== null && html`\n  CURLOPT_CAINFO =&gt; <span class="s">'${caFile}'</span>,`}${body !== undefined && html`\n  CURLOPT_POSTFIELDS =&gt; json_encode(${phpic(body)}),`}
+]);
+echo curl_exec($request);`
+}
+
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n  ')
+}
+
+/** JSON as Python spells it. */
+function pythonic(body: unknown): Html {
+  const text = JSON.stringify(body, null, 4).replaceAll('\n', '\n    ')
+  return json(outsideTexts(text, { true: 'True', false: 'False', null: 'None' }))
+}
+
+/** JSON as PHP spells it; a dollar sign would name a variable. */
+function phpic(body: unknown): Html {
+  const text = indented(JSON.stringify(body, null, 2))
+  const parts = text.split(/("(?:[^"\\]|\\.)*")/).map((part, i) => {
+    if (i % 2 === 1) return part.replaceAll('$', '\\$').replaceAll('\\/', '/')
+    return part.replaceAll('{', '[').replaceAll('}', ']').replaceAll(':', ' =>')
+  })
+  return html`${parts.join('')}`
+}
+
+function outsideTexts(text: string, words: Readonly<Record<string, string>>): string {
+  return text
+    .split(/("(?:[^"\\]|\\.)*")/)
+    .map((part, i) => (i % 2 === 1 ? part : part.replaceAll(/\b(?:true|false|null)\b/g, (word) => words[word] ?? word)))
+    .join('')
+}
