@@ -21,7 +21,7 @@ const Pdu = Type.Object(
   { title: 'TimelinePdu' },
 )
 
-export const TimelineFrame = Type.Object(
+const TimelineFrame = Type.Object(
   {
     at: At(),
     kind: OneOf(['request', 'state', 'smpp', 'provider', 'callback', 'webhook']),

@@ -20,7 +20,7 @@ const mostCounted = 20_000
 const maxTextLength = 4_096
 const mask = '[redacted]'
 
-export type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
+type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
 
 export interface Frame {
   readonly kind: FrameKind

@@ -107,7 +107,7 @@ interface Found {
 const pathOf = ({ path }: Found): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
 
 /** An id, a number, a reference or a receipt, of whichever account. */
-export function OperatorSearch() {
+function OperatorSearch() {
   const [text, setText] = useState('')
   const [found, setFound] = useState<readonly Found[] | null>(null)
   const [opened, setOpened] = useState<{ found: Found; body: unknown } | null>(null)

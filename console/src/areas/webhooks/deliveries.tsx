@@ -94,7 +94,7 @@ const pages: readonly [prefix: string, page: string][] = [
 ]
 
 /** What an event is about, as a link where it has a page. */
-export function About({ id }: { id: string }) {
+function About({ id }: { id: string }) {
   const [, page] = pages.find(([prefix]) => id.startsWith(prefix)) ?? []
   if (page === undefined) return <span class="mono cut">{id}</span>
   return (
