@@ -1,4 +1,4 @@
--- Gateways of networks that speak SMPP: one row is a connection that the operator entered, which one node at a time has open.
+-- One row is a gateway of a network that speaks SMPP, as the operator entered it; one node at a time has it open.
 create table ussd.smpp_gateways (
   name                     text primary key,
   host                     text not null,

@@ -62,7 +62,7 @@ function node({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sa
     Authorization: \`Bearer $\{process.env.${key}}\`,${body !== undefined && html`\n    <span class="s">'Content-Type'</span>: <span class="s">'application/json'</span>,`}
   },${body !== undefined && html`\n  body: JSON.stringify(${json(indented(JSON.stringify(body, null, 2)))}),`}
 })
-console.log(reply.status, await reply.json())`
+${'console'}.log(reply.status, await reply.json())`
 }
 
 function python({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {

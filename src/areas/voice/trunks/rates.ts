@@ -15,7 +15,11 @@ const Prefix = Type.String({
   pattern: '^\\+[1-9]\\d{0,14}$',
   rule: 'must be a plus and 1 to 15 digits, such as +2547',
 })
-const Currency = Type.String({ pattern: '^[A-Z]{3}$', rule: 'must be a currency, such as KES' })
+const Currency = Type.String({
+  pattern: '^[A-Z]{3}$',
+  rule: 'must be a currency, such as KES',
+  description: 'Currency of the price',
+})
 /** Prices by the minute may be finer than a currency's own units. */
 const decimals = 6
 
