@@ -72,7 +72,7 @@ const remove = writeAcross({
   scope: 'operator',
   params: Type.Object({
     prefix: Type.String({ description: 'With the plus written %2B' }),
-    currency: Type.String(),
+    currency: Type.String({ description: 'Of the price, such as KES' }),
   }),
   needs: 'nothing',
   reply: { status: 200, schema: Deleted },
