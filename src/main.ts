@@ -254,17 +254,20 @@ function rolesOf(text: string): Partial<Config> {
 
 /** The command of these words, and the words that stand where its usage has angle brackets. */
 function find([name = 'serve', ...rest]: readonly string[]): { command: Command; given: string[] } {
-  const command = commands.find(({ usage }) => usage.split(' ')[0] === name)
-  if (!command) throw new ConfigError(`There is no command ${name}: \`npm start -- --help\` lists what there is.`)
-  const [, ...wanted] = command.usage.split(' ')
-  const isOpen = (index: number): boolean => wanted[index]?.startsWith('<') ?? false
-  const fits = rest.length === wanted.length && rest.every((word, index) => isOpen(index) || word === wanted[index])
-  if (!fits) throw new ConfigError(`Usage: npm start -- ${command.usage}`)
-  return { command, given: rest.filter((_, index) => isOpen(index)) }
+  const named = commands.filter(({ usage }) => usage.split(' ')[0] === name)
+  if (named.length === 0)
+    throw new ConfigError(`There is no command ${name}: \`npm start -- --help\` lists what there is.`)
+  for (const command of named) {
+    const [, ...wanted] = command.usage.split(' ')
+    const isOpen = (index: number): boolean => wanted[index]?.startsWith('<') ?? false
+    const fits = rest.length === wanted.length && rest.every((word, index) => isOpen(index) || word === wanted[index])
+    if (fits) return { command, given: rest.filter((_, index) => isOpen(index)) }
+  }
+  throw new ConfigError(`Usage: npm start -- ${named.map(({ usage }) => usage).join(', or ')}`)
 }
 
 function help(): string {
-  const list = commands.map(({ usage, summary }) => `  ${usage.padEnd(18)}${summary}`)
+  const list = commands.map(({ usage, summary }) => `  ${usage.padEnd(27)}${summary}`)
   return `Pamoja ${packageVersion()}: communications and payments behind one API.
 
 Usage: npm start -- [command] [--roles api,dispatch,...]
