@@ -77,16 +77,29 @@ async function keepAlive(client: Client, wanted: number): Promise<number> {
     while (begun < wanted) {
       const n = begun++
       const phone = `+2557${String(10_000_000 + n)}`
-      await client.post('/v1/ussd/callback', {
+      const { status, text } = await client.post('/v1/ussd/callback', {
         session_id: `k-${n}`,
         phone,
         shortcode,
         type: 'initiation',
         input: null,
       })
+      if (status !== 200) throw new Error(`a session was refused with ${status} ${text}`)
     }
   }
   await Promise.all(Array.from({ length: 64 }, worker))
-  const last = await client.get(`/v1/ussd/analytics?metrics=sessions&shortcode=${encodeURIComponent(shortcode)}`)
-  return Math.min(begun, last.body.sessions)
+  return countAlive(client)
+}
+
+/** Those that were begun to be kept and have not ended, page by page: the figures of the account count every session. */
+async function countAlive(client: Client): Promise<number> {
+  let alive = 0
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { status, body, text } = await client.get(`/v1/ussd/sessions?status=active&limit=200${after}`)
+    if (status !== 200) throw new Error(`sessions were listed with ${status} ${text}`)
+    alive += body.data.filter(({ phone }: { phone: string }) => phone.startsWith('+2557')).length
+    cursor = body.next_cursor
+  }
+  return alive
 }

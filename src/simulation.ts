@@ -15,6 +15,7 @@ import { simulatedMail } from './simulation/mail.ts'
 import { simulatedMessageCentre } from './simulation/message-centre.ts'
 import { simulatedMessenger } from './simulation/messenger.ts'
 import { simulatedPayments } from './simulation/payments.ts'
+import { simulatedRegistry } from './simulation/registry.ts'
 import type { Starter } from './simulation/starter.ts'
 import { simulatedTelephones } from './simulation/telephones.ts'
 import { simulatedUssdNetwork } from './simulation/ussd-network.ts'
@@ -27,6 +28,7 @@ const starters: readonly Starter[] = [
   simulatedMail,
   simulatedMessenger,
   simulatedUssdNetwork,
+  simulatedRegistry,
 ]
 
 type Stops = (() => Promise<void> | void)[]

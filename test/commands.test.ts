@@ -5,7 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { settings } from '../src/config.ts'
+import { root } from '../src/platform/root.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -47,6 +49,8 @@ test('--help lists every command and every setting, and --version is a version',
     'restore <file>',
     'reset',
     'ledger verify',
+    'identity verify-audit',
+    'identity calibrate <file>',
     'keys rotate',
     'operator key',
     'mnp import <file>',
@@ -115,6 +119,34 @@ test('openapi prints what a node serves, and operator key makes a key that works
   assert.equal((await operator.get('/v1/operator/system')).status, 200)
   assert.match(stderr, new RegExp(`the account ${running.credentials.account_id},`))
   await end(running)
+})
+
+test('identity verify-audit holds beside a running node, and finds the entry that somebody changed', async () => {
+  const running = await serveWith(newKey)
+  const scored = await running.client.post('/v1/identity/risk-score', { email: 'ada@mailinator.com' })
+  assert.equal(scored.status, 200, scored.text)
+  assert.equal((await command(['identity', 'verify-audit'], newKey)).stdout, '1 chains, 1 entries: every one holds.\n')
+  await database.sql(`update identity.audit set details = '{"risk_score": 0}'`)
+  const { code, stdout } = await run(['identity', 'verify-audit'], on(newKey))
+  assert.equal(code, 1)
+  assert.match(stdout, new RegExp(`^${scored.body.risk_id}: .*\\n1 chains, 1 entries: NOT every one holds.\\n$`))
+  await end(running)
+})
+
+test('identity calibrate measures pairs of an operator’s own, group by group', async () => {
+  const file = join(home.path, 'pairs.csv')
+  const face = (name: string) => fileURLToPath(new URL(`src/areas/identity/specimens/${name}.jpg`, root))
+  const lines = [
+    `${face('face_a')},${face('face_a2')},same,one`,
+    `${face('face_a')},${face('face_b')},different,one`,
+    `${face('no_face')},${face('face_b')},different,two`,
+    `${file},${face('face_b')},different,two`,
+  ]
+  await writeFile(file, lines.join('\n'))
+  const { stdout } = await command(['identity', 'calibrate', file], newKey)
+  assert.match(stdout, /^group +same +different +FMR +FNMR +threshold/)
+  assert.match(stdout, /^one +1 +1 +0\.0000 +0\.0000 +0\.\d{3}/m)
+  assert.match(stdout, /Unusable pairs: 2\.\n$/)
 })
 
 test('a backup of a running installation becomes another one, with the same keys and money', async () => {

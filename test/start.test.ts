@@ -247,8 +247,8 @@ test('npm start reads .env, and a second node leaves credentials.json to the fir
     const second = new Program({ environment: beside })
     await second.prints('Ctrl-C stops it')
     assert.equal(await readFile(file, 'utf8'), written)
-    const [, own = ''] = /Written to +(\S+)/.exec(second.stdout) ?? []
-    assert.match(own, /credentials-\d+\.json$/)
+    const [, name = ''] = /Written to +\S*(credentials-\d+\.json)\n/.exec(second.stdout) ?? []
+    const own = join(place.path, 'home', name)
     const [one, other]: Credentials[] = [JSON.parse(written), JSON.parse(await readFile(own, 'utf8'))]
     assert.deepEqual([other?.api_key, other?.base_url === one?.base_url], [one?.api_key, false])
     assert.equal((await second.stop()).code, 0)

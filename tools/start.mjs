@@ -4,7 +4,7 @@
 // time with a thread on another core for 60 ms. With 256 MB to fill first it is once in half a minute.
 
 import { existsSync } from 'node:fs'
-import { prepare } from './bootstrap.mjs'
+import { addLaterBeside, prepare } from './bootstrap.mjs'
 
 process.setSourceMapsEnabled(true)
 // What the environment says already, wins.
@@ -20,5 +20,6 @@ const isReady = await prepare(process.argv[2]).then(
 )
 if (isReady) {
   const { run } = await import('../dist/program/main.js')
+  if ((process.argv[2] ?? 'serve') === 'serve') addLaterBeside()
   await run(process.argv.slice(2))
 }

@@ -32,6 +32,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
     live: 'payout.',
     columns: [
       created,
+      { name: 'Payout', field: 'payout_id', as: 'mono', to: '/payouts/' },
       state,
       amount,
       { name: 'Fee', field: 'fee', as: 'money' },

@@ -21,7 +21,7 @@ const places: readonly [prefix: string, place: (id: string) => string][] = [
   ['pay_', (id) => `/payments/${id}`],
   ['frl_', (id) => `/rules/${id}`],
   ['evt_', () => '/events'],
-  ['po_', () => '/payouts'],
+  ['po_', (id) => `/payouts/${id}`],
 ]
 
 const idForm = /^[a-z]{2,4}_[0-9a-z]{26}$/

@@ -12,6 +12,7 @@ import { Overview } from './areas/overview/overview.tsx'
 import { AskForPayment } from './areas/payments/ask.tsx'
 import { PaymentPage } from './areas/payments/payment.tsx'
 import { Payments } from './areas/payments/payments.tsx'
+import { PayoutPage } from './areas/payments/payout.tsx'
 import { RulePage } from './areas/payments/rule.tsx'
 import { MessagePage } from './areas/sms/message.tsx'
 import { Messages } from './areas/sms/messages.tsx'
@@ -110,6 +111,7 @@ const pages: Readonly<Record<string, (id: string, session: Session) => VNode>> =
 function pageOf(first: string, id: string, session: Session): VNode {
   const { email, operator } = session.member
   if (first === 'rules' && id) return <RulePage id={id} />
+  if (first === 'payouts' && id) return <PayoutPage id={id} />
   const list = Object.hasOwn(lists, first) ? lists[first] : undefined
   if (list) return <ListPage {...list} email={email} />
   const page = Object.hasOwn(pages, first) ? pages[first] : undefined

@@ -17,6 +17,11 @@ const lastMs = 2 ** 48 - 1
 /** What a movement is -> how it is known. The first that holds counts. */
 const kinds = {
   usage_sms: `t.credit = 'revenue:sms'`,
+  usage_messenger: `t.credit = 'revenue:messenger'`,
+  usage_email: `t.credit = 'revenue:email'`,
+  usage_voice: `t.credit = 'revenue:voice'`,
+  usage_ussd: `t.credit = 'revenue:ussd'`,
+  usage_identity: `t.credit = 'revenue:identity'`,
   payout: `t.step like 'payout:settle%' and t.debit = 'wallet'`,
   payout_fee: `t.step like 'payout:fee%' and t.debit = 'wallet'`,
   payout_reversal: `t.reverses like 'payout:%'`,
@@ -32,6 +37,11 @@ export type EntryType = keyof typeof kinds
 
 export const entryTypes = [
   'usage_sms',
+  'usage_messenger',
+  'usage_email',
+  'usage_voice',
+  'usage_ussd',
+  'usage_identity',
   'payout',
   'payout_fee',
   'payout_reversal',

@@ -22,7 +22,7 @@ import { leave } from './http/leaving.ts'
 import { Methods } from './http/methods.ts'
 import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
-import { handleStream } from './http/stream-requests.ts'
+import { handleStream, wantsMessages } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
 import type { Route } from './route.ts'
@@ -114,7 +114,8 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },
         handler: traced(app, (request, reply) => {
-          if (route.kind === 'stream') return handleStream(app, streams, compiled, request, reply)
+          if (route.kind === 'stream' || wantsMessages(route, request))
+            return handleStream(app, streams, compiled, request, reply)
           if (route.kind === 'download') return handleDownload(app, compiled, request, reply)
           return handle(app, compiled, request, reply)
         }),
@@ -182,6 +183,10 @@ async function handle(
   const key = route.method === 'GET' ? null : keyOf(request.headers['idempotency-key'], request.body)
   if (key === null) {
     const input = checked(compiled, request, reply)
+    if (route.kind === 'read' && route.csv && wantsCsv(request, input)) {
+      const table = route.csv(await route.handle(app, input, caller))
+      return reply.header('content-type', 'text/csv; charset=utf-8').send(table)
+    }
     if (route.reply.list && wantsCsv(request, input)) return sendCsv(app, compiled, input, caller, reply)
     return send(compiled, request, reply, await execute(app, compiled, input, caller))
   }

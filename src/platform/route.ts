@@ -154,7 +154,14 @@ type Handled<R extends TSchema, L extends boolean> = Promise<L extends true ? Pa
 
 export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
   (
-    | { kind: 'read'; handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown> }
+    | {
+        kind: 'read'
+        handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
+        /** The reply as a CSV file, for whoever prefers that. Lists have one without it. */
+        csv?(reply: unknown): string
+        /** The reply again and again, for whoever asks with `stream=1` and accepts server-sent events. */
+        messages?: Messages
+      }
     | {
         kind: 'write'
         /** Its transaction is not only about the caller's tenant. */
@@ -221,6 +228,14 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
       }
   )
 
+/** Messages of a stream, for as long as somebody reads them. */
+export type Messages = (
+  app: App,
+  input: Input<TSchema, TSchema, TSchema>,
+  caller: Caller,
+  reader: Reader,
+) => Promise<AsyncIterable<Message>>
+
 /** What is stored in the transaction of a write once its answer is known. */
 export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
 
@@ -242,6 +257,8 @@ export function read<
 >(
   declaration: Declaration<P, Q, B, R> & {
     handle(app: App, input: Input<P, Q, B>, caller: Caller): Handled<R, false>
+    csv?(reply: Static<R>): string
+    messages?(app: App, input: Input<P, Q, B>, caller: Caller, reader: Reader): Promise<AsyncIterable<Message>>
   },
 ): Route {
   return { kind: 'read', ...declaration }

@@ -2,7 +2,6 @@
 // A timeline as it is read over the API, the same for everything that has one. PDUs come with their fields, and where in their
 // octets each of them lies.
 import { type Static, Type } from 'typebox'
-import { readFields } from '../protocols/smpp/fields.ts'
 import { At, Nullable, OneOf } from './schema.ts'
 import type { Told } from './timeline.ts'
 
@@ -22,7 +21,7 @@ const Pdu = Type.Object(
   { title: 'TimelinePdu' },
 )
 
-export const TimelineFrame = Type.Object(
+const TimelineFrame = Type.Object(
   {
     at: At(),
     kind: OneOf(['request', 'state', 'smpp', 'provider', 'callback', 'webhook']),
@@ -44,11 +43,20 @@ export const TimelineRecord = Type.Object(
   { title: 'Timeline' },
 )
 
-export function timelineRecord(id: string, told: readonly Told[]): Static<typeof TimelineRecord> {
-  return { id, frames: told.map(frameOf) }
+type Fields = readonly { name: string; start: number; length: number; value: string }[]
+
+/** Reads the octets of a PDU, for areas whose frames have some; null when they are none. */
+type ReadPdu = (octets: Buffer) => { readonly command: string; readonly fields: Fields } | null
+
+export function timelineRecord(
+  id: string,
+  told: readonly Told[],
+  readPdu: ReadPdu = () => null,
+): Static<typeof TimelineRecord> {
+  return { id, frames: told.map((frame) => frameOf(frame, readPdu)) }
 }
 
-function frameOf({ isOk, durationMs, request, answer, ...rest }: Told): Static<typeof TimelineFrame> {
+function frameOf({ isOk, durationMs, request, answer, ...rest }: Told, readPdu: ReadPdu): Static<typeof TimelineFrame> {
   const isOctets = rest.kind === 'smpp'
   return {
     ...rest,
@@ -56,11 +64,11 @@ function frameOf({ isOk, durationMs, request, answer, ...rest }: Told): Static<t
     duration_ms: durationMs,
     request: isOctets ? null : request,
     answer: isOctets ? null : answer,
-    pdus: isOctets ? [request, answer].flatMap(pduOf) : [],
+    pdus: isOctets ? [request, answer].flatMap((hex) => pduOf(hex, readPdu)) : [],
   }
 }
 
-function pduOf(hex: string | null): Static<typeof Pdu>[] {
-  const read = hex === null ? null : readFields(Buffer.from(hex, 'hex'))
+function pduOf(hex: string | null, readPdu: ReadPdu): Static<typeof Pdu>[] {
+  const read = hex === null ? null : readPdu(Buffer.from(hex, 'hex'))
   return read && hex !== null ? [{ command: read.command, hex, fields: [...read.fields] }] : []
 }

@@ -15,12 +15,12 @@ const maxRows = 500
 const maxWaiting = 10_000
 /** Frames of one thing: a carrier that is asked again and again must not fill the table. */
 const mostOfOne = 100
-/** Things whose frames are counted; the oldest are forgotten. */
+/** Things whose frames are counted; beyond it counting begins anew. */
 const mostCounted = 20_000
 const maxTextLength = 4_096
 const mask = '[redacted]'
 
-export type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
+type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
 
 export interface Frame {
   readonly kind: FrameKind
@@ -123,10 +123,8 @@ export class Timeline {
 
   #counted(resource: string): boolean {
     const count = (this.#counts.get(resource) ?? 0) + 1
-    if (this.#counts.size >= mostCounted) {
-      const [oldest] = this.#counts.keys()
-      if (oldest !== undefined) this.#counts.delete(oldest)
-    }
+    // All at once: taking the oldest from a map again and again walks over those that were taken before.
+    if (this.#counts.size >= mostCounted) this.#counts.clear()
     this.#counts.set(resource, count)
     return count <= mostOfOne
   }
@@ -184,7 +182,8 @@ export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject
   const states = subject.states.map(({ at, state, note }): Told => {
     return { ...nothing, at, kind: 'state', title: state, status: note, isOk: state === 'failed' ? false : null }
   })
-  const told = [...request, ...states, ...frames.map(toldOf)]
+  // Of what happened in the same millisecond, what was said comes before the state that followed from it.
+  const told = [...request, ...frames.map(toldOf), ...states]
   return told.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
@@ -215,7 +214,7 @@ function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
 }
 
 const secretNames =
-  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|api_?key/i
+  /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|(api|merchant)_?key|^sign$/i
 
 /** What was said, as JSON without what nobody may read again: secrets by their names, and numbers of cards. */
 export function redacted(value: unknown): string | null {

@@ -17,7 +17,7 @@ export const payerKeyHeader = 'x-simulator-key'
 /** What a payer does with the prompt. */
 export type PayerAnswer = 'paid' | 'declined' | 'wrong_pin'
 
-export const payerAnswers: readonly PayerAnswer[] = ['paid', 'declined', 'wrong_pin']
+const payerAnswers: readonly PayerAnswer[] = ['paid', 'declined', 'wrong_pin']
 
 export function isPayerAnswer(value: unknown): value is PayerAnswer {
   return payerAnswers.some((answer) => answer === value)

@@ -7,8 +7,13 @@ import { AcquirerSimulator } from '../simulators/acquirer.ts'
 import { AirtelSimulator } from '../simulators/airtel.ts'
 import { BankSimulator } from '../simulators/bank.ts'
 import { DarajaSimulator } from '../simulators/daraja.ts'
+import { EcocashSimulator } from '../simulators/ecocash.ts'
 import { MomoSimulator } from '../simulators/momo.ts'
+import { MpesaOpenSimulator } from '../simulators/mpesa-open.ts'
+import { OrangeMoneySimulator } from '../simulators/orange-money.ts'
 import type { ProviderServerOptions } from '../simulators/provider-server.ts'
+import { TelebirrSimulator } from '../simulators/telebirr.ts'
+import { WaveSimulator } from '../simulators/wave.ts'
 import { host, type Running, type Surroundings, starter } from './starter.ts'
 
 /** Starts a provider; what it gives is what an operator would enter for an account with it. */
@@ -19,6 +24,11 @@ const providers: Readonly<Record<string, readonly [journal: string, start: Start
   mpesa: ['daraja', daraja],
   mtn_momo: ['momo', momo],
   airtel_money: ['airtel', airtel],
+  orange_money: ['orange-money', orangeMoney],
+  wave: ['wave', wave],
+  telebirr: ['telebirr', telebirr],
+  vodacom_mpesa: ['mpesa-open', mpesaOpen],
+  ecocash: ['ecocash', ecocash],
   bank: ['bank', bank],
   acquirer: ['acquirer', acquirer],
 }
@@ -111,6 +121,75 @@ async function airtel(options: ProviderServerOptions): ReturnType<Start> {
         return simulator.payouts.publicKey
       },
     },
+    stop: () => simulator.stop(),
+  }
+}
+
+async function orangeMoney(options: ProviderServerOptions): ReturnType<Start> {
+  const [clientId, clientSecret, merchantKey] = [secret(), secret(), secret()]
+  const simulator = await OrangeMoneySimulator.start({ ...options, clientId, clientSecret, merchantKey })
+  return {
+    gives: {
+      base_url: urlOf(simulator),
+      webpay_market: OrangeMoneySimulator.market,
+      client_id: clientId,
+      client_secret: clientSecret,
+      merchant_key: merchantKey,
+    },
+    stop: () => simulator.stop(),
+  }
+}
+
+async function wave(options: ProviderServerOptions): ReturnType<Start> {
+  const apiKey = secret()
+  const simulator = await WaveSimulator.start({ ...options, apiKey })
+  return { gives: { base_url: urlOf(simulator), wave_api_key: apiKey }, stop: () => simulator.stop() }
+}
+
+async function telebirr(options: ProviderServerOptions): ReturnType<Start> {
+  const [fabricAppId, appSecret, merchantAppId, merchantCode] = [secret(), secret(), '850259717365760', '500001']
+  const simulator = await TelebirrSimulator.start({
+    ...options,
+    ...{ fabricAppId, appSecret, merchantAppId, merchantCode },
+  })
+  return {
+    gives: {
+      base_url: urlOf(simulator),
+      checkout_url: simulator.pageUrl,
+      merchant_app_id: merchantAppId,
+      merchant_code: merchantCode,
+      fabric_app_id: fabricAppId,
+      app_secret: appSecret,
+      get private_key() {
+        return simulator.privateKey
+      },
+    },
+    stop: () => simulator.stop(),
+  }
+}
+
+async function mpesaOpen(options: ProviderServerOptions): ReturnType<Start> {
+  const [apiKey, serviceProviderCode] = [secret(), '000000']
+  const simulator = await MpesaOpenSimulator.start({ ...options, apiKey, serviceProviderCode })
+  return {
+    gives: {
+      base_url: urlOf(simulator),
+      open_api_market: MpesaOpenSimulator.market,
+      service_provider_code: serviceProviderCode,
+      open_api_key: apiKey,
+      get open_api_public_key() {
+        return simulator.publicKey
+      },
+    },
+    stop: () => simulator.stop(),
+  }
+}
+
+async function ecocash(options: ProviderServerOptions): ReturnType<Start> {
+  const apiKey = secret()
+  const simulator = await EcocashSimulator.start({ ...options, apiKey })
+  return {
+    gives: { base_url: urlOf(simulator), ecocash_mode: EcocashSimulator.mode, ecocash_api_key: apiKey },
     stop: () => simulator.stop(),
   }
 }

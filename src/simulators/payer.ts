@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What payers do, the same for every mobile-money provider: the last four digits of the payer's number decide; everybody
-// else pays after about two seconds.
+// else pays after about two seconds. Who is sent to a page gives the number there, and pays or does not at once.
 
 /** How long a payer thinks, and how long a prompt stays open. */
 const thinksMs = 2_000
@@ -56,6 +56,18 @@ export function playOf(phone: string): Play | null {
   const ending = phone.slice(-4)
   const known = Object.hasOwn(plays, ending) ? plays[ending] : undefined
   return known === undefined ? paying : known
+}
+
+/** What a connection does where the provider is told no number: the end of the amount decides, as that of a number would. */
+export function faultOf(amount: string): Pick<Play, 'cut' | 'lost' | 'unavailable'> {
+  const play = plays[`00${/(\d\d)(\.\d*)?$/.exec(amount)?.[1] ?? ''}`]
+  return play?.cut || play?.lost || play?.unavailable ? play : {}
+}
+
+/** What a payer does who was sent to a page: pays as its number says, or gives up. Null while nothing is decided. */
+export function playOnPage({ decision, phone }: { decision?: unknown; phone?: unknown }): Play | null {
+  if (decision === 'abandon') return { ...paying, ending: 'declined' }
+  return decision === 'approve' ? playOf(String(phone)) : null
 }
 
 /** What somebody does who answers the prompt by hand. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every simulated payment provider has: a real port that takes JSON, time that passes as fast as it should, and calls
+// What every simulated payment provider has: a real port that takes JSON and forms, time that passes as fast as it should, and calls
 // to whoever wants to be told.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -41,7 +41,7 @@ export interface Asked {
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
-  /** The members of the JSON object that came; none without a body, null when it was no object. */
+  /** The members of the JSON object, or of the form, that came; none without a body, null when it was no object. */
   body: Record<string, unknown> | null
 }
 
@@ -178,7 +178,10 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
       chunks.push(bytes)
     }
     if (size === 0) return {}
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    const text = Buffer.concat(chunks).toString()
+    if (request.headers['content-type']?.startsWith('application/x-www-form-urlencoded'))
+      return Object.fromEntries(new URLSearchParams(text))
+    const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? { ...value } : null
   } catch {
     return null

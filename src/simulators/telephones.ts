@@ -53,6 +53,10 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     network.answer(phone)
     network.say(phone, greeting())
   },
+  '09': (network, phone) => {
+    network.answer(phone)
+    network.after(phone, 500, () => network.fallSilent(phone))
+  },
 }
 
 /** A voice for someone who has none: noise that comes and goes as syllables do, then a beep. */
@@ -200,6 +204,11 @@ export class TelephoneSimulator {
       })
     if (this.ports.has(phone.leg)) play()
     else this.after(phone, 100, play)
+  }
+
+  /** Sends no audio any more, and does not hang up: a phone whose connection is lost. */
+  fallSilent(phone: Phone): void {
+    if (this.ports.delete(phone.leg)) this.engine.close(phone.leg)
   }
 
   private over(phone: Phone): void {

@@ -4,7 +4,7 @@
 import type { SubmitSm } from '../protocols/smpp/pdu.ts'
 import { Smsc, type SmscSession, type SubmitAnswer } from '../protocols/smpp/session.ts'
 import { commandStatus } from '../protocols/smpp/status.ts'
-import { dialogsOf, standardProfile, type UssdOp, ussdOf, ussdPdu } from '../protocols/smpp/ussd.ts'
+import { dialogsOf, standardProfile, type UssdOp, type UssdProfile, ussdOf, ussdPdu } from '../protocols/smpp/ussd.ts'
 
 const maxHandsets = 100_000
 const maxSequence = 127
@@ -43,6 +43,10 @@ export interface UssdNetworkOptions {
   readonly port?: number
   readonly systemId: string
   readonly password: string
+  /** How it speaks, where that is not as the standard says. */
+  readonly profile?: UssdProfile
+  /** It doubts every answer that it gets, and says everything twice. */
+  readonly repeats?: boolean
 }
 
 export class UssdNetworkSimulator {
@@ -67,6 +71,10 @@ export class UssdNetworkSimulator {
     return simulator
   }
 
+  get #profile(): UssdProfile {
+    return this.#options.profile ?? standardProfile
+  }
+
   get port(): number {
     return this.#smsc?.port ?? 0
   }
@@ -77,6 +85,7 @@ export class UssdNetworkSimulator {
     if (!session) throw new Error('no session that receives USSD is bound')
     const handset = this.#open(phone, dialled, session, this.#nextDialog())
     const status = await this.#say(handset, 'dialled', dialled)
+    if (this.#options.repeats) await this.#say(handset, 'dialled', dialled)
     return { dialog: handset.dialog, status }
   }
 
@@ -88,7 +97,7 @@ export class UssdNetworkSimulator {
     handset.sequence = (handset.sequence + 1) & maxSequence
     const status = await this.#say(handset, 'answered', text)
     // The gateway of 06 doubts every answer that it gets.
-    if (nnOf(phone) === '06') await this.#say(handset, 'answered', text)
+    if (this.#options.repeats || nnOf(phone) === '06') await this.#say(handset, 'answered', text)
     return status
   }
 
@@ -135,7 +144,7 @@ export class UssdNetworkSimulator {
   }
 
   #nextDialog(): number {
-    this.#dialogs = (this.#dialogs + 1) % dialogsOf(standardProfile)
+    this.#dialogs = (this.#dialogs + 1) % dialogsOf(this.#profile)
     return this.#dialogs
   }
 
@@ -152,7 +161,7 @@ export class UssdNetworkSimulator {
 
   /** A screen came. */
   #take(session: SmscSession, message: SubmitSm): SubmitAnswer {
-    const said = ussdOf(message, 'destination')
+    const said = ussdOf(message, 'destination', this.#profile)
     if (!said) return { status: commandStatus.ESME_RINVSERTYP, messageId: '' }
     const { op, phone, code, dialog, text } = said
     if (nnOf(phone) === '04') return { status: commandStatus.ESME_RSUBMITFAIL, messageId: '' }
@@ -184,7 +193,10 @@ export class UssdNetworkSimulator {
         .replace(/[^\d*]/g, '')
         .replace(/^\*|\*$/g, '')
         .split('*')[0] ?? ''
-    return session.deliver(ussdPdu({ op, dialog, sequence, phone, code: digits, text }, 'source'))
+    // Whoever is bound now, where the session that the dialog began over is gone, or only sends.
+    const via = session.receives && this.#smsc?.sessions.has(session) ? session : this.#receiver()
+    if (!via) return Promise.reject(new Error('no session that receives USSD is bound'))
+    return via.deliver(ussdPdu({ op, dialog, sequence, phone, code: digits, text }, 'source', this.#profile))
   }
 }
 

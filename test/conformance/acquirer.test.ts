@@ -326,7 +326,7 @@ function authorisation({ number = '4242424242424242', captures = true } = {}): A
     captures,
     challenges: false,
     keeps: false,
-    returnUrl: 'https://127.0.0.1:9/3ds/AAAA/return',
+    returnUrl: 'https://127.0.0.1:9/go/AAAA/return',
     notifyUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
     description: 'Order 77',
   }

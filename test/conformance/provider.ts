@@ -67,9 +67,9 @@ export async function startScripted(answers: readonly (Answer | 'silence')[]): P
   const keys: string[] = []
   const server = createServer((request, response) => {
     request.resume()
-    if (/oauth|token/.test(request.url ?? '')) {
+    if (/oauth|token|getSession/.test(request.url ?? '')) {
       asked.tokens++
-      return void response.end('{"access_token":"t"}')
+      return void response.end('{"access_token":"t","token":"Bearer t","output_SessionID":"t"}')
     }
     asked.requests++
     keys.push(String(request.headers['idempotency-key']))

@@ -99,7 +99,6 @@ export async function startPostfix(domain: string, relayTo: number | null = null
   await chown(join(dir, 'data'), owner, owner)
   await writeFile(join(config, 'main.cf'), mainCf({ dir, mail, domain, uid, gid, relayTo }))
   await writeFile(join(config, 'master.cf'), masterCf(port))
-  await runProgram('postfix', ['-c', config, 'set-permissions'])
   const started = await runProgram('postfix', ['-c', config, 'start'])
   if (started.code !== 0) throw new Error(`Postfix does not start: ${started.said}`)
   await eventually(() => isListening(port), 'Postfix to listen')

@@ -128,7 +128,7 @@ test('cards are sent wrongly: in other fields, to other routes, and in bodies th
     await client.get(`/v1/payments/transactions?reference=${newNumber()}&limit=${newNumber()}`)
     const headers = { authorization: `Bearer ${newNumber()}`, 'x-request-id': newNumber(), cookie: newNumber() }
     await client.get('/v1/payments/methods', { headers })
-    await client.request('POST', `/3ds/${newNumber()}`, { raw: `decision=${newNumber()}` })
+    await client.request('POST', `/go/${newNumber()}`, { raw: `decision=${newNumber()}` })
     const invoice = await invoicePage()
     const { cvv } = newCard()
     for (const fields of [
@@ -165,7 +165,7 @@ test('and are nowhere afterwards', async () => {
     await client.get('/v1/payments/transactions?limit=1')
     await client.get('/pay/none/none?payment_id=none')
     await client.request('POST', '/pay/none/none', { raw: 'a=b' })
-    await client.request('POST', '/3ds/none', { raw: 'decision=none' })
+    await client.request('POST', '/go/none', { raw: 'decision=none' })
   }
   const places = new Map<string, Buffer>()
   places.set('what receivers were told', Buffer.from(JSON.stringify(receiver.received)))

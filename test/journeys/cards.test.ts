@@ -216,7 +216,7 @@ test('any card can be made to prove its owner, and without a return_url the paye
   const { body: paid } = await client.get(`/v1/payments/${asked.body.payment_id}`)
   assert.deepEqual([ended.status, ended.location, paid.status], [303, paid.receipt_url, 'completed'])
   assert.match((await browse('GET', paid.receipt_url)).text, /Receipt/)
-  assert.equal((await browse('GET', `${world.node.url}/3ds/nonsense`)).status, 404)
+  assert.equal((await browse('GET', `${world.node.url}/go/nonsense`)).status, 404)
   assert.equal((await browse('GET', `${asked.body.redirect_url.slice(0, -4)}AAAA`)).status, 404)
 })
 
@@ -227,20 +227,23 @@ test('the page has its time, and a real bank is somewhere else', async () => {
     return (await client.post('/v1/payments', body)).body
   }
   const late = await challenged()
-  const past = `update payments.attempts set created_at = created_at - interval '15 minutes' where payment_id = $1`
+  const past = `update payments.payments set expires_at = expires_at - interval '15 minutes' where id = $1`
   await sql.query(past, [uuidOf('payment', late.payment_id)])
   for (const method of ['GET', 'POST'])
     assert.equal((await browse(method, late.redirect_url, 'decision=approve')).status, 410)
   const real = await challenged()
   const id = uuidOf('payment', real.payment_id)
-  const { rows } = await sql.query('select challenge_url from payments.cards where payment_id = $1', [id])
-  await sql.query(`update payments.cards set challenge_url = 'https://bank.example/acs' where payment_id = $1`, [id])
+  const { rows } = await sql.query(`select details->>'page_url' as page_url from payments.payments where id = $1`, [id])
+  await sql.query(
+    `update payments.payments set details = details || '{"page_url": "https://bank.example/acs"}' where id = $1`,
+    [id],
+  )
   const sentOn = await browse('GET', real.redirect_url)
   assert.deepEqual([sentOn.status, sentOn.location], [302, 'https://bank.example/acs'])
   assert.equal((await browse('POST', real.redirect_url, 'decision=approve')).status, 410, 'nobody decides here')
   const early = await browse('GET', `${real.redirect_url}/return`)
   assert.match(early.location, /status=requires_action/, 'a browser that comes back proves nothing')
-  await fetch(rows[0].challenge_url, { method: 'POST', body: '{"decision":"approve"}' })
+  await fetch(rows[0].page_url, { method: 'POST', body: '{"decision":"approve"}' })
   const back = await browse('GET', `${real.redirect_url}/return`)
   assert.deepEqual([back.status, new URL(back.location).searchParams.get('status')], [303, 'completed'])
 })
@@ -261,10 +264,10 @@ test('two who decide at once: one of them does', async () => {
 test('the acquirer tells what the payer did, and nobody else can', async () => {
   const { client } = await world.account()
   const asked = await client.post('/v1/payments', { ...order, card: { number: '4000000000003220', ...good } })
-  const { rows } = await sql.query('select challenge_url from payments.cards where payment_id = $1', [
+  const { rows } = await sql.query(`select details->>'page_url' as page_url from payments.payments where id = $1`, [
     uuidOf('payment', asked.body.payment_id),
   ])
-  const hook = asked.body.redirect_url.replace('/3ds/', '/hooks/p/')
+  const hook = asked.body.redirect_url.replace('/go/', '/hooks/p/')
   for (const signature of ['', 't=1,v1=00', `t=${Math.floor(Date.now() / 1_000)},v1=${'0'.repeat(64)}`]) {
     const forged = await browse('POST', hook, '{"type":"payment_intent.succeeded"}', {
       'acquirer-signature': signature,
@@ -273,7 +276,7 @@ test('the acquirer tells what the payer did, and nobody else can', async () => {
   }
   assert.equal((await client.get(`/v1/payments/${asked.body.payment_id}`)).body.status, 'requires_action')
   // The payer's browser never comes back.
-  await fetch(rows[0].challenge_url, { method: 'POST', body: '{"decision":"approve"}' })
+  await fetch(rows[0].page_url, { method: 'POST', body: '{"decision":"approve"}' })
   assert.equal((await settled(client, asked.body.payment_id)).status, 'completed')
 })
 

@@ -44,6 +44,11 @@ describe('the journey', { skip: withoutChromium() }, () => {
   const heading = (name: string | RegExp) => page.getByRole('heading', { name, level: 1 }).waitFor()
   const dock = () => page.getByRole('complementary', { name: 'Phone' })
   const app = (name: string) => dock().getByRole('button', { name, exact: true }).click()
+  /** PAMOJA_TEST_SHOTS=docs takes the pictures of docs/console.md anew. */
+  const shot = async (name: string): Promise<void> => {
+    const { PAMOJA_TEST_SHOTS: folder } = process.env
+    if (folder) await page.screenshot({ path: `${folder}/console-${name}.jpg`, type: 'jpeg', quality: 60 })
+  }
   const isFine = async (where: string): Promise<void> => assert.deepEqual(await accessibilityProblems(page), [], where)
 
   test('signs in and has events caught', async () => {
@@ -81,6 +86,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await main.getByRole('button', { name: 'short_message' }).first().focus()
     const lit = await main.locator('.hex .lit').allTextContents()
     assert.equal(Buffer.from(lit.join('').replace(/\s/g, ''), 'hex').toString(), text)
+    await shot('message')
     await isFine('timeline of a text')
   })
 
@@ -92,6 +98,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByRole('button', { name: 'Ask for it' }).click()
     await heading(/KES\s150\.00/)
     await dock().getByLabel('PIN', { exact: true }).fill('1234')
+    await shot('prompt')
     await isFine('the prompt')
     await dock().getByRole('button', { name: 'Approve' }).click()
     const main = page.getByRole('main')
@@ -132,6 +139,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await found.getByText(messageId, { exact: true }).waitFor()
     await found.getByRole('button', { name: `Open ${messageId}` }).click()
     await page.getByRole('figure').getByText(text).waitFor()
+    await shot('operator')
     await isFine('operator')
     for (const name of [
       'Tenants',
@@ -171,6 +179,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       await open(name)
       await heading(name)
       await page.getByRole('status').first().waitFor()
+      if (name === 'Phones') await shot('phones')
       await isFine(name)
     }
   })
@@ -188,6 +197,14 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await app('Calls')
     await dock().getByText('No calls yet').waitFor()
     await isFine('the phone')
+  })
+
+  test('sees it all on the overview', async () => {
+    await app('Texts')
+    await open('Overview')
+    await page.getByRole('main').getByRole('cell', { name: text }).first().waitFor()
+    await shot('overview')
+    await isFine('overview')
   })
 
   test('searches over everything', async () => {
@@ -221,7 +238,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     const typed = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? ''
     await page.getByLabel('Code it shows').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
     await page.getByRole('button', { name: 'Turn it on' }).click()
-    const [recovery = ''] = await page.getByRole('status').getByRole('listitem').allTextContents()
+    const recovery = (await page.getByRole('status').getByRole('listitem').first().textContent()) ?? ''
     await page.getByRole('button', { name: 'Sign out' }).click()
     const { email, password } = given()
     await page.getByLabel('E-mail address').fill(email)

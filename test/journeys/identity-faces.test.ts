@@ -13,7 +13,7 @@ let ada: Account
 
 before(async () => {
   world = await startWorld({ PAMOJA_ENGINE_PROCESSES: 1 })
-  ada = await world.account()
+  ada = await world.account({ balance: 10_000 })
 })
 after(() => world.stop())
 
@@ -99,7 +99,7 @@ test('an upload can stand for a picture, and only in its own account', async () 
   assert.equal(sent.status, 201, sent.text)
   const used = await match({ image_a: sent.body.media_id, image_b: 'sandbox:face_a2' })
   assert.equal(used.body.match, true, used.text)
-  const bea = await world.account()
+  const bea = await world.account({ balance: 10_000 })
   const stolen = await bea.client.post('/v1/identity/face-match', {
     image_a: sent.body.media_id,
     image_b: 'sandbox:face_a2',

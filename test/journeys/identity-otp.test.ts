@@ -2,7 +2,8 @@
 // One-time codes as a customer meets them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Account, startWorld, type World } from '../world.ts'
+import pg from 'pg'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let ada: Account
@@ -93,6 +94,56 @@ test('the guard stops pumping before anything is sent or paid', async () => {
   assert.deepEqual((await bea.client.get('/v1/wallet/balance')).body.balances, before.balances)
 })
 
+test('a code goes by mail, and by the messenger in a template of the account', async () => {
+  const cyd = await world.account({ balance: 100 })
+  const sendOne = (body: object) => cyd.client.post('/v1/identity/phone/send-otp', body)
+  const mailed = await sendOne({ phone: '+254711000111', channel: 'email', email: 'cyd@inbox.test', language: 'fr' })
+  assert.deepEqual([mailed.status, mailed.body.channel], [200, 'email'], mailed.text)
+  const mail = await cyd.client.get(`/v1/email/${mailed.body.message_id}`)
+  assert.equal(mail.body.subject, 'Votre code de vérification', mail.text)
+  const proved = await cyd.client.post('/v1/identity/phone/verify-otp', { otp_id: mailed.body.otp_id, code: '123456' })
+  assert.deepEqual([proved.status, proved.body.channel], [200, 'email'])
+  const passedOver = await sendOne({ phone: '+254711000112', channel: ['messenger', 'sms'] })
+  assert.deepEqual([passedOver.status, passedOver.body.channel], [200, 'sms'], passedOver.text)
+  const unreached = await sendOne({ phone: '+254700000001', channel: ['sms', 'email'], email: 'cyd@inbox.test' })
+  assert.deepEqual([unreached.status, unreached.body.channel], [200, 'email'], unreached.text)
+  const template = await cyd.client.post('/v1/messenger/templates', {
+    name: 'login_code',
+    language: 'en',
+    category: 'AUTHENTICATION',
+    components: [{ type: 'BODY', text: 'Your code is {{1}}, for you alone.' }],
+  })
+  assert.equal(template.status, 201, template.text)
+  const messaged = await eventually(async () => {
+    const sent = await sendOne({ phone: '+254711000113', channel: 'messenger' })
+    return sent.status === 200 ? sent : null
+  }, 'the template is approved')
+  assert.equal(messaged.body.channel, 'messenger')
+  const message = await cyd.client.get(`/v1/messenger/${messaged.body.message_id}`)
+  assert.deepEqual([message.status, message.body.type], [200, 'template'], message.text)
+})
+
+test('a code is spoken by a call, which knows no more than its id', async () => {
+  const dan = await world.account({ balance: 100 })
+  const called = await dan.client.post('/v1/identity/phone/send-otp', {
+    ...{ phone: '+254711000121', channel: 'voice', language: 'sw', code_length: 8 },
+  })
+  assert.deepEqual([called.status, called.body.channel], [200, 'voice'], called.text)
+  assert.match(called.body.message_id, /^call_/)
+  const call = await eventually(async () => {
+    const { body } = await dan.client.get(`/v1/voice/${called.body.message_id}`)
+    return body.ended_at && body
+  }, 'the call to end')
+  assert.deepEqual([call.to, call.status], ['+254711000121', 'completed'], JSON.stringify(call))
+  assert.ok(call.duration > 0, 'it was spoken')
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  const { rows } = await db.query('select c::text as text from voice.calls c')
+  await db.end()
+  assert.equal(rows.length, 1)
+  assert.equal(/12345678|1, 2, 3/.test(rows[0].text), false)
+})
+
 test('bad requests are refused by name and leave nothing', async () => {
   const cases: [object, number, string][] = [
     [{ phone: '0711' }, 422, 'INVALID_PHONE'],
@@ -101,7 +152,7 @@ test('bad requests are refused by name and leave nothing', async () => {
     [{ phone: '+254711000106', channel: 'pigeon' }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254711000106', channel: 'email' }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254700000001' }, 503, 'PROVIDER_UNAVAILABLE'],
-    [{ phone: '+254711000106', channel: 'voice' }, 503, 'PROVIDER_UNAVAILABLE'],
+    [{ phone: '+254711000106', channel: 'messenger' }, 503, 'PROVIDER_UNAVAILABLE'],
   ]
   for (const [body, status, code] of cases) {
     const answer = await send(body)

@@ -12,7 +12,7 @@ let ada: Account
 
 before(async () => {
   world = await startWorld({ PAMOJA_ENGINE_PROCESSES: 1 })
-  ada = await world.account()
+  ada = await world.account({ balance: 10_000 })
 })
 after(() => world.stop())
 
@@ -89,6 +89,8 @@ test('pictures that cannot be judged are refused at once, and nothing is stored'
     ],
     [{ document_front: png.toString('base64') }, 422, 'VALIDATION_ERROR'],
     [{ document_front: bomb().toString('base64') }, 422, 'IMAGE_TOO_LARGE'],
+    [{ document_front: polyglot('<script>alert(1)</script>') }, 422, 'VALIDATION_ERROR'],
+    [{ document_front: polyglot('%PDF-1.4 1 0 obj') }, 422, 'VALIDATION_ERROR'],
     [{ document_front: 'https://example.com/a.jpg' }, 422, 'VALIDATION_ERROR'],
     [{ document_type: 'library_card' }, 422, 'INVALID_DOCUMENT_TYPE'],
     [{ country: 'GH', document_type: 'national_id', document_front: 'sandbox:id_gh_front' }, 422, 'VALIDATION_ERROR'],
@@ -113,6 +115,13 @@ function bomb(): Buffer {
   header.writeUInt32BE(crc(header.subarray(4, 21)), 21)
   const rest = Buffer.from('0000000a49444154789c6300010000050001', 'hex')
   return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), header, rest])
+}
+
+/** Begins as a JPEG and goes on as something else. */
+function polyglot(rest: string): string {
+  return Buffer.concat([Buffer.from('ffd8ffe000104a4649460001', 'hex'), Buffer.from(rest.repeat(40))]).toString(
+    'base64',
+  )
 }
 
 function crc(bytes: Buffer): number {
@@ -141,15 +150,128 @@ test('cards are read on both sides, and numbers by the rules of their country', 
   assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
 })
 
-test('the registry answers as the typed number says, and an outage is waited for', async () => {
-  const asked = (document_number: string) =>
-    verify({ checks: ['document_verification', 'registry_lookup'], document_number, subject: {} })
-  assert.equal(codes((await asked('99990000')).body).includes('REGISTRY_NOT_FOUND'), true)
-  assert.equal(codes((await asked('99990001')).body).includes('REGISTRY_MISMATCH'), true)
+test('a verification is paid with its verdict, and nothing else is', async () => {
+  const fay = await world.account({ balance: 100 })
+  const wallet = async () => (await fay.client.get('/v1/wallet/balance')).body.balances[0]
+  const before = await wallet()
+  const refused = await fay.client.post('/v1/identity/verify-id', {
+    ...passport,
+    document_front: 'sandbox:passport_blurred',
+  })
+  assert.equal(refused.status, 422)
+  assert.deepEqual(await wallet(), before)
+  const { body } = await verify({}, fay)
+  assert.deepEqual([body.status, body.currency, body.cost > 0], ['verified', 'KES', true])
+  const after = await wallet()
+  assert.equal(Math.round((before.available - after.available) * 1e6), Math.round(body.cost * 1e6))
+  const scan = await fay.client.post('/v1/identity/scan-document', { document_front: 'sandbox:passport_ke' })
+  assert.equal(scan.body.cost > 0, true, scan.text)
+  const scored = await fay.client.post('/v1/identity/risk-score', { phone: '+254711000001' })
+  assert.equal(scored.body.cost > 0, true)
+  const left = await wallet()
+  assert.equal(
+    Math.round((after.available - left.available) * 1e6),
+    Math.round((scan.body.cost + scored.body.cost) * 1e6),
+  )
+  const { body: moved } = await fay.client.get('/v1/wallet/transactions?type=usage_identity')
+  assert.deepEqual(
+    moved.data.map(({ source }: { source: { id: string } }) => source.id),
+    [scored.body.risk_id, scan.body.scan_id, body.verification_id],
+  )
+  const poor = await world.account()
+  for (const [path, asked] of [
+    ['verify-id', passport],
+    ['scan-document', { document_front: 'sandbox:passport_ke' }],
+    ['face-match', { image_a: 'sandbox:face_a', image_b: 'sandbox:face_a2' }],
+    ['liveness', { method: 'passive', selfie: 'sandbox:face_a' }],
+    ['risk-score', { phone: '+254711000001' }],
+  ] as const) {
+    const answer = await poor.client.post(`/v1/identity/${path}`, asked)
+    assert.deepEqual([answer.status, answer.body.error.code], [402, 'INSUFFICIENT_BALANCE'], path)
+  }
+  assert.equal((await poor.client.get('/v1/identity/verifications')).body.data.length, 0)
+})
+
+const asked = (document_number: string, account = ada) =>
+  verify({ checks: ['document_verification', 'registry_lookup'], document_number }, account)
+
+test('the registry answers as the typed number says', async () => {
+  assert.deepEqual(codes((await asked('99990000')).body), ['REGISTRY_NOT_FOUND'])
+  assert.deepEqual(codes((await asked('99990001')).body), ['REGISTRY_MISMATCH'])
+  assert.equal((await asked('99990007')).body.stage, 'awaiting_review')
+  assert.equal((await asked('AK0123456')).body.status, 'verified')
+})
+
+test('a registry that is down is waited for a day, or said to be down at once', async () => {
+  const gus = await world.account({ balance: 100 })
+  const { body } = await asked('99990003', gus)
+  assert.deepEqual([body.status, body.stage], ['pending', 'awaiting_registry'], JSON.stringify(body))
+  const held = (await gus.client.get('/v1/wallet/balance')).body.balances[0]
+  assert.equal(held.held, body.cost, JSON.stringify(held))
+  await gus.client.post('/v1/sandbox/clock', { advance_seconds: 25 * 3_600 })
+  const read = await eventually(async () => {
+    const answer = await gus.client.get(`/v1/identity/verification/${body.verification_id}`)
+    return answer.body.stage === 'awaiting_review' ? answer.body : null
+  }, 'a person is asked')
+  assert.equal(read.status, 'pending')
+  await gus.client.patch('/v1/identity/policy', { registry_on_outage: 'fail' })
+  const failed = await asked('99990003', gus)
+  assert.deepEqual([failed.status, failed.body.error?.code], [503, 'REGISTRY_UNAVAILABLE'], failed.text)
+  assert.ok(Number(failed.headers['retry-after']) > 0)
+})
+
+test('an operator connects a registry, which is asked in its own words; the token is never shown', async () => {
+  const body = { name: 'immigration', country: 'KE', url: 'https://registry.example.com/v1', token: 'very-secret' }
+  const made = await world.operator.post('/v1/operator/identity/registries', body)
+  assert.equal(made.status, 201, made.text)
+  assert.equal((await world.operator.post('/v1/operator/identity/registries', body)).status, 409)
+  const listed = await world.operator.get('/v1/operator/identity/registries')
+  assert.equal(listed.text.includes('immigration') && !listed.text.includes('very-secret'), true)
+  assert.equal((await world.operator.delete(`/v1/operator/identity/registries/${made.body.id}`)).status, 204)
+  assert.equal((await world.operator.delete(`/v1/operator/identity/registries/${made.body.id}`)).status, 404)
+})
+
+test('whoever is on the blocklist is rejected, whatever a person decides', async () => {
+  const hal = await world.account({ balance: 100 })
+  const blocked = await hal.client.post('/v1/identity/blocklist', {
+    kind: 'document',
+    value: 'ak-0123456',
+    reason: 'forged',
+  })
+  assert.equal(blocked.status, 201, blocked.text)
+  assert.equal(blocked.text.includes('0123456'), false)
+  assert.equal((await hal.client.post('/v1/identity/blocklist', { kind: 'document', value: 'AK0123456' })).status, 409)
+  const { body } = await verify({}, hal)
+  assert.deepEqual([body.status, codes(body)], ['rejected', ['BLOCKLISTED']])
+  assert.equal(body.risk_assessment.risk_score, 100)
+  await hal.client.patch('/v1/identity/policy', { four_eyes: false })
+  const approved = await hal.client.post(`/v1/identity/verification/${body.verification_id}/review`, {
+    decision: 'approve',
+    reason: 'a friend',
+  })
+  assert.deepEqual([approved.status, approved.body.error.code], [409, 'INVALID_STATE'])
+  assert.equal((await hal.client.delete(`/v1/identity/blocklist/${blocked.body.id}`)).status, 204)
+  assert.equal((await hal.client.get('/v1/identity/blocklist')).body.data.length, 0)
+  await hal.client.post('/v1/identity/blocklist', { kind: 'phone', value: '+254 711 000 001' })
+  const scored = await hal.client.post('/v1/identity/risk-score', { phone: '+254711000001' })
+  assert.deepEqual([scored.body.risk_score, scored.body.flags.includes('subject_blocklisted')], [100, true])
+})
+
+test('a face that was verified before under another name waits for a person; other accounts are not looked at', async () => {
+  const ivy = await world.account({ balance: 100 })
+  const checks = ['document_verification', 'face_match', 'duplicate_check']
+  const person = (external_id: string) => ({ checks, selfie: 'sandbox:face_a', subject: { external_id } })
+  assert.equal((await verify(person('one'), ivy)).body.status, 'verified')
+  const second = await verify(person('two'), ivy)
+  assert.deepEqual([second.body.status, second.body.stage], ['pending', 'awaiting_review'])
+  assert.ok(second.body.risk_assessment.flags.includes('duplicate_face'))
+  assert.ok(second.body.risk_assessment.flags.includes('duplicate_document'))
+  const other = await world.account({ balance: 100 })
+  assert.equal((await verify(person('three'), other)).body.status, 'verified')
 })
 
 test('a person decides what is in doubt, and four eyes see an override', async () => {
-  const bea = await world.account()
+  const bea = await world.account({ balance: 10_000 })
   const doubtful = { country: 'KE', document_type: 'national_id', document_front: 'sandbox:id_za' }
   const { body } = await verify(doubtful, bea)
   assert.deepEqual([body.status, body.stage], ['pending', 'awaiting_review'], JSON.stringify(body))
@@ -194,7 +316,7 @@ test('an erased record cannot be read again, not even from a raw copy of the dat
 })
 
 test('time expires documents and erases pictures', async () => {
-  const cleo = await world.account()
+  const cleo = await world.account({ balance: 10_000 })
   const { body } = await verify({}, cleo)
   await cleo.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
   await doChores(world.app, identity.chores)
@@ -213,7 +335,7 @@ test('a changed audit entry is found out', async () => {
   await db.end()
   const audit = await ada.client.get(`/v1/identity/audit/${body.risk_id}`)
   assert.equal(audit.body.chain_valid, false)
-  const other = await world.account()
+  const other = await world.account({ balance: 10_000 })
   assert.equal((await other.client.get(`/v1/identity/audit/${body.risk_id}`)).status, 404)
 })
 

@@ -222,7 +222,7 @@ test('a payer who must prove who it is goes to its bank and comes back to the pa
   const sent = await submit(world.stranger, path, { method: 'card', ...visa, number: '4000000000003220' })
   assert.equal(sent.status, 303, sent.text)
   const { text } = await world.stranger.get(sent.headers.location ?? '')
-  const [, bank = ''] = /http-equiv="refresh" content="0; url=(\/3ds\/[0-9a-f]+)"/.exec(text) ?? []
+  const [, bank = ''] = /http-equiv="refresh" content="0; url=(\/go\/[0-9a-f]+)"/.exec(text) ?? []
   assert.ok(text.includes(`<a class="button" href="${bank}">`), text)
   const decided = await world.stranger.request('POST', bank, { raw: 'decision=approve' })
   assert.equal(decided.status, 303, decided.text)

@@ -47,7 +47,8 @@ test('the keys of an account make 500 requests in a second together, however man
   neverMore(heard, 200, 500)
   const refused = replies.find(({ body }) => body.error?.policy === 'account')
   if (heard.every(({ afterMs }) => afterMs < windowMs)) assert.ok(refused)
-  if (refused) assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.limit], [429, 'RATE_LIMITED', 500])
+  if (refused)
+    assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.limit], [429, 'RATE_LIMITED', 500])
 })
 
 test('a plan limits what starts work, by area and minute; reading is free', async () => {

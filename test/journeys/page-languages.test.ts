@@ -110,7 +110,7 @@ test('a receipt, and a page that is not there, speak the reader’s language', a
     const { text } = await world.stranger.get(`${pathname}?lang=${lang}`)
     for (const part of parts) assert.ok(plain(text).includes(part), `${lang}: ${part}`)
   }
-  for (const path of ['/pay/x', '/r/x', '/3ds/x']) {
+  for (const path of ['/pay/x', '/r/x', '/go/x']) {
     const { text, status } = await world.stranger.get(`${path}?lang=pt`)
     assert.equal(status, 404)
     assert.match(text, /<h1>Página não encontrada<\/h1>/, path)

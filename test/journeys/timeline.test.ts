@@ -80,6 +80,16 @@ test('a payment is followed over the push and the callback, without secrets', as
   assert.match(callback?.request ?? '', /MpesaReceiptNumber/)
 })
 
+test('a payout is followed over the order and the result', async () => {
+  const wanted = { amount: 10, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
+  const { body, text } = await account.client.post('/v1/payouts', wanted)
+  assert.ok(body.payout_id, text)
+  const kinds = ['provider POST /mpesa/b2c/v3/paymentrequest', 'callback', 'state completed']
+  const frames = await told(`/v1/payouts/${body.payout_id}`, kinds)
+  const order = frames.find(({ title }) => title.endsWith('/paymentrequest'))
+  assert.equal(JSON.parse(order?.request ?? '{}').SecurityCredential, '[redacted]')
+})
+
 test('only the owner reads a timeline, and only of what there is', async () => {
   const { body } = await account.client.get('/v1/sms?limit=1')
   const other = await world.account()

@@ -2,9 +2,10 @@
 // What requests about USSD are refused for, whose codes are whose, lists and figures.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sessionChore } from '../../src/areas/ussd/retention.ts'
 import { startMarket } from '../market.ts'
 import { application, dial, ended, newCode, newPhone, type } from '../ussd.ts'
-import { eventually } from '../world.ts'
+import { doChores, eventually } from '../world.ts'
 
 const { world, receiver } = await startMarket(0.04)
 application(receiver, {
@@ -179,4 +180,23 @@ test('lists are filtered, and figures tell where subscribers left and which ways
   assert.deepEqual([unknown.status, unknown.body.error.code], [400, 'INVALID_REQUEST'])
   const dates = await client.get('/v1/ussd/analytics?start_date=2026-02-01&end_date=2026-01-01')
   assert.deepEqual([dates.status, dates.body.error.code], [400, 'INVALID_DATE_RANGE'])
+})
+
+test('data are wiped a day after the end, and the whole session after 90 days', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const push = { phone: newPhone(), shortcode: newCode(), message: 'Bye', data: { pin: 'secret' }, end_session: true }
+  const { body } = await client.post('/v1/ussd/initiate', push)
+  await eventually(async () => {
+    const { status } = (await client.get(`/v1/ussd/sessions/${body.session_id}`)).body
+    return status === 'completed'
+  }, 'the end')
+  const after = async (days: number) => {
+    const nowMs = world.app.clock.nowMs() + days * 86_400_000
+    await doChores({ ...world.app, clock: { nowMs: () => nowMs } }, [sessionChore])
+    return client.get(`/v1/ussd/sessions/${body.session_id}`)
+  }
+  assert.deepEqual((await after(0.5)).body.data, { pin: 'secret' })
+  assert.deepEqual((await after(1.5)).body.data, {})
+  assert.equal((await after(89)).status, 200)
+  assert.equal((await after(91)).status, 404)
 })

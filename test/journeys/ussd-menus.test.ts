@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startMarket } from '../market.ts'
 import { application, dial, newCode, newPhone, type } from '../ussd.ts'
+import { eventually } from '../world.ts'
 
 const { world, receiver } = await startMarket(0.04)
 application(receiver, {
@@ -89,6 +90,38 @@ test('each save is a version, and a session stays on the one that it began with'
   assert.equal((await client.request('DELETE', `/v1/ussd/menus/${menu.id}`)).status, 200)
 })
 
+test('a menu texts the subscriber and asks their phone to pay, once', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const { body: menu } = await client.post('/v1/ussd/menus', {
+    name: 'Airtime',
+    start: 'amount',
+    nodes: {
+      amount: { text: 'How much?', input: { save: 'amount', pattern: '^\\d+$' }, next: 'done' },
+      done: {
+        text: 'Approve it on your phone',
+        end: true,
+        sms: { message: 'You asked for {{data.amount}}', from: 'ACME' },
+        pay: { amount: '{{data.amount}}', currency: 'KES' },
+      },
+    },
+  })
+  const shortcode = newCode()
+  const made = await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id })
+  assert.equal(made.status, 201, made.text)
+  const phone = newPhone()
+  const { body: begun } = await dial(client, shortcode, phone)
+  assert.equal((await type(client, begun.session_id, '50')).body.message, 'Approve it on your phone')
+  const payment = await eventually(async () => {
+    const { body } = await client.get('/v1/payments/transactions')
+    return body.data[0]
+  }, 'the payment')
+  assert.deepEqual([payment.amount, payment.currency, payment.phone.slice(-4)], [50, 'KES', phone.slice(-4)])
+  assert.deepEqual(payment.metadata, { ussd_session: begun.session_id })
+  const sent = (await client.get('/v1/sms')).body.data
+  assert.deepEqual([sent.length, sent[0].to, sent[0].from], [1, phone, 'ACME'])
+  assert.equal((await client.get('/v1/payments/transactions')).body.data.length, 1)
+})
+
 test('a dry run shows the screens, and stores and charges nothing', async () => {
   const { client } = await world.account()
   const { body: menu } = await client.post('/v1/ussd/menus', loans)
@@ -141,7 +174,11 @@ const wrong: readonly (readonly [what: string, nodes: object, sentence: RegExp])
     { home: { text: 'x', input: { save: 'a', pattern: '(a+)+$' }, next: 'home' } },
     /pattern/,
   ],
-  ['sms', { home: { text: 'x', end: true, sms: { message: 'Hi' } } }, /sms or pay/],
+  [
+    'pay in the middle',
+    { home: { text: 'x', options: [{ label: 'y', next: 'home' }], pay: { amount: 1, currency: 'KES' } } },
+    /asks for a payment/,
+  ],
   ['no start', { other: { text: 'x', end: true } }, /start names the screen home/],
 ]
 

@@ -154,7 +154,11 @@ test('a call that comes over a trunk reaches the application of its number, as a
   assert.deepEqual([asked.from, asked.to, asked.direction], ['+254711000077', number, 'inbound'])
   await answered(asked.call_id)
   assert.ok(network.hangup('caller'))
-  await eventually(async () => (await live.get(`/v1/voice/${asked.call_id}`)).body.ended_at, 'the call to end')
+  const over = await eventually(async () => {
+    const { body } = await live.get(`/v1/voice/${asked.call_id}`)
+    return body.ended_at ? body : null
+  }, 'the call to end')
+  assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['completed', 'normal', 'caller'])
   await remove('inbound')
 })
 

@@ -263,11 +263,13 @@ test('an answer_url that is wrong, huge or silent ends in an apology, after the 
   const asked: string[] = []
   shop.answer(({ url }, response) => {
     asked.push(url)
+    if (url === '/slow') return
     if (url === '/wrong') response.writeHead(500).end()
     else if (url === '/huge') response.end(`[${'1,'.repeat(40_000)}1]`)
     else if (url === '/fallback') response.end('not json')
     else response.end('ok')
   })
+  const slow = await call(ada, { answer_url: shop.url('/slow'), actions: undefined })
   for (const path of ['/wrong', '/huge']) {
     asked.length = 0
     const id = await call(ada, { answer_url: shop.url(path), fallback_url: shop.url('/fallback') })
@@ -275,8 +277,16 @@ test('an answer_url that is wrong, huge or silent ends in an apology, after the 
     await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
     const over = await ended(ada, id)
     assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['completed', 'flow_error', 'system'])
-    assert.deepEqual(asked, [path, path, '/fallback'])
+    assert.deepEqual(
+      asked.filter((one) => one !== '/slow'),
+      [path, path, '/fallback'],
+    )
   }
+  await eventually(async () => {
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+    return (await callOf(ada, slow)).ended_at
+  }, 'the call to a slow server to end')
+  assert.equal((await callOf(ada, slow)).hangup_cause, 'flow_error')
   shop.answer((_request, response) => void response.end('ok'))
 })
 

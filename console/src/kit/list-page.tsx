@@ -12,7 +12,7 @@ import { none, Records } from './records.tsx'
 import { count, moment, money, words } from './words.ts'
 
 /** Field of a row, and how it is shown. */
-export interface ColumnOf {
+interface ColumnOf {
   readonly name: string
   readonly field: string
   readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
@@ -20,20 +20,20 @@ export interface ColumnOf {
   readonly to?: string
 }
 
-export interface FilterOf {
+interface FilterOf {
   readonly name: string
   readonly label: string
   readonly among?: readonly string[]
 }
 
-export interface ActionOf {
+interface ActionOf {
   readonly name: string
   readonly isDanger?: boolean
   shows?(row: Row): boolean
   run(row: Row): Promise<unknown>
 }
 
-export type Row = Readonly<Record<string, unknown>>
+type Row = Readonly<Record<string, unknown>>
 
 export interface ListOf {
   readonly title: string
@@ -166,7 +166,7 @@ function valueAt(row: Row, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
 }
 
-export function cellOf(row: Row, { field, as = 'text', to }: ColumnOf): ComponentChildren {
+function cellOf(row: Row, { field, as = 'text', to }: ColumnOf): ComponentChildren {
   const value = valueAt(row, field)
   const shown = shownAs(row, value, as)
   return to && value !== null && value !== undefined ? <Link to={`${to}${textOf(value)}`}>{shown}</Link> : shown

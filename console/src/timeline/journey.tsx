@@ -23,7 +23,7 @@ export function Journey({ frames }: { frames: readonly Frame[] }) {
     <section class="card journey" aria-label={t('The way in one glance')}>
       <ol class="hops">
         {stops.map(({ name, state, tone }) => (
-          <li key={name} class={`stop ${tone}`}>
+          <li key={name} class={`stop is-${tone}`}>
             <span class="dot" aria-hidden="true" />
             <strong>{name}</strong>
             <small>{state}</small>

@@ -81,7 +81,7 @@ function Step({ frame, start, before }: { frame: Frame; start: number; before: F
           <span class="soft">{took(gapMs)}</span>
         </li>
       )}
-      <li class={`frame ${tone}`}>
+      <li class={`frame is-${tone}`}>
         <time dateTime={frame.at} title={moment(frame.at)}>
           {since(atMs - start)}
         </time>

@@ -1,14 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the call-centre area: so far, what it tells customers of.
+// The door of the call-centre area: agents, queues, menus, routing, supervision, metrics. It stands on voice.
+import { buckets } from '../../kernel/ids.ts'
+import { dayMs } from '../../kernel/time.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { agentRoutes } from './agents/routes.ts'
+import { conferenceRoutes } from './calls/conference-routes.ts'
+import { follow } from './calls/follow.ts'
+import { tickJob } from './calls/look-around.ts'
+import { monitorRoutes } from './calls/monitor-routes.ts'
+import { callRoutes } from './calls/routes.ts'
 import { agentEvents, conferenceEvents, monitorEvents, queueEvents, voicemailEvents } from './events.ts'
+import { ivrRoutes } from './ivr/routes.ts'
+import { forgetRuns } from './ivr/store.ts'
+import { metricRoutes } from './metrics/routes.ts'
+import { queueRoutes } from './queues/routes.ts'
+import { routingRoutes } from './routing/routes.ts'
 
 export const callcenter: Area = {
   name: 'callcenter',
-  scopes: [scopeArea('callcenter')],
-  routes: [],
+  chapters: {
+    callcenter: {
+      title: 'Call centre',
+      about: 'Agents and the queues they serve, menus, routing, transfers, conferences, supervision, metrics.',
+    },
+  },
+  uses: ['voice'],
+  // The token of an agent may do what agents do, and read what they see.
+  scopes: [scopeArea('callcenter', { words: { read: ['write', 'agent'], agent: ['write'] } })],
+  routes: [
+    ...agentRoutes,
+    ...queueRoutes,
+    ...ivrRoutes,
+    ...routingRoutes,
+    ...callRoutes,
+    ...conferenceRoutes,
+    ...monitorRoutes,
+    ...metricRoutes,
+  ],
+  jobs: [tickJob],
+  chores: [
+    {
+      name: 'forgotten menus',
+      run: async (app) => {
+        await app.db.query(forgetRuns, { buckets, before: new Date(app.clock.nowMs() - dayMs) })
+      },
+    },
+  ],
   events: [agentEvents, conferenceEvents, queueEvents, monitorEvents, voicemailEvents].flatMap((group) =>
     Object.values(group),
   ),
+  start: async (app) => {
+    const stop = follow(app)
+    return async () => stop()
+  },
 }

@@ -3,11 +3,18 @@
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { followCalls } from '../voice/area.ts'
+import { blocklistRoutes } from './blocklist.ts'
+import { identityCharges } from './charging.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { computeOf } from './engines/engines.ts'
 import { identityEvents } from './events.ts'
 import { faceRoutes } from './faces/routes.ts'
+import { codeSpeaker } from './otp/by-voice.ts'
 import { otpRoutes } from './otp/routes.ts'
+import { registryClientOf } from './registry/adapter.ts'
+import { registryRoutes } from './registry/routes.ts'
+import { simulatedRegistry } from './registry/simulated.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { identitySettings } from './settings.ts'
 import { identityChores } from './verify/chores.ts'
@@ -17,7 +24,7 @@ import { waitingFor } from './verify/waiting.ts'
 
 export const identity: Area = {
   name: 'identity',
-  uses: ['sms'],
+  uses: ['sms', 'messenger', 'email', 'voice'],
   chapters: {
     identity: {
       title: 'Identity',
@@ -27,10 +34,26 @@ export const identity: Area = {
   scopes: [scopeArea('identity', { limit: 'identity' })],
   limits: [planLimit('identity')],
   settings: identitySettings,
-  routes: [...verificationRoutes, ...documentRoutes, ...faceRoutes, ...riskRoutes, ...otpRoutes],
+  simulators: [simulatedRegistry],
+  routes: [
+    ...verificationRoutes,
+    ...documentRoutes,
+    ...faceRoutes,
+    ...riskRoutes,
+    ...otpRoutes,
+    ...blocklistRoutes,
+    ...registryRoutes,
+  ],
   jobs: [verifyJob],
   chores: identityChores,
   events: Object.values(identityEvents),
+  charges: identityCharges,
   drain: (app) => waitingFor(app).stop(),
-  start: async (app) => async () => computeOf(app).stop(),
+  start: async (app) => {
+    followCalls(app, codeSpeaker)
+    return async () => {
+      await computeOf(app).stop()
+      await registryClientOf(app).close()
+    }
+  },
 }

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
-import { Compute } from '../../platform/compute.ts'
+import { Compute, ComputeRefusedError } from '../../platform/compute.ts'
 import { root } from '../../platform/root.ts'
 import { examine } from './engines/tasks.ts'
 import { likeness, matchThreshold, reviewThreshold } from './faces/match.ts'
@@ -63,9 +63,15 @@ async function similarityOf(compute: Compute, { a, b }: Pair): Promise<number | 
   const pictures = await Promise.all(
     [a, b].map(async (file) => ({ bytes: await readFile(file), use: 'face' as const })),
   )
-  const { pictures: examined } = await compute.run(examine, { pictures })
-  const [first, second] = examined.map(({ faces }) => faces?.[0]?.descriptor)
-  return first && second ? likeness(first, second).similarity : null
+  try {
+    const { pictures: examined } = await compute.run(examine, { pictures })
+    const [first, second] = examined.map(({ faces }) => faces?.[0]?.descriptor)
+    return first && second ? likeness(first, second).similarity : null
+  } catch (problem) {
+    // A file that is no picture is counted; a package that is missing would make all of them so.
+    if (problem instanceof ComputeRefusedError && problem.code !== 'package_missing') return null
+    throw problem
+  }
 }
 
 function report(measured: readonly Measured[], unusable: number): string {

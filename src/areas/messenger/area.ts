@@ -21,6 +21,8 @@ import { submitJob } from './submit.ts'
 import { templateChore } from './templates/follow.ts'
 import { templateRoutes } from './templates/routes.ts'
 
+export { codeForAccount } from './code-for-account.ts'
+
 export const messenger: Area = {
   name: 'messenger',
   uses: ['sms'],

@@ -3,7 +3,6 @@
 import type { Area } from '../../platform/area.ts'
 import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { callbackHook, declareTaker } from './callbacks/callbacks.ts'
-import { challengeHooks } from './cards/challenge.ts'
 import { cardRoutes } from './cards/routes.ts'
 import { settlementJob } from './cards/settlement.ts'
 import { discrepancyRoutes } from './discrepancies.ts'
@@ -30,6 +29,7 @@ import { operatorRoutes } from './providers/operator.ts'
 import { paymentCharges } from './providers/terms.ts'
 import { receiptHook } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
+import { redirectHooks } from './redirect/page.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
@@ -90,6 +90,7 @@ export const payments: Area = {
       'payments.get': ['operator.getPayment', 'Read a payment of any account'],
       'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
+      'payouts.timeline': ['operator.getPayoutTimeline', 'Follow a payout of any account'],
       'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
       'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
     }),
@@ -109,7 +110,7 @@ export const payments: Area = {
   charges: paymentCharges,
   finders: paymentFinders,
   events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  hooks: [callbackHook, ...challengeHooks, receiptHook, ...logoHooks],
+  hooks: [callbackHook, ...redirectHooks, receiptHook, ...logoHooks],
   start: async (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()
@@ -125,12 +126,19 @@ export { Customer, completedPayment, moneyFields, moneyHead, Payment, topupField
 export { failureTexts } from './failure-texts.ts'
 export { passed, requirePassed } from './fraud/enforce.ts'
 export { microsOf, type NewPayment, PaymentCreate, phoneOf } from './input.ts'
-export { mobileTermsOf, type Provider, providerFor, requireProvider } from './mobile-money/providers.ts'
+export {
+  confirmsOnPage,
+  mobileTermsOf,
+  nameOfProvider,
+  type Provider,
+  providerFor,
+  requireUnattended,
+} from './mobile-money/providers.ts'
 export { paymentUuid, recordOf } from './payment.ts'
 export { findPayouts } from './payouts/store.ts'
 export { isFailureReason } from './providers/provider.ts'
 export { takesCards, takesTransfers, waysToPay } from './providers/ways.ts'
-export { declarePurpose, type Purpose, type Refunded } from './purpose.ts'
+export { collection, declarePurpose, type Purpose, type Refunded } from './purpose.ts'
 export { acceptRefund } from './refunds/create.ts'
 export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
 export {

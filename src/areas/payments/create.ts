@@ -13,7 +13,6 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { NewJob } from '../../platform/work.ts'
 import { newToken } from './callbacks/address.ts'
 import { refuseCardNumbers } from './cards/card.ts'
-import { checkReturnUrl } from './cards/return-url.ts'
 import { type Risk, riskOf, type Weighed, weighTogether } from './fraud/assess.ts'
 import { block, requirePassed, tellReview } from './fraud/enforce.ts'
 import type { Subject } from './fraud/fields.ts'
@@ -25,6 +24,7 @@ import { methodFor, methodOf } from './payment-methods.ts'
 import { gatewayOf } from './providers/gateway.ts'
 import { isFailureReason } from './providers/provider.ts'
 import type { Purpose } from './purpose.ts'
+import { checkReturnUrl } from './redirect/return-url.ts'
 import { learningSince, recallAccepted, rememberAccepted } from './remembered.ts'
 import { type AttemptRow, attemptOfPayment, findPayment, findReference, type PaymentRow } from './store.ts'
 import { submit, watchJob } from './submit.ts'
@@ -177,6 +177,7 @@ function attemptOf(
     state: 'planned',
     sent_by: null,
     provider_id: null,
+    kept: null,
     token,
     created_at: payment.created_at,
     updated_at: new Date(receivedMs),
@@ -300,7 +301,9 @@ function refusalOf(app: App, payment: PaymentRow): AppError | null {
   const extra = { payment_id: idOf('payment', payment.id), failure_reason: reason }
   if (reason === 'PROVIDER_UNAVAILABLE')
     return environment === 'live' && !gatewayOf(app).isEntered(provider, environment)
-      ? new AppError(reason, `this installation has no account with ${provider} yet; its operator enters one`, { extra })
+      ? new AppError(reason, `this installation has no account with ${provider} yet; its operator enters one`, {
+          extra,
+        })
       : new AppError(reason, `${provider} does not take payments just now`, { retryAfterSeconds: 5, extra })
   const code = methodOf(payment).refusals[reason]
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })

@@ -353,7 +353,7 @@ const declined: Static<typeof Payment> = {
   failure_message: 'There is not enough money on the account.',
 }
 
-const redirect_url = 'https://pay.example/3ds/4q7t'
+const redirect_url = 'https://pay.example/go/4q7t'
 const challenged: Static<typeof Payment> = {
   ...pending,
   status: 'requires_action',

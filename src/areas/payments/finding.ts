@@ -4,7 +4,7 @@ import { idOf } from '../../kernel/ids.ts'
 import { elsewhere, finder } from '../../platform/finding.ts'
 import { kinds } from './carriers/kinds.ts'
 
-const providers = kinds.map(({ provider }) => `'${provider}'`).join(', ')
+const providers = kinds.map(({ facts: { provider } }) => `'${provider}'`).join(', ')
 
 /** By the provider's own name for it, such as the code of an M-Pesa receipt. Index: <table>_provider_reference. */
 const atProvider = (table: string) =>

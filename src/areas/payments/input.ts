@@ -96,6 +96,8 @@ export type NewPayment = Static<typeof PaymentCreate>
 
 export const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
 
+export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
+
 export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
 
 interface Narrowing {

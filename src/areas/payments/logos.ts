@@ -2,23 +2,15 @@
 // A picture for each way to pay, for whoever lists them to a payer: the provider's name on a tile of its own colour. These are
 // ours; the marks of the providers are theirs, and are had from them.
 import { fileHook } from '../../platform/web/static-files.ts'
-
-type Tile = readonly [lines: readonly string[], ground: string, ink: string]
-
-const tiles: Readonly<Record<string, Tile>> = {
-  mpesa: [['M-Pesa'], '#0b6b3f', '#ffffff'],
-  mtn_momo: [['MTN', 'MoMo'], '#ffcb05', '#17211e'],
-  airtel_money: [['Airtel', 'Money'], '#b3201f', '#ffffff'],
-  acquirer: [['Card'], '#1459b3', '#ffffff'],
-  bank: [['Bank'], '#52625c', '#ffffff'],
-}
+import { kinds } from './carriers/kinds.ts'
+import type { Tile } from './providers/facts.ts'
 
 /** Where the picture of a provider is. */
 export function logoUrl({ publicUrl }: { publicUrl: string }, provider: string): string {
   return `${publicUrl}/logos/${provider}.svg`
 }
 
-export const logoHooks = Object.entries(tiles).map(([provider, tile]) =>
+export const logoHooks = kinds.map(({ facts: { provider, tile } }) =>
   fileHook('payments.logo', {
     path: `/logos/${provider}.svg`,
     type: 'image/svg+xml',

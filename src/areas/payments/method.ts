@@ -73,5 +73,6 @@ export interface PaymentMethod {
     tenant: Tenant,
     attempt: AttemptRow,
     callback: Callback,
+    payment: PaymentRow,
   ): Promise<{ verdicts: readonly Verdict[]; thanks: object; follows?: 'dispute' | 'refund' | null } | null>
 }

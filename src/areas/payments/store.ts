@@ -65,6 +65,8 @@ export interface AttemptRow {
   /** Whose account with the provider it was sent with; null until it was. */
   sent_by: string | null
   provider_id: string | null
+  /** What the provider's answer gave that it wants to hear again, sealed. */
+  kept: Buffer | null
   token: Buffer
   /** By the account's clock. */
   created_at: Date
@@ -198,8 +200,8 @@ export const noteDispute = statement.tenant<One & { status: string; at: Date }, 
    returning ${columns}`,
 )
 
-const selectAttempt = `select id, payment_id, provider, country, currency, state, sent_by, provider_id, token, created_at, updated_at,
-  said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+const selectAttempt = `select id, payment_id, provider, country, currency, state, sent_by, provider_id, kept, token,
+  created_at, updated_at, said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
   from payments.attempts where ${mine}`
 
 export const findAttempt = statement.tenant<One, AttemptRow>('payments.find_attempt', `${selectAttempt} and id = $id`)
@@ -216,7 +218,7 @@ export const attemptOfPayment = statement.tenant<Tenant & { payment: string }, A
 const findBoth = statement.tenant<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
-          a.sent_by, a.provider_id, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
+          a.sent_by, a.provider_id, a.kept, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
           a.said_paid_at, a.called_amount, a.called_receipt,
           accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
      from payments.attempts a
@@ -234,6 +236,7 @@ interface Aliased {
   state: AttemptState
   sent_by: string | null
   provider_id: string | null
+  kept: Buffer | null
   token: Buffer
   attempt_created_at: Date
   attempt_updated_at: Date
@@ -259,6 +262,7 @@ export async function attemptAndPayment(
     state: row.state,
     sent_by: row.sent_by,
     provider_id: row.provider_id,
+    kept: row.kept,
     token: row.token,
     created_at: row.attempt_created_at,
     updated_at: row.attempt_updated_at,
@@ -294,6 +298,18 @@ export const noteCalled = statement.tenant<One & { amount: bigint; receipt: stri
   'payments.note_called',
   `update payments.attempts set called_amount = $amount, called_receipt = $receipt
     where ${mine} and id = $id and called_amount is null`,
+)
+
+/** What the provider's answer gave, before anybody can be told of it. */
+export const noteKept = statement.tenant<One & { kept: Buffer }, object>(
+  'payments.note_kept',
+  `update payments.attempts set kept = $kept where ${mine} and id = $id`,
+)
+
+/** Whoever comes first decides for the payer of the sandbox; none for everybody else. */
+export const decideOnce = statement.tenant<One & { at: Date }, { id: string }>(
+  'payments.decide_once',
+  `update payments.attempts set decided_at = $at where ${mine} and id = $id and decided_at is null returning id`,
 )
 
 /** The provider is asked again, or for something else: when to look is counted from then. */

@@ -197,7 +197,8 @@ async function sendFirst(
 
 /** The attempt once the provider has taken it, with its payment; null when it has not, or not for certain. */
 function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Known | null {
-  if (verdict.kind !== 'accepted' || payment.status !== 'processing') return null
+  // What is kept of an answer was stored sealed, and is read from there.
+  if (verdict.kind !== 'accepted' || verdict.keeps || payment.status !== 'processing') return null
   const provider_id = attempt.provider_id ?? verdict.providerId
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }

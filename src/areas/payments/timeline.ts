@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a payment: the request that made it, its states, what the provider was asked and called back with, and the
 // webhooks that told of it.
-import { idOf } from '../../kernel/ids.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe } from '../../platform/db.ts'
 import type { Exchange } from '../../platform/outbound/provider-http.ts'
@@ -9,8 +10,9 @@ import { type Route, read } from '../../platform/route.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { redacted, timelineOf } from '../../platform/timeline.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline-record.ts'
-import { PaymentParam } from './input.ts'
+import { PaymentParam, PayoutParam } from './input.ts'
 import { noSuchPayment, paymentUuid } from './payment.ts'
+import { findPayout } from './payouts/store.ts'
 import { type AttemptRow, findPayment, open, type PaymentRow } from './store.ts'
 
 const timeline = read({
@@ -48,7 +50,17 @@ export function traceOf(
   tenant: Tenant,
   { payment_id, clock_offset_ms }: Pick<AttemptRow, 'payment_id' | 'clock_offset_ms'>,
 ): ((exchange: Exchange) => void) | undefined {
-  const note = app.timeline.of(tenant, idOf('payment', payment_id), Number(clock_offset_ms))
+  return providerTrace(app, tenant, idOf('payment', payment_id), Number(clock_offset_ms))
+}
+
+/** The same for anything that a provider is asked about, by its public id. */
+export function providerTrace(
+  app: App,
+  tenant: Tenant,
+  resource: string,
+  clockOffsetMs: number,
+): ((exchange: Exchange) => void) | undefined {
+  const note = app.timeline.of(tenant, resource, clockOffsetMs)
   if (!note) return undefined
   return ({ method, url, body, answer, durationMs }) => {
     const { host, pathname } = new URL(url)
@@ -67,17 +79,24 @@ export function traceOf(
   }
 }
 
+/** What a provider's call was about. */
+interface Called {
+  readonly resource: string
+  readonly provider: string
+  readonly clockOffsetMs: number
+}
+
 /** Notes that a provider called. */
-export function noteCallback(app: App, tenant: Tenant, attempt: AttemptRow, body: unknown, isTaken: boolean): void {
+export function noteCallback(app: App, tenant: Tenant, called: Called, body: unknown, isTaken: boolean): void {
   app.timeline.of(
     tenant,
-    idOf('payment', attempt.payment_id),
-    Number(attempt.clock_offset_ms),
+    called.resource,
+    called.clockOffsetMs,
   )?.({
     kind: 'callback',
     direction: 'in',
     title: 'Callback',
-    peer: attempt.provider,
+    peer: called.provider,
     status: isTaken ? '200' : '404',
     isOk: isTaken,
     durationMs: null,
@@ -86,4 +105,28 @@ export function noteCallback(app: App, tenant: Tenant, attempt: AttemptRow, body
   })
 }
 
-export const timelineRoutes: readonly Route[] = [timeline]
+const payoutTimeline = read({
+  method: 'GET',
+  path: '/v1/payouts/:payout_id/timeline',
+  operation: 'payouts.timeline',
+  summary: 'Follow a payout from the request to the last webhook',
+  description:
+    'In test, always; in live, where the operator keeps it. Secrets are masked. Frames are kept for 30 days.',
+  scope: 'payouts:read',
+  params: PayoutParam,
+  reply: { status: 200, schema: TimelineRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const id = uuidOf('payout', params.payout_id)
+    const payout = id && (await maybe(app.db.query(findPayout, { ...tenant, id })))
+    if (!payout) throw new AppError('NOT_FOUND', 'there is no such payout; the ids of payouts begin with po_')
+    const { created_at: createdAt, request_id: requestId, status, completed_at, updated_at, failure_reason } = payout
+    const begun = { at: createdAt, state: 'pending', note: null }
+    const over = { at: completed_at ?? updated_at, state: status, note: failure_reason }
+    const states = status === 'pending' || status === 'processing' ? [begun] : [begun, over]
+    const resource = idOf('payout', payout.id)
+    return timelineRecord(resource, await timelineOf(app.db, tenant, { resource, createdAt, requestId, states }))
+  },
+})
+
+export const timelineRoutes: readonly Route[] = [timeline, payoutTimeline]

@@ -137,7 +137,8 @@ const get = read({
   path: '/v1/sms/:id',
   operation: 'sms.get',
   summary: 'Read a message',
-  description: 'Also takes the id of a message that came in, or of a send to many: then `to` is a list, `counts` tells how many are how far, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
+  description:
+    'Also takes the id of a message that came in, or of a send to many: then `to` is a list, `counts` tells how many are how far, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
   scope: 'sms:read',
   params: IdParam,
   reply: { status: 200, schema: Found },

@@ -6,6 +6,7 @@ import { uuidOf } from '../../kernel/ids.ts'
 import { IdParam, type Need, type Route, read } from '../../platform/route.ts'
 import { timelineOf } from '../../platform/timeline.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline-record.ts'
+import { readFields } from '../../protocols/smpp/fields.ts'
 import { callersCurrency } from './prices/pricing.ts'
 import { publicId, recordOf } from './record.ts'
 import type { MessageRecord } from './schema.ts'
@@ -34,6 +35,7 @@ const timeline = read({
     return timelineRecord(
       params.id,
       await timelineOf(app.db, caller.tenant, { resource: params.id, createdAt, requestId, states }),
+      readFields,
     )
   },
 })

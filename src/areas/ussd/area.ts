@@ -7,9 +7,11 @@ import { scopeArea } from '../../platform/auth/scopes.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
-import { gatewayOf, ussdTopic } from './gateway.ts'
-import { lateAnswerJob, takeUssd } from './intake.ts'
+import { goOn, lateAnswerJob, showTo, takeUssd } from './intake.ts'
+import { menuActionJob } from './menu-actions.ts'
 import { menuRoutes } from './menus.ts'
+import { gatewaysOf, gatewayTopic, ussdTopic } from './network/gateways.ts'
+import { smppGatewayRoutes } from './network/routes.ts'
 import { ussdHooks, ussdOperatorRoutes } from './operator.ts'
 import { ussdCharges } from './pricing.ts'
 import { sessionChore } from './retention.ts'
@@ -25,9 +27,9 @@ export const ussd: Area = {
   chapters: {
     ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by whoever dials a code of yours.' },
   },
-  uses: ['webhooks'],
+  uses: ['webhooks', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
-  topics: [ussdTopic],
+  topics: [ussdTopic, gatewayTopic],
   routes: [
     ...sessionRoutes,
     ...callbackRoutes,
@@ -36,6 +38,7 @@ export const ussd: Area = {
     ...menuRoutes,
     ...ussdSandboxRoutes,
     ...ussdOperatorRoutes,
+    ...smppGatewayRoutes,
     ...ofAnyAccount(sessionRoutes, {
       'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
       'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
@@ -43,17 +46,21 @@ export const ussd: Area = {
   ],
   hooks: ussdHooks,
   chores: [sessionChore],
-  jobs: [timerJob, lateAnswerJob],
+  jobs: [timerJob, lateAnswerJob, menuActionJob],
   events: Object.values(ussdEvents),
   charges: ussdCharges,
   simulators: [ussdNetwork],
   drain: (app) => waitingOf(app).stop(),
   async start(app) {
-    const gateway = gatewayOf(app)
-    app.work.serve(lateAnswerJob, gateway.name)
-    const stop = await gateway.start((name, message) => takeUssd(app, name, message))
+    const gateways = gatewaysOf(app)
+    app.work.serve(lateAnswerJob, gateways.sandboxName)
+    const stop = await gateways.start({
+      take: (name, message) => takeUssd(app, name, message),
+      show: (session) => showTo(app, session),
+      resume: (session) => goOn(app, session),
+    })
     return async () => {
-      await app.work.leave(lateAnswerJob, gateway.name)
+      await app.work.leave(lateAnswerJob, gateways.sandboxName)
       await stop()
     }
   },

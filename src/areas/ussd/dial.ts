@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subscriber dialled: finds whose code it is, ends what the phone had open on it, and begins a session.
 import type { App } from '../../platform/app.ts'
-import { maybe } from '../../platform/db.ts'
-import type { Occasion } from '../../platform/events.ts'
+import { maybe, one, statement } from '../../platform/db.ts'
+import { type Occasion, occasionNow } from '../../platform/events.ts'
+import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { begin, replaceLive, resumed } from './begin.ts'
 import type { Session } from './session.ts'
 import { candidatesOf, extraParts } from './shortcode.ts'
 import { accountFacts, findShortcode, plainSetup, type ShortcodeRow, setupOf, unregistered } from './shortcode-store.ts'
+
+const clockOf = statement.home<{ account: string; environment: string }, { ms: bigint }>(
+  'ussd.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
+)
 
 export interface Dial {
   readonly gateway: string
@@ -57,4 +63,12 @@ export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise
 /** The longest registered code that answers what was dialled. */
 export function registered(app: App, environment: 'test' | 'live', text: string): Promise<ShortcodeRow | null> {
   return maybe(app.db.query(findShortcode, { environment, codes: candidatesOf(text) }))
+}
+
+/** The account whose code was dialled, at this moment; null: nobody's. */
+export async function occasionOf(app: App, environment: Environment, text: string): Promise<Occasion | null> {
+  const row = await registered(app, environment, text)
+  if (!row) return null
+  const { ms } = await one(app.db.query(clockOf, { account: row.account_id, environment }))
+  return occasionNow(app.clock, tenantOf(row), ms)
 }

@@ -9,8 +9,9 @@ import type { Job } from '../../platform/work.ts'
 import { commandStatus } from '../../protocols/smpp/status.ts'
 import type { UssdMessage } from '../../protocols/smpp/ussd.ts'
 import { advance } from './advance.ts'
-import { dialled } from './dial.ts'
-import { dialogName, gatewayOf } from './gateway.ts'
+import { dialled, occasionOf } from './dial.ts'
+import { dialogName } from './network/dialogs.ts'
+import { gatewaysOf, showMoved } from './network/gateways.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { ussdNetwork } from './sandbox/network.ts'
 import type { Session } from './session.ts'
@@ -23,18 +24,23 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
   const { op, phone, text } = message
   const dialog = dialogName(phone, message.dialog)
   const mark = message.sequence === null ? null : String(message.sequence)
-  if (op === 'dialled') return takeDial(app, gateway, { phone, text, dialog, mark })
+  if (op === 'dialled') return takeDial(app, gateway, { phone, text: dialledOf(message), dialog, mark })
   const session = await dialogSession(app, gateway, dialog)
   if (!session || session.awaiting === 'nobody') return commandStatus.ESME_RX_P_APPN
   if (op === 'answered') {
     const now = await typed(app, session, text.slice(0, 182), mark)
     // A repeat changes nothing: whoever took the first input shows what comes of it.
-    if (now !== session) serve(app, now)
+    if (now !== session) goOn(app, now)
     return commandStatus.ESME_ROK
   }
   const reason = op === 'aborted' ? 'user_cancelled' : 'network_released'
   await advance(app, session, { kind: 'end', status: 'completed', reason })
   return commandStatus.ESME_ROK
+}
+
+/** Some gateways name the code as the address, and leave the text empty. */
+function dialledOf({ text, code }: UssdMessage): string {
+  return isDialled(text) || !/^\d+$/.test(code) ? text : `*${code}#`
 }
 
 async function takeDial(
@@ -44,20 +50,25 @@ async function takeDial(
 ): Promise<number> {
   const before = await dialogSession(app, gateway, dialog)
   if (before && before.awaiting !== 'nobody' && before.mark === mark && before.step === 1) return commandStatus.ESME_ROK
-  const expected = expectedDial(app, phone, text)
-  if (!isDialled(text) || !expected) return commandStatus.ESME_RX_P_APPN
-  const { tenant, clockOffsetMs } = expected
-  const outcome = await dialled(app, occasionNow(app.clock, tenant, clockOffsetMs), {
+  const isSandbox = gateway === gatewaysOf(app).sandboxName
+  const expected = isSandbox ? expectedDial(app, phone, text) : undefined
+  const occasion = expected
+    ? occasionNow(app.clock, expected.tenant, expected.clockOffsetMs)
+    : isSandbox
+      ? null
+      : await occasionOf(app, 'live', text)
+  if (!isDialled(text) || !occasion) return commandStatus.ESME_RX_P_APPN
+  const outcome = await dialled(app, occasion, {
     ...{ gateway, dialog, mark, phone, dialled: text, network: null, language: null },
   })
-  expected.arrived(outcome)
+  expected?.arrived(outcome)
   if (outcome.kind !== 'begun') return commandStatus.ESME_RX_P_APPN
-  serve(app, outcome.session)
+  goOn(app, outcome.session)
   return commandStatus.ESME_ROK
 }
 
 /** Has the next screen made and shown, while the network waits for neither. */
-function serve(app: App, session: Session): void {
+export function goOn(app: App, session: Session): void {
   shown(app, session).catch((error) =>
     app.log.warn({ error }, 'a turn of a session broke off: its timer ends the session'),
   )
@@ -70,7 +81,10 @@ async function shown(app: App, session: Session): Promise<void> {
 
 /** Shows a session's screen; one that cannot be reached is over. */
 export async function showTo(app: App, session: Session): Promise<void> {
-  const isShown = await gatewayOf(app).show(session)
+  const gateways = gatewaysOf(app)
+  // The gateway is another node's by now, or always was.
+  if (!gateways.has(session.gateway)) return showMoved(app, session)
+  const isShown = await gateways.show(session)
   if (session.awaiting === 'nobody') return
   if (!isShown) {
     await advance(app, session, { kind: 'end', status: 'expired', reason: 'undeliverable' })
@@ -99,7 +113,7 @@ export const lateAnswerJob: Job<App, typeof LatePayload> = {
 
 async function answerLate(app: App, { id, environment, phone, timeout, ...session }: Session): Promise<void> {
   if (environment !== 'test' || !lateNumber.test(phone)) return
-  const place = gatewayOf(app).name
+  const place = gatewaysOf(app).sandboxName
   const delayMs = (timeout - 1) * 1_000
   const tenant = tenantOf({ ...session, environment })
   await app.work.add(app.db, app.work.prepare(lateAnswerJob, tenant, { session: id, phone }, { place, delayMs }))

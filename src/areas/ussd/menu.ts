@@ -41,8 +41,33 @@ const Node = Type.Object({
   ),
   next: Type.Optional(NodeName),
   end: Type.Optional(Type.Boolean()),
-  sms: Type.Optional(Type.Unknown({ description: 'Refused: send it from a fetch node' })),
-  pay: Type.Optional(Type.Unknown({ description: 'Refused: ask for it from a fetch node' })),
+  sms: Type.Optional(
+    Type.Object(
+      {
+        message: Text,
+        from: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 16,
+            description: 'The account’s default_sender, or the code, unless given',
+          }),
+        ),
+      },
+      { description: 'A text to the subscriber when the screen is reached' },
+    ),
+  ),
+  pay: Type.Optional(
+    Type.Object(
+      {
+        amount: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.String({ minLength: 1, maxLength: 60 })], {
+          rule: 'must be an amount, or a text such as {{data.amount}}',
+        }),
+        currency: Type.String({ pattern: '^[A-Z]{3}$', rule: 'must be a currency such as KES' }),
+        provider: Type.Optional(Type.String({ maxLength: 40 })),
+      },
+      { description: 'A payment that is asked of the phone when the session is over; on screens that end it' },
+    ),
+  ),
 })
 
 export const MenuDocument = Type.Object(
@@ -62,7 +87,7 @@ export const MenuDocument = Type.Object(
 )
 
 export type MenuDocument = Static<typeof MenuDocument>
-type MenuNode = Static<typeof Node>
+export type MenuNode = Static<typeof Node>
 type Words = Static<typeof Text>
 
 /** Where a session is in its menu. */
@@ -91,11 +116,11 @@ export function problemsOf({ nodes, start, languages = [] }: MenuDocument): stri
 
 function problemOf(node: MenuNode, languages: readonly string[]): string | null {
   const { text, options, input, fetch, next, end = false } = node
-  if (node.sms !== undefined || node.pay !== undefined)
-    return 'has sms or pay, which menus do not do yet: have a fetch node call your application, which sends or asks for it'
+  if (node.pay && !end)
+    return 'asks for a payment and does not end: a phone shows such a request when its session is over'
   if (text === undefined && !(fetch && next !== undefined)) return 'has no text'
-  const untold = [text, ...(options ?? []).map(({ label }) => label), input?.error].flatMap((words) =>
-    typeof words === 'object' ? languages.filter((language) => words[language] === undefined) : [],
+  const untold = [text, ...(options ?? []).map(({ label }) => label), input?.error, node.sms?.message].flatMap(
+    (words) => (typeof words === 'object' ? languages.filter((language) => words[language] === undefined) : []),
   )
   if (untold.length > 0) return `has no text in ${[...new Set(untold)].join(', ')}`
   if (end && (options || input || next !== undefined)) return 'ends and leads somewhere: leave one of them out'
@@ -166,6 +191,8 @@ export interface Arrived {
   readonly ends: boolean
   readonly state: MenuState
   readonly data: Data
+  /** Screens on the way that send a text or ask for a payment. */
+  readonly doing: readonly string[]
 }
 
 /** Where inputs lead, from the start or from where a session is; null when a fetch node was told nothing, or too often. */
@@ -174,13 +201,15 @@ export async function walked(walk: Walk, state: MenuState | null, inputs: readon
   if (state === null && here === null) return null
   let at: MenuState = here?.state ?? state ?? { node: walk.document.start, stack: [] }
   let data = here?.data ?? walk.data
+  const doing = [...(here?.doing ?? [])]
   for (const input of inputs) {
     here = await stepped(walk, at, data, input)
-    if (here === null || here.ends) return here
+    doing.push(...(here?.doing ?? []))
+    if (here === null || here.ends) return here && { ...here, doing }
     at = here.state
     data = here.data
   }
-  return here
+  return here && { ...here, doing }
 }
 
 async function stepped(walk: Walk, state: MenuState, data: Data, input: string): Promise<Arrived | null> {
@@ -206,15 +235,17 @@ function fits(pattern: string | undefined, input: string): boolean {
 /** The same screen once more, under what was wrong. */
 function again(walk: Walk, state: MenuState, data: Data, error: string): Arrived {
   const node = walk.document.nodes[state.node] ?? {}
-  return { text: `${filled(error, data)}\n${screenOf(node, data, walk, null)}`, ends: false, state, data }
+  return { text: `${filled(error, data)}\n${screenOf(node, data, walk, null)}`, ends: false, state, data, doing: [] }
 }
 
 async function entered(walk: Walk, to: MenuState, known: Data): Promise<Arrived | null> {
   let state = to
   let data = known
+  const doing: string[] = []
   for (let hop = 0; hop < maxHops; hop++) {
     const node = walk.document.nodes[state.node]
     if (!node) return null
+    if (node.sms || node.pay) doing.push(state.node)
     let message: string | null = null
     if (node.fetch) {
       const told = await walk.fetch(state.node, node.fetch.url, node.fetch.timeout_ms ?? 3_000, data)
@@ -227,7 +258,7 @@ async function entered(walk: Walk, to: MenuState, known: Data): Promise<Arrived 
         continue
       }
     }
-    return { text: screenOf(node, data, walk, message), ends: node.end ?? false, state, data }
+    return { text: screenOf(node, data, walk, message), ends: node.end ?? false, state, data, doing }
   }
   return null
 }
@@ -245,7 +276,10 @@ function screenOf(
 }
 
 /** A text in the language of the session, the first of the menu, or any. */
-function wordsOf(words: Words | undefined, { document, language }: Pick<Walk, 'document' | 'language'>): string | null {
+export function wordsOf(
+  words: Words | undefined,
+  { document, language }: Pick<Walk, 'document' | 'language'>,
+): string | null {
   if (words === undefined || typeof words === 'string') return words ?? null
   const first = document.languages?.[0]
   const chosen = (language && words[language]) || (first && words[first])
@@ -253,7 +287,7 @@ function wordsOf(words: Words | undefined, { document, language }: Pick<Walk, 'd
 }
 
 /** `{{data.name}}` and `{{name}}` as what is known; nothing where nothing is. */
-function filled(text: string, data: Data): string {
+export function filled(text: string, data: Data): string {
   return text.replace(/\{\{\s*(?:data\.)?(\w+)\s*\}\}/g, (_, name: string) => {
     const value = Object.hasOwn(data, name) ? data[name] : ''
     return typeof value === 'object' ? '' : String(value)

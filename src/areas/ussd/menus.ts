@@ -284,25 +284,31 @@ async function dryRun(walk: Walk, inputs: readonly string[]) {
   return { screens, action, node: here?.state.node ?? null, variables: here?.data ?? walk.data }
 }
 
+/** The menu that a session goes through, as it was when the session began. */
+export async function menuVersion(app: App, session: Session): Promise<MenuDocument | null> {
+  const { menu_id: id, menu_version: version } = session.setup
+  if (id === null || version === null) return null
+  return (await maybe(app.db.query(findVersion, { ...tenantOf(session), id, version })))?.document ?? null
+}
+
 /** The next screen of a session that a menu answers. */
 export async function runStoredMenu(
   app: App,
   session: Session,
-): Promise<{ said: Said; tookMs: number; menu?: MenuState | undefined }> {
+): Promise<{ said: Said; tookMs: number; menu?: MenuState | undefined; doing?: readonly string[] }> {
   const beganMs = performance.now()
   const tenant = tenantOf(session)
-  const { menu_id: id, menu_version: version } = session.setup
-  const found =
-    id === null || version === null ? null : await maybe(app.db.query(findVersion, { ...tenant, id, version }))
-  if (!found) return { said: { kind: 'nothing', isLate: false }, tookMs: 0 }
+  const document = await menuVersion(app, session)
+  if (!document) return { said: { kind: 'nothing', isLate: false }, tookMs: 0 }
   const { session_id, phone, shortcode, language } = session
   const offsetMs = Number(session.clock_offset_ms)
   const fetch = fetcher(app, tenant, { session_id, phone, shortcode, language }, offsetMs)
   const inputs = session.input === null ? [] : session.menu === null ? session.input.split('*') : [session.input]
-  const here = await walked({ document: found.document, data: session.data, language, fetch }, session.menu, inputs)
+  const here = await walked({ document, data: session.data, language, fetch }, session.menu, inputs)
   const tookMs = Math.round(performance.now() - beganMs)
   if (!here || !isData(here.data)) return { said: { kind: 'nothing', isLate: false }, tookMs }
-  return { said: { kind: 'screen', text: here.text, ends: here.ends, data: here.data }, tookMs, menu: here.state }
+  const said = { kind: 'screen', text: here.text, ends: here.ends, data: here.data } as const
+  return { said, tookMs, menu: here.state, doing: here.doing }
 }
 
 interface Asker {

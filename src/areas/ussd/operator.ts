@@ -6,18 +6,16 @@ import { BlockList, isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketOf, idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
-import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { maybe, one, type Queryable, statement } from '../../platform/db.ts'
-import { type Occasion, occasionNow } from '../../platform/events.ts'
 import { fieldsOf, type Hook, hook, json, text } from '../../platform/hook.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { pageOfWhole } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import { At, Deleted, EnvironmentName, wholeListQuery } from '../../platform/schema.ts'
-import { type Environment, tenantOf } from '../../platform/tenant.ts'
+import type { Environment } from '../../platform/tenant.ts'
 import { CallbackBody, takeCall } from './callback.ts'
-import { registered } from './dial.ts'
+import { occasionOf } from './dial.ts'
 import { Shortcode } from './schema.ts'
 import { assignShortcode } from './shortcodes.ts'
 
@@ -63,11 +61,6 @@ const findAll = statement.home<Record<never, never>, GatewayRow>(
 const remove = statement.home<{ id: string }, { id: string }>(
   'ussd.delete_gateway',
   'delete from ussd.gateways where id = $id returning id',
-)
-
-const clockOf = statement.home<{ account: string; environment: string }, { ms: bigint }>(
-  'ussd.clock_offset',
-  'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
 const currencyOf = statement.home<{ account: string }, { currency: string | null }>(
@@ -248,20 +241,12 @@ const gatewayHook = hook({
     const { value } = checkCall(fieldsOf(call))
     const answer = await takeCall(
       app,
-      { gateway: `http:${row.id}`, ownerOf: (dialled) => ownerOf(app, row.environment, dialled) },
+      { gateway: `http:${row.id}`, ownerOf: (dialled) => occasionOf(app, row.environment, dialled) },
       value,
     )
     return typeof answer === 'string' ? text(answer) : json(answer)
   },
 })
-
-/** The account whose code was dialled. */
-async function ownerOf(app: App, environment: Environment, dialled: string): Promise<Occasion | null> {
-  const row = await registered(app, environment, dialled)
-  if (!row) return null
-  const { ms } = await one(app.db.query(clockOf, { account: row.account_id, environment }))
-  return occasionNow(app.clock, tenantOf(row), ms)
-}
 
 export const ussdOperatorRoutes: readonly Route[] = [create, all, get, erase, assign]
 export const ussdHooks: readonly Hook[] = [gatewayHook]

@@ -10,8 +10,9 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { beginIn, replaceLive } from './begin.ts'
 import { registered } from './dial.ts'
-import { gatewayOf, newDialog } from './gateway.ts'
 import { showTo } from './intake.ts'
+import { newDialog } from './network/dialogs.ts'
+import { gatewaysOf } from './network/gateways.ts'
 import type { Initiate, Sent } from './schema.ts'
 import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
@@ -53,15 +54,20 @@ export async function push(
   const hash = hashOf(body, phone)
   const before = body.session_id === undefined ? null : await namedSession(app, tx, tenant, body.session_id)
   if (before) return repeated(before, hash, caller.nowMs)
-  const gateway = gatewayOf(app)
-  if (tenant.environment === 'live' || !gateway.isUp)
+  const gateway = await gatewaysOf(app).towards(tenant.environment, phone)
+  if (!gateway)
     throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway that takes pushed screens is connected', {
       retryAfterSeconds: 5,
     })
   await replaceLive(app, caller, phone, body.shortcode, tx)
   const { verdict, session } = await beginIn(app, tx, caller, {
     ...{ sessionId: body.session_id ?? null, direction: 'push', phone, shortcode: body.shortcode },
-    ...{ gateway: gateway.name, dialog: newDialog(phone), network: null, language: code?.language_default ?? null },
+    ...{
+      gateway: gateway.name,
+      dialog: newDialog(phone, gateway.profile),
+      network: null,
+      language: code?.language_default ?? null,
+    },
     ...{ input: null, mark: null, screen: body.message, timeout: body.timeout ?? code?.timeout ?? defaultTimeout },
     setup,
     data: body.data ?? {},

@@ -10,7 +10,7 @@ import { list, type Route, read, write } from '../../platform/route.ts'
 import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { advanceIn, type Move } from './advance.ts'
-import { gatewayOf, showMoved } from './gateway.ts'
+import { releaseMoved, showMoved } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
 import { Continue, Continued, End, Initiate, reasons, Send, Sent, SessionRecord } from './schema.ts'
 import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
@@ -254,8 +254,7 @@ function shown(app: App, session: Session): void {
 }
 
 function released(app: App, session: Session): void {
-  const gateway = gatewayOf(app)
-  if (session.gateway === gateway.name) void gateway.release(session).catch(() => undefined)
+  releaseMoved(app, session).catch((error) => app.log.warn({ error }, 'a dialog could not be released'))
 }
 
 /** PostgreSQL holds no U+0000, and no session has one in its name. */

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Job } from '../../platform/work.ts'
 import { advance } from './advance.ts'
+import { releaseMoved, showMoved } from './network/gateways.ts'
 import { sessionOf } from './store.ts'
 
 const Payload = Type.Object({ session: Type.String() })
@@ -20,8 +21,12 @@ export const timerJob: Job<App, typeof Payload> = {
     if (!session || session.awaiting === 'nobody') return { kind: 'done' }
     const leftMs = session.expires_at.getTime() - (app.clock.nowMs() + Number(session.clock_offset_ms))
     if (leftMs > 0) return { kind: 'again', afterMs: leftMs }
-    const reason = session.awaiting === 'app' ? 'app_timeout' : 'expired'
-    const over = await advance(app, session, { kind: 'end', status: 'expired', reason })
+    const isUnanswered = session.awaiting === 'app'
+    const reason = isUnanswered ? 'app_timeout' : 'expired'
+    const screen = isUnanswered ? { screen: session.setup.error_message } : {}
+    const over = await advance(app, session, { kind: 'end', status: 'expired', reason, ...screen })
+    // A handset of the sandbox closes what nobody goes on with by itself.
+    if (over && over.environment === 'live') await (isUnanswered ? showMoved : releaseMoved)(app, over)
     // Somebody went on with it at this moment.
     return over ? { kind: 'done' } : { kind: 'again', afterMs: 1_000 }
   },

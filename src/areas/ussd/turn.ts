@@ -7,6 +7,7 @@ import { tenantOf } from '../../platform/tenant.ts'
 import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
+import { doLater } from './menu-actions.ts'
 import { runStoredMenu } from './menus.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
@@ -44,12 +45,11 @@ async function asked(app: App, session: Session): Promise<Session> {
     const isMoved = wait.over.then(() => null)
     const answer = await Promise.race([ask(app, session), isMoved])
     if (answer?.said.kind === 'screen') {
-      const { said, tookMs, menu } = answer
+      const { said, tookMs, menu, doing = [] } = answer
       const { text, ends, data } = said
-      return (
-        (await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })) ??
-        reloaded(app, session)
-      )
+      const next = await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })
+      if (next) await doLater(app, next, doing)
+      return next ?? (await reloaded(app, session))
     }
     if (answer?.said.kind === 'later') await wait.over
     return await unanswered(
@@ -62,7 +62,15 @@ async function asked(app: App, session: Session): Promise<Session> {
   }
 }
 
-function ask(app: App, session: Session): Promise<{ said: Said; tookMs: number; menu?: MenuState | undefined }> {
+interface Answer {
+  readonly said: Said
+  readonly tookMs: number
+  readonly menu?: MenuState | undefined
+  /** Screens of a menu that do something besides. */
+  readonly doing?: readonly string[]
+}
+
+function ask(app: App, session: Session): Promise<Answer> {
   return session.setup.mode === 'menu' ? runStoredMenu(app, session) : askApplication(app, session)
 }
 

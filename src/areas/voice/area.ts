@@ -30,10 +30,11 @@ import { rateRoutes } from './trunks/rates.ts'
 import { trunkRoutes } from './trunks/routes.ts'
 import { trunkTopic } from './trunks/store.ts'
 
-export { checkNumbers, type NewCall, newCall } from './calls/create.ts'
+export { checkNumbers, newCall } from './calls/create.ts'
 export { callEvents } from './events.ts'
 export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
-export { type LegToRing, type LiveCall, liveCalls, type Rung, type Sound } from './live-calls.ts'
+export { type LegToRing, liveCalls } from './live-calls.ts'
+export { firstNumber, numberTarget } from './numbers/store.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {

@@ -44,6 +44,8 @@ export interface CallFollower {
   readonly name: string
   /** The flow of a call to a number that is assigned to something of this area; null where it is not. */
   flowOf?(app: App, call: CallFacts, target: Target): Promise<Flow | null>
+  /** Whether it gives a flow to a call for a number that is assigned to nothing, or to the rules. */
+  answers?(app: App, tenant: Tenant, call: { readonly from: string; readonly to: string }): Promise<boolean>
   /** What a question of its own flow brought; null goes on with the flow. */
   asked?(app: App, call: CallFacts, body: Readonly<Record<string, unknown>>): Promise<Flow | null>
   /** Takes over an action; the flow waits until `resume`. False: nobody is there to carry it out. */

@@ -18,7 +18,7 @@ import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import type { Flow } from './followers.ts'
 
 /** A call under way. */
-export interface LiveCall {
+interface LiveCall {
   readonly call: string
   /** The room that it has, or was rung into. */
   readonly room: string
@@ -44,10 +44,10 @@ export interface LegToRing {
   readonly customData?: Readonly<Record<string, unknown>>
 }
 
-export type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
+type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
 
 /** What is played: a text, a file, or music as `hold` has it. */
-export type Sound =
+type Sound =
   | { readonly text: string; readonly language: string }
   | { readonly url: string }
   | { readonly music: string }

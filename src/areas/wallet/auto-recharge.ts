@@ -23,8 +23,8 @@ import {
   type PaymentRow,
   type Purpose,
   phoneOf,
-  requireProvider,
   requireSavedCard,
+  requireUnattended,
 } from '../payments/area.ts'
 import { walletEvents } from './events.ts'
 import {
@@ -140,7 +140,7 @@ async function wanted(
   const source = sourceOf(input, before)
   const money = { currency, micros: amount }
   if (source.phone !== null)
-    requireProvider(app, tenant, 'in', { phone: source.phone, provider: source.provider ?? undefined }, money)
+    requireUnattended(app, tenant, { phone: source.phone, provider: source.provider ?? undefined }, money)
   else await requireSavedCard(app, tx, tenant, idOf('cardToken', source.cardToken), money)
   const dailyLimit = limitOf(input.daily_limit, before?.daily_limit ?? null, currency)
   if (dailyLimit !== null && dailyLimit < amount) throw invalid('daily_limit', 'must not be less than amount')

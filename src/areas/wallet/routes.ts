@@ -2,9 +2,9 @@
 // Routes of the wallet.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
-import { pageOfWhole } from '../../platform/page.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyOf } from '../../platform/currencies.ts'
+import { pageOfWhole } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, Nullable, wholeListQuery } from '../../platform/schema.ts'
 import { accepting, checkCallback, isAnsweredAtOnce, passed } from '../payments/area.ts'

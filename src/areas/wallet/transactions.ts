@@ -3,7 +3,7 @@
 // for, what was set aside, among them in one order.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { type Id, idOf, timeOfUuid, uuidText } from '../../kernel/ids.ts'
+import { idOf, type Kind, timeOfUuid, uuidText } from '../../kernel/ids.ts'
 import type { Currency } from '../../kernel/money.ts'
 import { type Entry, entriesOf, entryTypes } from '../../ledger/entries.ts'
 import { type Hold, holdsOf } from '../../ledger/holds.ts'
@@ -16,19 +16,13 @@ import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from 
 import type { Tenant } from '../../platform/tenant.ts'
 import { findPayments, findPayouts } from '../payments/area.ts'
 
+/** What accounts are charged for, by area. */
+const paidFor = ['sms', 'messenger', 'email', 'voice', 'ussd', 'identity'] as const
+
 const defaultLimit = 50
 const rowTypes = [...entryTypes, 'hold'] as const
 /** Kinds of movements that nothing makes yet: whoever asks for one is told that there is none. */
-const comingTypes = [
-  'payment_fee',
-  'usage_messenger',
-  'usage_email',
-  'usage_voice',
-  'usage_ussd',
-  'usage_identity',
-  'plan_fee',
-  'conversion',
-] as const
+const comingTypes = ['payment_fee', 'plan_fee', 'conversion'] as const
 /** The last row of the page before, and the balance there if it was final. */
 const cursorForm = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::(-?\d{1,18}))?$/
 
@@ -52,7 +46,7 @@ export const WalletTransaction = Type.Object(
     ),
     description: Nullable(Type.String()),
     source: Type.Object({
-      type: OneOf(['sms', 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit']),
+      type: OneOf([...paidFor, 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit']),
       id: Type.String(),
     }),
     reference: Nullable(Type.String()),
@@ -197,11 +191,20 @@ function isOfPayout({ step }: Hold): boolean {
   return step.startsWith('payout:')
 }
 
+/** Step of a hold that an area makes for what it does -> what that is. */
+const usageHolds: Readonly<Record<string, { readonly type: (typeof paidFor)[number]; readonly kind: Kind }>> = {
+  call: { type: 'voice', kind: 'call' },
+  session: { type: 'ussd', kind: 'ussdSession' },
+  check: { type: 'identity', kind: 'verification' },
+}
+
 function heldFor(hold: Hold, isSinglePayout: boolean): Row['source'] {
   if (isOfPayout(hold))
     return isSinglePayout
       ? { type: 'payout', id: idOf('payout', hold.id) }
       : { type: 'payout_batch', id: idOf('payoutBatch', hold.id) }
+  const usage = usageHolds[hold.step]
+  if (usage) return { type: usage.type, id: idOf(usage.kind, hold.id) }
   if (hold.step.startsWith('refund:')) return { type: 'refund', id: idOf('refund', hold.id) }
   if (hold.step.startsWith('dispute:')) return { type: 'dispute', id: idOf('dispute', hold.id) }
   return { type: 'credit', id: idOf('walletTransaction', hold.id) }
@@ -236,11 +239,27 @@ async function notesOf(queryable: Queryable, tenant: Tenant, entries: readonly E
   return new Map(rows.map(({ id, ...notes }) => [id, notes]))
 }
 
-function sourceOf(entry: Entry): {
-  type: 'sms' | 'payment' | 'payout' | 'refund' | 'dispute' | 'credit'
-  id: Id<'sms' | 'payment' | 'payout' | 'refund' | 'dispute' | 'walletTransaction'>
-} {
-  if (entry.counter === 'revenue:sms') return { type: 'sms', id: idOf('sms', entry.sourceId) }
+/** Checks of identities, by the word that their charge has. */
+const checkKinds: Readonly<Record<string, Kind>> = {
+  scan: 'scan',
+  face_match: 'faceMatch',
+  liveness: 'liveness',
+  risk_score: 'riskCheck',
+}
+
+/** Area that earned a charge -> what it is for. */
+const kindsPaidFor: Readonly<Record<(typeof paidFor)[number], (entry: Entry) => Kind>> = {
+  sms: () => 'sms',
+  messenger: () => 'messengerMessage',
+  email: () => 'email',
+  voice: () => 'call',
+  ussd: () => 'ussdSession',
+  identity: ({ description }) => checkKinds[description ?? ''] ?? 'verification',
+}
+
+function sourceOf(entry: Entry): Row['source'] {
+  const area = paidFor.find((name) => entry.counter === `revenue:${name}`)
+  if (area) return { type: area, id: idOf(kindsPaidFor[area](entry), entry.sourceId) }
   // Also what an operator gave out of money that was kept apart for one.
   if (isPayment(entry) || entry.counter.startsWith('suspense:'))
     return { type: 'payment', id: idOf('payment', entry.sourceId) }

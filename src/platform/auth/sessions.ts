@@ -11,7 +11,13 @@ export const sessionCookie = '__Host-pamoja'
 const tokenForm = /^[\w-]{43}$/
 
 /** Scopes for which a member has to have signed in a short while ago: keys, money that leaves, the team, and running the installation. */
-const confirmedScopes: ReadonlySet<string> = new Set(['keys:write', 'payouts:write', 'payouts:approve', 'team:write', 'operator'])
+const confirmedScopes: ReadonlySet<string> = new Set([
+  'keys:write',
+  'payouts:write',
+  'payouts:approve',
+  'team:write',
+  'operator',
+])
 const confirmedForMs = 10 * 60_000
 
 /** The session's secret in the cookies of a request; null when there is none that could be one. */

@@ -41,6 +41,11 @@ async function* lines(
   } while (cursor !== null)
 }
 
+/** One line of a file that is not a list: plain values, null as nothing. */
+export function csvLine(values: readonly (string | number | bigint | boolean | Date | null)[]): string {
+  return `${values.map((value) => cell(value, String)).join(',')}\r\n`
+}
+
 function cell(value: unknown, write: Write): string {
   const text = plain(value, write)
   // A cell that starts like a formula would run in a spreadsheet; the quote keeps it text.

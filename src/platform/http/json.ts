@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
 import { momentText } from '../../kernel/time.ts'
+import { noteExact, writeNotes } from '../exact-notes.ts'
 
 const maxDepth = 32
 
@@ -16,6 +17,7 @@ export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const text = bytes.toString()
   const value = parse(text)
   if (keysOf(value, 1) !== countKeys(text)) throw refused(faultOf(text))
+  noteExact(text, value)
   return { text, value }
 }
 
@@ -169,6 +171,7 @@ export function serialiser(schema: TSchema): Write {
 }
 
 function writer(schema: Readonly<Record<string, unknown>>): Write {
+  if (schema.nullsAreNone === true) return writeNotes
   if (schema.format === 'micros')
     return (value) => (typeof value === 'bigint' ? formatMicros(value) : JSON.stringify(value))
   if (schema.format === 'date-time')

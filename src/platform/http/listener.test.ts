@@ -240,7 +240,10 @@ test('bytes that are no HTTP request are answered in JSON, on both sides', async
   const { port } = await listening(t, { allowHttpFromLoopback: true })
   const cases: [string, RegExp][] = [
     ['NONSENSE\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
-    ['GET / HTTP/1.1\r\nHost: a\r\nHOST: b\r\nConnection: close\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
+    [
+      'GET / HTTP/1.1\r\nHost: a\r\nHOST: b\r\nConnection: close\r\n\r\n',
+      /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s,
+    ],
     ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     ['GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s],
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(16_500)}\r\n\r\n`, /^HTTP\/1\.1 431 .*"HPE_HEADER_OVERFLOW"/s],

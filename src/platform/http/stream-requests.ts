@@ -4,12 +4,25 @@ import { once } from 'node:events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
-import type { Route } from '../route.ts'
+import type { Messages, Route } from '../route.ts'
 import { principalOf, scopeRefusal } from './entrance.ts'
 import type { CompiledRoute, Exchange } from './exchange.ts'
 import { leave } from './leaving.ts'
 import { callerOf, checked } from './request-input.ts'
 import type { Message, Streams } from './streams.ts'
+
+/** Whether a route that answers once is asked to go on answering. */
+export function wantsMessages(route: Route, { headers, query }: FastifyRequest): boolean {
+  if (route.kind !== 'read' || !route.messages) return false
+  const { stream } = Object(query)
+  return (stream === '1' || stream === 'true') && /\btext\/event-stream\b/.test(headers.accept ?? '')
+}
+
+function messagesOf(route: Route): Messages {
+  if (route.kind === 'stream') return route.handle.bind(route)
+  if (route.kind === 'read' && route.messages) return route.messages
+  throw new Error(`${route.operation} is not a stream`)
+}
 
 /** Answers with messages until somebody ends it; whatever can be refused is refused before the first of them. */
 export async function handleStream(
@@ -21,7 +34,7 @@ export async function handleStream(
 ): Promise<unknown> {
   const { route } = compiled
   const { exchange, headers } = request
-  if (route.kind !== 'stream') throw new Error(`${route.operation} is not a stream`)
+  const messagesFor = messagesOf(route)
   const caller = callerOf(exchange)
   const input = checked(compiled, request, reply)
   reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
@@ -31,7 +44,7 @@ export async function handleStream(
   try {
     const given = headers['last-event-id']
     const lastEventId = typeof given === 'string' && given !== '' ? given : null
-    const messages = await route.handle(app, input, caller, { lastEventId, signal: stream.signal })
+    const messages = await messagesFor(app, input, caller, { lastEventId, signal: stream.signal })
     reply.hijack()
     reply.raw.writeHead(route.reply.status, definite(reply.getHeaders()))
     reply.raw.flushHeaders()

@@ -7,6 +7,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
+import { keepExact, withExact } from '../exact-notes.ts'
 
 const maxProblems = 50
 /** A name is the caller's, and as long as the caller likes. */
@@ -39,11 +40,19 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
     if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'VALIDATION_ERROR')
     const unknown = unknownFields(schema, value)
-    if (unknown.length === 0) return { value, unknown }
+    if (unknown.length === 0) return { value: withExactNotes(schema, value), unknown }
     const known = withoutUnknown(schema, value)
     if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known)[1], 'VALIDATION_ERROR')
-    return { value: known, unknown }
+    return { value: withExactNotes(schema, known), unknown }
   }
+}
+
+/** The body with metadata that says how it was written; it has kept every rule by then. */
+function withExactNotes<T>(schema: TSchema, value: T): T {
+  if (!isPlain(value) || !isPlain(value.metadata)) return value
+  if (memberOf(schemaAt(schema, 'properties'), 'metadata').nullsAreNone !== true) return value
+  const notes = withExact(Object(value.metadata))
+  return notes === value.metadata ? value : { ...value, metadata: notes }
 }
 
 /** Whether a value keeps every rule of a schema; for where most do, and what the others break is asked of `bodyChecker`. */
@@ -240,7 +249,7 @@ function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
     const absent = member === null && isOptional && !acceptsNull(property)
     if (!absent) kept[name] = withoutNulls(property, member)
   }
-  return kept
+  return keepExact(value, kept)
 }
 
 function acceptsNull(schema: Plain): boolean {

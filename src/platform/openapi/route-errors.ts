@@ -21,7 +21,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     codes.add('DUPLICATE_REFERENCE').add('REQUEST_IN_PROGRESS')
     if (route.limit) codes.add(limitCode(route.limit))
   }
-  if (route.kind === 'stream') codes.add('TOO_MANY_STREAMS')
+  if (route.kind === 'stream' || (route.kind === 'read' && route.messages)) codes.add('TOO_MANY_STREAMS')
   if (route.kind === 'download') codes.add('RANGE_NOT_SATISFIABLE')
   if (route.body || route.kind === 'upload' || route.kind === 'multipart')
     codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE').add('VALIDATION_ERROR')

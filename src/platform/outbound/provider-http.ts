@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
+// JSON, or a form, to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
 // the provider can have taken the request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a
 // second time from here.
 import type { Outbound } from '../outbound.ts'
@@ -24,6 +24,8 @@ export interface ProviderRequest {
   url: string
   headers: Record<string, string>
   body?: object
+  /** Sent as a form instead: what most servers of OAuth want. */
+  form?: Readonly<Record<string, string>>
   /** For all of it, from now to the end of the answer. */
   timeoutMs: number
   /** Told what came of it, for a timeline. */
@@ -62,15 +64,17 @@ export class ProviderClient {
     return answer
   }
 
-  async #ask({ method, url, headers, body, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {
-    const isJson = body === undefined ? {} : { 'content-type': 'application/json' }
+  async #ask({ method, url, headers, body, form, timeoutMs }: ProviderRequest): Promise<ProviderAnswer> {
+    const [type, text] = form
+      ? ['application/x-www-form-urlencoded', new URLSearchParams(form).toString()]
+      : ['application/json', body === undefined ? null : JSON.stringify(body)]
     try {
       const outcome = await this.#door.send({
         pool: 'provider',
         url,
         method,
-        headers: { ...headers, accept: 'application/json', ...isJson },
-        body: body === undefined ? null : JSON.stringify(body),
+        headers: { ...headers, accept: 'application/json', ...(text === null ? {} : { 'content-type': type }) },
+        body: text,
         use: 'callback',
         environment: 'live',
         timeoutMs,

@@ -58,7 +58,7 @@ const allow = 'INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NO
 
 export class SipCall {
   private readonly endpoint: Switchboard
-  private readonly handlers: CallHandlers
+  private handlers: CallHandlers
   private readonly dialog: Dialog
   private state: State = 'inviting'
   private description = ''
@@ -157,13 +157,13 @@ export class SipCall {
     })
     dialog.learn(request, source, true)
     const offer = request.body.length > 0 ? request.body.toString('utf8') : null
-    const handlers: CallHandlers = {}
     const about = { direction: 'incoming' as const, offer, from, to, requestUri: request.uri, source }
-    const call = new SipCall(endpoint, dialog, handlers, about)
+    const call = new SipCall(endpoint, dialog, {}, about)
     call.incoming = transaction
     call.remoteAllows = headers.all('allow').join(',')
     endpoint.enter(dialog.id, call)
-    Object.assign(handlers, handlersOf(call))
+    // The owner's own object: it may put handlers into it later, when it knows more of the call.
+    call.handlers = handlersOf(call)
     return call
   }
 

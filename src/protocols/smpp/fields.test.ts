@@ -53,6 +53,9 @@ test('an answer names its status, and what is cut or foreign is told as far as i
   assert.equal(readFields(submit.subarray(0, 9)), null)
   for (let length = 16; length < submit.length; length++) {
     const read = readFields(submit.subarray(0, length))
-    assert.ok(read?.fields.every((field) => field.start + field.length <= length), `${length}`)
+    assert.ok(
+      read?.fields.every((field) => field.start + field.length <= length),
+      `${length}`,
+    )
   }
 })

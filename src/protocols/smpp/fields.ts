@@ -5,7 +5,7 @@ import { headerBytes } from './octets.ts'
 import { statusName } from './status.ts'
 import { tlvNameOf } from './tlvs.ts'
 
-export interface PduField {
+interface PduField {
   readonly name: string
   readonly start: number
   readonly length: number

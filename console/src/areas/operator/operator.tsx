@@ -107,7 +107,7 @@ interface Found {
 const pathOf = ({ path }: Found): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
 
 /** An id, a number, a reference or a receipt, of whichever account. */
-export function OperatorSearch() {
+function OperatorSearch() {
   const [text, setText] = useState('')
   const [found, setFound] = useState<readonly Found[] | null>(null)
   const [opened, setOpened] = useState<{ found: Found; body: unknown } | null>(null)
@@ -152,7 +152,7 @@ export function OperatorSearch() {
           </li>
         ))}
       </ul>
-      {opened && ['message', 'payment'].includes(opened.found.kind) && (
+      {opened && ['message', 'payment', 'payout'].includes(opened.found.kind) && (
         <Timeline path={pathOf(opened.found)} live="" query={{ environment: opened.found.environment }} />
       )}
       {opened && (

@@ -90,10 +90,11 @@ const pages: readonly [prefix: string, page: string][] = [
   ['sms_', '/messages/'],
   ['smi_', '/messages/'],
   ['pay_', '/payments/'],
+  ['po_', '/payouts/'],
 ]
 
 /** What an event is about, as a link where it has a page. */
-export function About({ id }: { id: string }) {
+function About({ id }: { id: string }) {
   const [, page] = pages.find(([prefix]) => id.startsWith(prefix)) ?? []
   if (page === undefined) return <span class="mono cut">{id}</span>
   return (

@@ -70,8 +70,12 @@ async function payByPhone(app: App, found: Found, ways: Ways, written: string, p
     ways.phones.map(({ country }) => country),
   )
   if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
-  const how = { phone, ...(provider === '' ? {} : { provider: provider.slice(0, 40) }) }
-  const { invoice, tenant } = found
+  const { invoice, tenant, path, lang } = found
+  const how = {
+    phone,
+    ...(provider === '' ? {} : { provider: provider.slice(0, 40) }),
+    return_url: `${app.publicUrl}${path}${lang}`,
+  }
   const before = (tx: Tx) => maybe(tx.query(findUnderWay, { ...tenant, invoice: invoice.id, phone }))
   return (await begin(app, found, how, before)).id
 }

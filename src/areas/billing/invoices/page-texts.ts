@@ -237,6 +237,27 @@ export const invoiceTexts = {
     sw: 'Endelea kwenye benki yako',
     ar: 'تابع إلى بنكك',
   },
+  paidOnPage: {
+    en: 'You pay on a page of {provider}',
+    fr: 'Vous payez sur une page de {provider}',
+    pt: 'Paga numa página de {provider}',
+    sw: 'Unalipa kwenye ukurasa wa {provider}',
+    ar: 'تدفع على صفحة من {provider}',
+  },
+  goToProvider: {
+    en: 'Go on to {provider}',
+    fr: 'Continuer vers {provider}',
+    pt: 'Continuar para {provider}',
+    sw: 'Endelea kwa {provider}',
+    ar: 'تابع إلى {provider}',
+  },
+  pageAsked: {
+    en: '{provider} is being asked for a page to pay on.',
+    fr: 'On demande à {provider} une page de paiement.',
+    pt: 'Está a ser pedida a {provider} uma página de pagamento.',
+    sw: '{provider} inaombwa ukurasa wa kulipia.',
+    ar: 'يُطلب من {provider} صفحة للدفع.',
+  },
   thanks: {
     en: 'Paid, thank you',
     fr: 'Payé, merci',

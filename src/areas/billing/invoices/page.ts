@@ -9,8 +9,10 @@ import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
 import { notice, type Page } from '../../../platform/web/shell.ts'
 import {
+  confirmsOnPage,
   failureTexts,
   isFailureReason,
+  nameOfProvider,
   type PaymentRow,
   type Provider,
   recordOf,
@@ -126,8 +128,12 @@ function waitingPage(shown: Shown, payment: PaymentRow): Page {
   if (redirect_url !== undefined) {
     // The path alone: whoever sees this page is on the machine that serves the other one.
     const there = `${new URL(redirect_url).pathname}${lang}`
-    const content = html`<p>${say('sendsBack')}</p><p><a class="button" href="${there}">${say('goToBank')}</a></p>`
-    return page(shown, notice('waiting', say('bankAsks'), content), { seconds: 0, path: there })
+    const isCard = payment.method === 'card'
+    const provider = nameOfProvider(payment.provider) ?? payment.provider
+    const goOn = isCard ? say('goToBank') : say('goToProvider', { provider })
+    const content = html`<p>${say('sendsBack')}</p><p><a class="button" href="${there}">${goOn}</a></p>`
+    const title = isCard ? say('bankAsks') : say('paidOnPage', { provider })
+    return page(shown, notice('waiting', title, content), { seconds: 0, path: there })
   }
   if (bank_transfer) {
     const fact = (name: string, value: Html) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>
@@ -156,7 +162,7 @@ ${fact(say('amount'), html`<strong>${amount}</strong>`)}</table>
 function whatHappens(
   say: Say,
   reader: Reader,
-  { method, phone }: PaymentRow,
+  { method, phone, provider }: PaymentRow,
   amount: string,
 ): readonly [title: string, what: string] {
   switch (method) {
@@ -165,6 +171,8 @@ function whatHappens(
     case 'card':
       return [say('oneMoment'), say('cardAsked', { amount })]
     default: {
+      if (confirmsOnPage(provider))
+        return [say('oneMoment'), say('pageAsked', { provider: nameOfProvider(provider) ?? provider })]
       const there = phone === null ? say('yourPhone') : reader.leftToRight(`…${phone.slice(-3)}`)
       return [say('lookAtPhone'), say('approve', { amount, phone: there })]
     }

@@ -11,7 +11,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { PaymentCreate, phoneOf, refuseCardNumbers, requireProvider, requireSavedCard } from '../../payments/area.ts'
+import { PaymentCreate, phoneOf, refuseCardNumbers, requireSavedCard, requireUnattended } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
@@ -175,7 +175,7 @@ export async function requirePayable(
   for (const micros of new Set([each, first])) {
     if (micros === 0n) continue
     const money = { currency, micros }
-    if (asked !== null) requireProvider(app, tenant, 'in', { phone: asked, provider: named ?? undefined }, money)
+    if (asked !== null) requireUnattended(app, tenant, { phone: asked, provider: named ?? undefined }, money)
     if (card_token !== null) await requireSavedCard(app, tx, tenant, card_token, money)
   }
 }

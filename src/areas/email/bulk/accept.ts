@@ -9,6 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import { mergedNotes } from '../../../platform/exact-notes.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { insertContent } from '../contents.ts'
 import { priceOf } from '../prices.ts'
@@ -81,7 +82,7 @@ function judge(input: Input): Judged {
       name: entry.name ?? parsed.name,
       variables: entry.variables ?? null,
       tags: [...new Set([...(input.tags ?? []), ...(entry.tags ?? [])])].slice(0, 10),
-      metadata: JSON.stringify({ ...input.metadata, ...entry.metadata }),
+      metadata: JSON.stringify(mergedNotes(input.metadata, entry.metadata)),
     })
   }
   return { entries, problems }

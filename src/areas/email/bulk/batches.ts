@@ -95,7 +95,7 @@ async function sendBatch(
       ...tenant,
       id: row.id,
       status: 'sending',
-      reason: null,
+      reason: locked.paused_reason,
       batchesSent: Math.max(locked.batches_sent, batch + 1),
       startedAt,
       completedAt: null,

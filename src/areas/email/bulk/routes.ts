@@ -129,7 +129,8 @@ const pause = control('pause', 'Stop a bulk until it is resumed', async (_app, t
 
 const resume = control('resume', 'Let a paused bulk go on', async (_app, tx, row, { tenant }) => {
   if (row.status !== 'paused') throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}, not paused`)
-  return setStatus(tx, tenant, row, 'sending', null)
+  // Kept as a sign that the customer wants it sent all the same: it does not stop by itself again.
+  return setStatus(tx, tenant, row, 'sending', row.paused_reason === 'request' ? null : row.paused_reason)
 })
 
 const cancel = control(

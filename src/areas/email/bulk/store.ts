@@ -159,6 +159,6 @@ export function recordOf(row: BulkRow, { hard: _, ...counts }: Counts & { hard: 
     created_at,
     started_at,
     completed_at,
-    paused_reason,
+    paused_reason: status === 'paused' ? paused_reason : null,
   }
 }

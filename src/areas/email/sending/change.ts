@@ -12,6 +12,7 @@ import { commit, read, write } from '../../../platform/route.ts'
 import { Moment, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { parseFields } from '../../../protocols/mime/header.ts'
+import { parseMessage, partOf, textOf } from '../../../protocols/mime/parse.ts'
 import { loadContent } from '../contents.ts'
 import { composeFor, rendered } from '../delivery/compose.ts'
 import { loadOutgoing } from '../delivery/load.ts'
@@ -23,6 +24,7 @@ import { recordOf, requireMessage } from '../read.ts'
 import { MessageParam } from '../routes.ts'
 import { EmailAccepted, EmailRecord, mostTtlSeconds } from '../schema.ts'
 import { findMessage } from '../store.ts'
+import { textOfHtml } from '../tracking/html.ts'
 import { accept } from './accept.ts'
 import { mailbox, requireSender, scheduledTime } from './draft.ts'
 import { sendingOf } from './send.ts'
@@ -185,24 +187,30 @@ async function contentOf(
   const sender = outgoing && (await senderFor(app, caller.tenant, outgoing.domain))
   if (!content || !outgoing || !sender) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
   const shown = { message_id: idOf('email', row.id), part }
-  if (!content.raw && (part === 'html' || part === 'text')) {
-    const said = await rendered(app, caller.tenant, outgoing, content.body, {
-      unsubscribeUrl: `${sender.trackingUrl}/u/`,
-    })
-    return { ...shown, content: part === 'html' ? said.html : said.text }
-  }
+  if (part === 'html' || part === 'text')
+    return { ...shown, content: content.raw ? partOfRaw(content.raw, part) : await said(part) }
   const bytes = (await composeFor(app, caller.tenant, outgoing, content, sender)).bytes.toString('utf8')
   if (part === 'raw') return { ...shown, content: bytes }
   const header = bytes.slice(0, bytes.indexOf('\r\n\r\n') + 2)
   return {
     ...shown,
-    content:
-      part === 'headers'
-        ? parseFields(header)
-            .map(({ raw }) => raw)
-            .join('')
-        : null,
+    content: parseFields(header)
+      .map(({ raw }) => raw)
+      .join(''),
   }
+
+  async function said(wanted: 'html' | 'text'): Promise<string | null> {
+    if (!content || !outgoing || !sender) return null
+    const unsubscribeUrl = `${sender.trackingUrl}/u/`
+    const { html, text } = await rendered(app, caller.tenant, outgoing, content.body, { unsubscribeUrl })
+    return wanted === 'html' ? html : (text ?? (html === null ? null : textOfHtml(html)))
+  }
+}
+
+/** What a message says that was submitted as a whole. */
+function partOfRaw(raw: Buffer, part: 'html' | 'text'): string | null {
+  const found = partOf(parseMessage(raw), part === 'html' ? 'text/html' : 'text/plain')
+  return found ? textOf(raw, found) : null
 }
 
 const getContent = read({

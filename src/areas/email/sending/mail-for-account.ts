@@ -31,8 +31,12 @@ const currencyOf = statement.home<{ account: string }, { currency: string; is_su
   'select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended',
 )
 
-/** Throws an AppError when it cannot be sent; then nothing was charged. */
-export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'>, mail: AccountMail): Promise<void> {
+/** Gives the id of the message, null when it was sent before. Throws an AppError when it cannot be sent; then nothing was charged. */
+export async function mailForAccount(
+  app: App,
+  sending: Omit<Sending, 'currency'>,
+  mail: AccountMail,
+): Promise<string | null> {
   const { currency, is_suspended } = await one(app.db.query(currencyOf, { account: sending.tenant.account }))
   if (is_suspended) throw new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
@@ -59,14 +63,16 @@ export async function mailForAccount(app: App, sending: Omit<Sending, 'currency'
   })
   const { key = null } = mail
   try {
-    await accept(
+    const { message_id } = await accept(
       app,
       { ...draft, source: 'system', ...(mail.isFree ? { unitPrice: 0n } : {}) },
       own,
       keyed(key === null ? null : { ...own.tenant, key, hash: key }, 200, () => ''),
     )
+    return message_id
   } catch (error) {
     if (!(error instanceof AnsweredBefore)) throw error
+    return null
   }
 }
 

@@ -9,9 +9,11 @@ import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, write } from '../../../platform/route.ts'
 import { At, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
+import { chargeFor, costFields, type Price, requireFunds } from '../charging.ts'
 import { engine } from '../engines/engines.ts'
 import { type ReadDocument, readDocument } from '../engines/tasks.ts'
 import { maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
+import { registered } from '../registry/registries.ts'
 import { catalogue, countryOf, documentTypes, entryFor } from './catalogue.ts'
 import { printedFields } from './visual-zone.ts'
 import { fieldsOfZone } from './zone-fields.ts'
@@ -60,6 +62,7 @@ const Scanned = Type.Object(
     text: Nullable(Type.String()),
     processing_ms: Type.Integer(),
     created_at: At(),
+    ...costFields,
   },
   { title: 'IdentityScan' },
 )
@@ -68,6 +71,7 @@ interface Read {
   readonly id: string
   readonly read: ReadDocument
   readonly tookMs: number
+  readonly price: Price
 }
 
 async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promise<Read> {
@@ -75,12 +79,13 @@ async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promi
   const front = await pictureOf(app, caller, 'document_front', input.document_front)
   const back =
     input.document_back === undefined ? null : await pictureOf(app, caller, 'document_back', input.document_back)
+  const price = await requireFunds(app, caller, 'scan')
   const startedMs = performance.now()
   const wanted = { front, back, wantsPortrait: input.include_portrait ?? false }
   const read = await engine(app, readDocument, wanted, ['document_front', 'document_back'])
   if (read.lines.length === 0 && !read.mrz && read.barcodes.length === 0)
     throw new AppError('DOCUMENT_UNREADABLE', 'nothing could be read on it')
-  return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs) }
+  return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs), price }
 }
 
 /** The zone where there is one, because its digits check it; the print for the rest. */
@@ -116,14 +121,16 @@ const scanDocument = write({
     'IMAGE_QUALITY_LOW',
     'IMAGE_TOO_LARGE',
     'DOCUMENT_UNREADABLE',
+    'INSUFFICIENT_BALANCE',
     'PROVIDER_UNAVAILABLE',
   ],
   examples: [{ name: 'A passport', body: { document_front: 'sandbox:passport_ke' } }],
   prepare: (app, { body }, caller) => scan(app, caller, body),
-  handle: async (_app, tx, { body }, caller, { id, read, tookMs }) => {
+  handle: async (_app, tx, { body }, caller, { id, read, tookMs, price }) => {
     const { tenant, receivedMs, nowMs } = caller
     const scan_id = idOf('scan', id)
     const { problems, ...quality } = read.quality
+    await chargeFor(tx, caller, 'scan', id, price)
     await appendAudit(tx, tenant, {
       resourceId: scan_id,
       action: 'scan.completed',
@@ -149,6 +156,7 @@ const scanDocument = write({
       text: body.include_text ? read.lines.map(({ text }) => text).join('\n') : null,
       processing_ms: tookMs,
       created_at: new Date(nowMs),
+      ...price,
     }
   },
 })
@@ -180,7 +188,8 @@ const listTypes = list({
   }),
   row: DocumentTypeRow,
   examples: [{ name: 'Those of Kenya', query: { country: 'KE' } }],
-  handle: async (_app, { query }, { tenant }) => {
+  handle: async (app, { query }, { tenant }) => {
+    const hasRegistry = await registered(app.db, tenant.environment)
     const country = query.country === undefined ? null : (countryOf(query.country) ?? 'none')
     const rows = catalogue
       .filter((entry) => country === null || entry.country === country)
@@ -200,7 +209,7 @@ const listTypes = list({
           'dates_plausible',
           'portrait_present',
         ],
-        registry: tenant.environment === 'test',
+        registry: hasRegistry(entry.country, entry.type),
         verified: entry.isVerified,
         source: entry.source,
       }))

@@ -76,11 +76,17 @@ serveTasks(
       return { frames, faceEngine: descriptor.name }
     },
   },
-  (problem) =>
-    problem instanceof EngineProblem
-      ? { code: problem.code, message: problem.message, picture: problem.picture }
-      : null,
+  (problem) => {
+    if (!(problem instanceof EngineProblem)) return null
+    if (problem.code === 'package_missing') endSoon()
+    return { code: problem.code, message: problem.message, picture: problem.picture }
+  },
 )
+
+/** Node remembers which packages it did not find: the next process sees one that was installed meanwhile. */
+function endSoon(): void {
+  setTimeout(() => process.exit(0), 100)
+}
 
 /** Decodes the picture with a number, so that a refusal can say which one it is about. */
 async function decoded(bytes: Uint8Array, maxSide: number, picture: number) {

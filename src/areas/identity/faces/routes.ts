@@ -9,6 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
+import { chargeFor, costFields, type Price, requireFunds } from '../charging.ts'
 import { engine } from '../engines/engines.ts'
 import { examine, type FoundFace, measureFrames } from '../engines/tasks.ts'
 import { faceIn, maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
@@ -21,6 +22,7 @@ const pictureErrors = [
   'IMAGE_TOO_LARGE',
   'NO_FACE_DETECTED',
   'MULTIPLE_FACES',
+  'INSUFFICIENT_BALANCE',
   'PROVIDER_UNAVAILABLE',
 ] as const
 
@@ -46,6 +48,7 @@ const FaceMatched = Type.Object(
     faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }),
     reference: Nullable(Type.String()),
     created_at: At(),
+    ...costFields,
   },
   { title: 'IdentityFaceMatch' },
 )
@@ -56,6 +59,7 @@ interface Compared {
   readonly confidence: number
   readonly threshold: number
   readonly faces: { readonly image_a: Static<typeof FaceShown>; readonly image_b: Static<typeof FaceShown> }
+  readonly price: Price
 }
 
 async function compare(app: App, caller: Caller, input: Static<typeof FaceMatch>): Promise<Compared> {
@@ -67,6 +71,7 @@ async function compare(app: App, caller: Caller, input: Static<typeof FaceMatch>
     { bytes: await pictureOf(app, caller, 'image_a', a), use: 'face' as const },
     { bytes: await pictureOf(app, caller, 'image_b', b), use: 'face' as const },
   ]
+  const price = await requireFunds(app, caller, 'face_match')
   const { pictures: examined } = await engine(app, examine, { pictures }, fields)
   const [first, second] = examined
   if (!first || !second) throw new Error('the engine examined fewer pictures than it was given')
@@ -83,6 +88,7 @@ async function compare(app: App, caller: Caller, input: Static<typeof FaceMatch>
     confidence,
     threshold: input.threshold ?? matchThreshold,
     faces: { image_a: shown(left, first.faces?.length ?? 0), image_b: shown(right, second.faces?.length ?? 0) },
+    price,
   }
 }
 
@@ -106,12 +112,13 @@ const faceMatch = write({
   prepare: (app, { body }, caller) => compare(app, caller, body),
   handle: async (_app, tx, { body }, caller, compared) => {
     const { tenant, receivedMs, nowMs } = caller
-    const { similarity, confidence, threshold, faces } = compared
+    const { similarity, confidence, threshold, faces, price } = compared
     const match = similarity >= threshold
     if (!match && body.strict)
       throw new AppError('FACE_MISMATCH', 'the pictures show different people', {
         extra: { similarity_score: similarity },
       })
+    await chargeFor(tx, caller, 'face_match', compared.id, price)
     const face_match_id = idOf('faceMatch', compared.id)
     await appendAudit(tx, tenant, {
       resourceId: face_match_id,
@@ -123,7 +130,8 @@ const faceMatch = write({
     })
     const created_at = new Date(nowMs)
     const reference = body.reference ?? null
-    return { face_match_id, match, confidence, similarity_score: similarity, threshold, faces, reference, created_at }
+    const shown = { threshold, faces, reference, created_at, ...price }
+    return { face_match_id, match, confidence, similarity_score: similarity, ...shown }
   },
 })
 
@@ -156,22 +164,27 @@ const LivenessReply = Type.Object(
     ),
     signals: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]))),
     created_at: At(),
+    cost: Type.Optional(costFields.cost),
+    currency: Type.Optional(costFields.currency),
   },
   { title: 'IdentityLiveness' },
 )
 type LivenessReply = Static<typeof LivenessReply>
 
 /** Null: a challenge is asked for, which is made in the transaction. */
-type Judged = Omit<LivenessReply, 'created_at'> & { readonly id: string }
+type Judged = Omit<LivenessReply, 'created_at' | 'cost' | 'currency'> & { readonly id: string; readonly price: Price }
 
 async function judge(app: App, caller: Caller, input: Static<typeof LivenessCheck>): Promise<Judged | null> {
-  if (input.method === 'passive') return screen(app, caller, input.selfie)
-  if (input.challenge_id === undefined) return null
+  if (input.method === 'active' && input.challenge_id === undefined) return null
+  const price = await requireFunds(app, caller, 'liveness')
+  if (input.challenge_id === undefined || input.method === 'passive')
+    return { ...(await screen(app, caller, input.selfie)), price }
   if (input.frames === undefined) throw invalid('frames', 'is needed with a challenge_id')
   const { id, result } = await answerChallenge(app, caller, input.challenge_id, input.frames, 'frames')
   const { passed, confidence, steps, signals } = result
   return {
     id,
+    price,
     liveness_id: idOf('liveness', id),
     passed,
     confidence,
@@ -181,7 +194,7 @@ async function judge(app: App, caller: Caller, input: Static<typeof LivenessChec
   }
 }
 
-async function screen(app: App, caller: Caller, selfie: string | undefined): Promise<Judged> {
+async function screen(app: App, caller: Caller, selfie: string | undefined): Promise<Omit<Judged, 'price'>> {
   if (selfie === undefined) throw invalid('selfie', 'is needed for the passive method')
   const bytes = await pictureOf(app, caller, 'selfie', selfie)
   const { frames } = await engine(app, measureFrames, { frames: [bytes] }, ['selfie'])
@@ -234,7 +247,8 @@ const liveness = write({
       throw new AppError('LIVENESS_FAILED', 'the pictures do not show a living person', {
         extra: { steps: judged.steps.map((step) => (typeof step === 'string' ? step : `${step.step} ${step.passed}`)) },
       })
-    const { id, ...reply } = judged
+    const { id, price, ...reply } = judged
+    await chargeFor(tx, caller, 'liveness', id, price)
     await appendAudit(tx, tenant, {
       resourceId: idOf('liveness', id),
       action: 'liveness.completed',
@@ -243,7 +257,7 @@ const liveness = write({
       receivedMs,
       nowMs,
     })
-    return { ...reply, created_at }
+    return { ...reply, created_at, ...price }
   },
 })
 

@@ -43,11 +43,25 @@ const texts: Readonly<Record<string, string>> = {
   ar: 'رمز التحقق الخاص بك هو {{code}}. لا تشاركه مع أحد.',
 }
 
+const subjects: Readonly<Record<string, string>> = {
+  en: 'Your verification code',
+  fr: 'Votre code de vérification',
+  sw: 'Nambari yako ya uthibitisho',
+  pt: 'O seu código de verificação',
+  am: 'የማረጋገጫ ኮድዎ',
+  ar: 'رمز التحقق الخاص بك',
+}
+
+/** Subject of the mail that carries a code; never the code itself, which notifications would show. */
+export function subjectIn(language = 'en'): string {
+  return subjects[language.slice(0, 2).toLowerCase()] ?? subjects.en ?? ''
+}
+
 export interface Wording {
-  readonly message?: string
-  readonly language?: string
-  readonly app_hash?: string
-  readonly web_origin?: string
+  readonly message?: string | undefined
+  readonly language?: string | undefined
+  readonly app_hash?: string | undefined
+  readonly web_origin?: string | undefined
 }
 
 /** The text that carries a code, with the lines by which phones and browsers fill it in. */

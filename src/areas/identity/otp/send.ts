@@ -1,69 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends a one-time code. It is reserved first, then sent, then told of; one that nobody carries leaves nothing behind.
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { e164, e164Rule, hasLengthOfItsCountry } from '../../../kernel/phone.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { hasLengthOfItsCountry } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
-import { sendForAccount } from '../../sms/area.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { identityEvents } from '../events.ts'
 import { policyOf } from '../policy.ts'
-import { codeOf, cooldownMs, masked, maxAttempts, maxSends, messageWith } from './code.ts'
+import { type Carried, carry } from './channels.ts'
+import { codeOf, cooldownMs, masked, maxAttempts, maxSends } from './code.ts'
 import { guard } from './guard.ts'
+import type { OtpSend, OtpSent } from './schema.ts'
 import { addOtp, countSend, endOtp, type OtpRow, pendingOtp, removeOtp, setChannel, takeBackSend } from './store.ts'
 
-const channels = ['sms', 'voice', 'messenger', 'email'] as const
-type Channel = (typeof channels)[number]
-const ChannelName = OneOf(channels)
-
-export const OtpSend = Type.Object({
-  phone: Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' }),
-  channel: Type.Optional(Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })])),
-  email: Type.Optional(Type.String({ maxLength: 254, sensitive: true })),
-  code_length: Type.Optional(Type.Integer({ minimum: 4, maximum: 10, rule: 'must be 4 to 10' })),
-  expires_in: Type.Optional(Type.Integer({ minimum: 60, maximum: 900, rule: 'must be 60 to 900 seconds' })),
-  from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
-  message: Type.Optional(Type.String({ maxLength: 480, rule: 'must hold {{code}} once', sensitive: true })),
-  language: Type.Optional(Type.String({ maxLength: 10 })),
-  app_hash: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
-  ),
-  web_origin: Type.Optional(Type.String({ maxLength: 200 })),
-  purpose: Type.Optional(Type.String({ maxLength: 60 })),
-  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
-  ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),
-})
-
-export const OtpSent = Type.Object(
-  {
-    otp_id: Type.String(),
-    phone: Type.String(),
-    channel: ChannelName,
-    status: Type.Literal('pending'),
-    code_length: Type.Integer(),
-    expires_at: At(),
-    resend_after: At(),
-    sends_remaining: Type.Integer(),
-    message_id: Nullable(Type.String()),
-    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only' })),
-  },
-  { title: 'IdentityOtpSent' },
-)
-
-/** Numbers of the sandbox by which tests meet a failed delivery and a code that is too old at once. */
-const undeliverableNumber = '+254700000001'
+/** The number of the sandbox whose codes are too old at once. */
 const shortLivedNumber = '+254700000003'
-const usualSender = 'Verify'
 const usualSeconds = 600
 
-export interface Sent {
+export interface Sent extends Carried {
   readonly otp: OtpRow
-  readonly channel: Channel
-  readonly messageId: Id<'sms'> | null
   readonly isResend: boolean
 }
 
@@ -152,40 +110,6 @@ async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSe
 
 export function phonePlace(id: string): string {
   return `identity.otps.phone_sealed:${id}`
-}
-
-/** Tries the channels in their order. A text that the account cannot pay for, or may not send, is refused as such. */
-async function carry(
-  app: App,
-  caller: Caller,
-  input: Static<typeof OtpSend>,
-  otp: OtpRow,
-): Promise<{ channel: Channel; messageId: Id<'sms'> | null }> {
-  const code = codeOf(app.secrets, caller.tenant.environment, otp)
-  const wanted = [input.channel ?? 'sms'].flat()
-  for (const channel of wanted) {
-    if (channel !== 'sms') continue
-    if (caller.tenant.environment === 'test' && input.phone === undeliverableNumber) continue
-    const messageId = await sendForAccount(app, caller, {
-      to: input.phone,
-      from: input.from ?? usualSender,
-      message: messageWith(code, wordingOf(input)),
-      key: `otp ${otp.id} ${otp.sends}`,
-    })
-    return { channel, messageId }
-  }
-  throw new AppError('PROVIDER_UNAVAILABLE', `no channel could carry the code: ${wanted.join(', ')}`, {
-    extra: { channels: wanted },
-  })
-}
-
-function wordingOf({ message, language, app_hash, web_origin }: Static<typeof OtpSend>) {
-  return {
-    ...(message === undefined ? {} : { message }),
-    ...(language === undefined ? {} : { language }),
-    ...(app_hash === undefined ? {} : { app_hash }),
-    ...(web_origin === undefined ? {} : { web_origin }),
-  }
 }
 
 /** Tells of a code that was sent. */

@@ -12,6 +12,8 @@ import { type Route, write } from '../../../platform/route.ts'
 import { At, CountryCode, Metadata, OneOf } from '../../../platform/schema.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
+import { blockedAmong } from '../blocklist.ts'
+import { chargeFor, costFields, priceOf } from '../charging.ts'
 import { phoneIndex } from '../otp/send.ts'
 import { otpHistory } from '../otp/store.ts'
 import { verificationWith } from '../verify/record.ts'
@@ -56,6 +58,7 @@ const RiskScore = Type.Object(
     factors: Type.Array(Type.Object({ flag: Type.String(), weight: Type.Number(), detail: Type.String() })),
     unavailable_signals: Type.Array(Type.String()),
     created_at: At(),
+    ...costFields,
   },
   { title: 'IdentityRiskScore' },
 )
@@ -71,12 +74,19 @@ async function signsOf(app: App, tx: Tx, caller: Caller, input: RiskRequest): Pr
   if (input.email !== undefined) ofEmail(input.email, signs)
   if (input.ip !== undefined) signs.unavailable.push('ip_reputation')
   await ofVelocity(app, tx, caller, input, signs)
+  await ofBlocklist(app, tx, caller, input, signs)
   if (input.verification_id !== undefined) {
     const row = await verificationWith(tx, caller.tenant, input.verification_id)
     for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? [])
       signs.raised.push({ flag, detail: 'of the verification' })
   }
   return signs
+}
+
+async function ofBlocklist(app: App, tx: Tx, { tenant }: Caller, input: RiskRequest, { raised }: Signs): Promise<void> {
+  const { phone, email, device, account_id: external_id } = input
+  const blocked = await blockedAmong(app, tx, tenant, { phone, email, device: device?.device_id, external_id })
+  if (blocked.length > 0) raised.push({ flag: 'subject_blocklisted', detail: blocked.join(', ') })
 }
 
 const day = 86_400_000
@@ -180,7 +190,7 @@ const riskScore = write({
   limit: 'identity',
   body: RiskRequest,
   reply: { status: 200, schema: RiskScore },
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'INSUFFICIENT_BALANCE'],
   examples: [
     {
       name: 'A login',
@@ -191,10 +201,13 @@ const riskScore = write({
     const { phone, email, ip, device, subject, verification_id } = body
     if ([phone, email, ip, device, subject, verification_id].every((signal) => signal === undefined))
       throw invalid('phone', 'or another signal is needed: email, ip, device, subject or verification_id')
+    const id = newUuid(caller.receivedMs)
+    const price = priceOf(app, caller, 'risk_score')
+    await chargeFor(tx, caller, 'risk_score', id, price)
     const { raised, unavailable } = await signsOf(app, tx, caller, body)
     const { risk_score, risk_level, factors } = assess(raised)
     const { tenant, receivedMs, nowMs } = caller
-    const risk_id = idOf('riskCheck', newUuid(receivedMs))
+    const risk_id = idOf('riskCheck', id)
     const flags = factors.map(({ flag }) => flag)
     await appendAudit(tx, tenant, {
       resourceId: risk_id,
@@ -213,6 +226,7 @@ const riskScore = write({
       factors: shown,
       unavailable_signals: unavailable,
       created_at: new Date(nowMs),
+      ...price,
     }
   },
 })

@@ -9,6 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
+import { holdFor, type Price, requireFunds } from '../charging.ts'
 import { type DocumentEntry, entryFor } from '../documents/catalogue.ts'
 import { engine } from '../engines/engines.ts'
 import { type Examined, examine, measureFrames } from '../engines/tasks.ts'
@@ -16,6 +17,8 @@ import { judgePassive } from '../faces/active-liveness.ts'
 import { answerChallenge } from '../faces/frames.ts'
 import { faceIn, imageFile, pictureOf, refusePoor } from '../pictures.ts'
 import { type Policy, policyOf } from '../policy.ts'
+import { registryClientOf } from '../registry/adapter.ts'
+import { registryFor } from '../registry/registries.ts'
 import { verifyJob } from './process.ts'
 import { recordOf } from './record.ts'
 import { RecordKey } from './record-key.ts'
@@ -31,6 +34,7 @@ export interface Accepted {
   readonly claims: Claims
   readonly files: Readonly<Record<string, ArrivedFile>>
   readonly previous: string | null
+  readonly price: Price
 }
 
 const dayMs = 86_400_000
@@ -45,9 +49,33 @@ export async function admit(app: App, caller: Caller, input: VerifyId): Promise<
     throw invalid('document_back', `is needed: a ${entry.type} of ${entry.country} has two sides`)
   const previous = await previousOf(app, caller, input)
   const checks = checksOf(input)
+  const price = await requireFunds(app, caller, 'verification')
+  if (checks.includes('registry_lookup')) await requireRegistry(app, caller, input, entry, policy)
   const examined = await examineAll(app, caller, input)
   const claims = await claimsOf(app, caller, input, examined, checks)
-  return { entry, policy, checks, claims, files: await keepPictures(app, caller, examined), previous }
+  return { entry, policy, checks, claims, files: await keepPictures(app, caller, examined), previous, price }
+}
+
+/** A registry that is down is waited for, unless the account wants to know at once, which takes a number to ask for. */
+async function requireRegistry(app: App, { tenant }: Caller, input: VerifyId, entry: DocumentEntry, policy: Policy) {
+  const { country, type } = entry
+  const registry = await registryFor(app, tenant.environment, country, type)
+  if (!registry)
+    throw invalid(
+      'checks',
+      `registry_lookup is not there for a ${type} of ${country}; see GET /v1/identity/document-types`,
+    )
+  if (policy.registry_on_outage !== 'fail' || input.wait === 0 || input.document_number === undefined) return
+  const { verdict } = await registryClientOf(app).lookup(registry, {
+    ...{ country, id_type: type, id_number: input.document_number },
+    ...{ first_name: null, last_name: null, date_of_birth: null },
+  })
+  if (verdict !== 'down') return
+  const extra = { registry: registry.name }
+  throw new AppError('REGISTRY_UNAVAILABLE', `the registry of ${country} does not answer`, {
+    extra,
+    retryAfterSeconds: 60,
+  })
 }
 
 async function previousOf(app: App, { tenant }: Caller, input: VerifyId): Promise<string | null> {
@@ -164,9 +192,10 @@ export async function create(
   accepted: Accepted,
 ): Promise<VerificationRecord> {
   const { tenant, nowMs, receivedMs, requestId } = caller
-  const { entry, policy, checks, claims, files } = accepted
+  const { entry, policy, checks, claims, files, price } = accepted
   const id = newUuid(receivedMs)
   const key = RecordKey.make(tenant, id)
+  await holdFor(tx, tenant, id, price)
   for (const file of Object.values(files)) await app.storage.keep(tx, file)
   await tx.query(insertVerification, {
     ...tenant,
@@ -188,6 +217,7 @@ export async function create(
     imagesUntil: new Date(nowMs + policy.image_days * dayMs),
     recordUntil: new Date(nowMs + policy.record_days * dayMs),
     at: new Date(nowMs),
+    ...price,
   })
   await appendAudit(tx, tenant, {
     resourceId: idOf('verification', id),

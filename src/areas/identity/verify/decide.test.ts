@@ -27,6 +27,7 @@ const good: Found = {
   liveness: { passed: true, confidence: 96, method: 'active' },
   registry: null,
   duplicates: [],
+  blocked: [],
   ageYears: 30,
   engine: { version: '', ocr: '', face: '', threshold: 0.58 },
 }

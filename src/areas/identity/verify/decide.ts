@@ -4,6 +4,7 @@ import type { Check } from '../documents/judge.ts'
 import { isAuthentic } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import type { Policy } from '../policy.ts'
+import type { RegistryVerdict } from '../registry/adapter.ts'
 import { type Assessment, assess, type Raised } from '../risk/score.ts'
 import type { FailureReason, Outcome } from './schema.ts'
 import type { Stage, Status } from './store.ts'
@@ -14,7 +15,9 @@ export interface Found {
   /** Null: not asked for. `none`: no face to compare with on the document. */
   readonly likeness: Likeness | 'none' | null
   readonly liveness: Outcome['liveness']
-  readonly registry: 'match' | 'mismatch' | 'not_found' | 'review' | 'down' | null
+  readonly registry: RegistryVerdict | null
+  /** What of the person the account refuses. */
+  readonly blocked: readonly string[]
   readonly duplicates: readonly ('document' | 'face' | 'device')[]
   readonly ageYears: number | null
   readonly engine: Outcome['engine']
@@ -106,7 +109,12 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
     add('LIVENESS_FAILED', 'liveness_detection', 'the pictures do not show a living person', true)
   if (found.registry === 'not_found')
     add('REGISTRY_NOT_FOUND', 'registry', 'the registry does not know the number', false)
-  if (found.registry === 'mismatch') add('REGISTRY_MISMATCH', 'registry', 'the registry has another name', false)
+  if (found.registry === 'mismatch')
+    add('REGISTRY_MISMATCH', 'registry', 'the registry says something else than the document', false)
+  if (found.registry === 'down' && policy.registry_on_outage === 'fail')
+    add('REGISTRY_UNAVAILABLE', 'registry', 'the registry does not answer', true)
+  if (found.blocked.length > 0)
+    add('BLOCKLISTED', 'blocklist', `on the blocklist of the account: ${found.blocked.join(', ')}`, false)
   if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
     add('UNDERAGE', 'minimum_age', `the person is younger than ${policy.minimum_age}`, false)
   return reasons
@@ -167,6 +175,7 @@ function flagsOf(found: Found, policy: Policy): Raised[] {
   }
   if (found.liveness && !found.liveness.passed) raised.push({ flag: 'liveness_failed', detail: found.liveness.method })
   else if (found.liveness?.method === 'passive') raised.push({ flag: 'liveness_passive_only', detail: 'one picture' })
+  if (found.blocked.length > 0) raised.push({ flag: 'subject_blocklisted', detail: found.blocked.join(', ') })
   for (const kind of found.duplicates) raised.push({ flag: `duplicate_${kind}`, detail: 'in this account' })
   if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
     raised.push({ flag: 'age_under_minimum', detail: `under ${policy.minimum_age}` })

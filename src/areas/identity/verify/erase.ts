@@ -9,6 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
+import { settle } from '../charging.ts'
 import { forgetImages, lockVerification, shredVerification, type VerificationRow } from './store.ts'
 
 const Images = Type.Record(Type.String(), Type.String())
@@ -36,6 +37,7 @@ export async function eraseRecord(
   const erased_at = row.erased_at ?? new Date(nowMs)
   if (!row.erased_at) {
     await dropImages(app, tx, occasion, row)
+    if (row.status === 'pending' && row.stage !== 'awaiting_review') await settle(tx, tenant, row, false, receivedMs)
     await tx.query(shredVerification, { ...tenant, id, at: erased_at })
     await appendAudit(tx, tenant, {
       resourceId,

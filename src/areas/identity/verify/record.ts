@@ -56,5 +56,7 @@ export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'do
     retention: { images_erased_at: row.images_until, record_erased_at: row.record_until },
     erased_at: row.erased_at,
     engine: outcome?.engine ?? null,
+    cost: row.cost,
+    currency: row.currency,
   }
 }

@@ -41,10 +41,12 @@ const verifyId = write({
     'NO_FACE_DETECTED',
     'MULTIPLE_FACES',
     'CONSENT_REQUIRED',
+    'INSUFFICIENT_BALANCE',
     'CHALLENGE_USED',
     'CHALLENGE_EXPIRED',
     'INVALID_URL',
     'NOT_FOUND',
+    'REGISTRY_UNAVAILABLE',
     'PROVIDER_UNAVAILABLE',
   ],
   examples: [

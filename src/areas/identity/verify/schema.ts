@@ -2,6 +2,7 @@
 // Shapes of verifications: the request, what is sealed, and the record.
 import { type Static, Type } from 'typebox'
 import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { costFields } from '../charging.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
 import { Picture } from '../pictures.ts'
 
@@ -172,6 +173,7 @@ export const VerificationRecord = Type.Object(
     retention: Type.Object({ images_erased_at: At(), record_erased_at: At() }),
     erased_at: Nullable(At()),
     engine: Nullable(Outcome.properties.engine),
+    ...costFields,
   },
   { title: 'IdentityVerification' },
 )

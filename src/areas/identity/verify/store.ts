@@ -33,11 +33,14 @@ export interface VerificationRow {
   readonly erased_at: Date | null
   readonly created_at: Date
   readonly completed_at: Date | null
+  /** Micros, set aside when it was accepted. */
+  readonly cost: bigint
+  readonly currency: string
 }
 
 const columns = `id, status, stage, document_type, country, checks, reference, previous, callback_url, request_id, created_by,
           metadata, record_key, claims_sealed, findings_sealed, images, outcome, tries, registry_until, is_held, images_until,
-          record_until, erased_at, created_at, completed_at`
+          record_until, erased_at, created_at, completed_at, cost, currency`
 
 export const insertVerification = statement.tenant<
   One & {
@@ -58,16 +61,18 @@ export const insertVerification = statement.tenant<
     imagesUntil: Date
     recordUntil: Date
     at: Date
+    cost: bigint
+    currency: string
   },
   object
 >(
   'identity.insert_verification',
   `insert into identity.verifications (bucket, account_id, environment, id, status, stage, document_type, country, checks,
      reference, previous, callback_url, request_id, created_by, metadata, record_key, claims_sealed, images, subject_index,
-     device_index, images_until, record_until, created_at)
+     device_index, images_until, record_until, created_at, cost, currency)
    values ($bucket, $account, $environment, $id, 'pending', 'queued', $type, $country, $checks::text[], $reference,
            $previous, $callback, $request, $by, $metadata::jsonb, $key, $claims, $images::jsonb, $subject, $device,
-           $imagesUntil, $recordUntil, $at)`,
+           $imagesUntil, $recordUntil, $at, $cost, $currency)`,
 )
 
 export const findVerification = statement.tenant<One, VerificationRow>(

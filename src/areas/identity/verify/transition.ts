@@ -8,6 +8,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Metadata } from '../../../platform/schema.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
+import { settle } from '../charging.ts'
 import { identityEvents } from '../events.ts'
 import { Outcome } from './schema.ts'
 import { moveVerification, type Stage, type Status, type VerificationRow } from './store.ts'
@@ -55,6 +56,7 @@ export async function move(
     }),
   )
   if (!moved) return false
+  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnseen(to.outcome), receivedMs)
   const details = {
     from: `${row.status}/${row.stage}`,
     to: `${to.status}/${to.stage}`,
@@ -65,6 +67,19 @@ export async function move(
   await appendAudit(tx, tenant, { resourceId, action, actor, details, receivedMs, nowMs })
   await tell(app, tx, occasion, moved)
   return true
+}
+
+/** Nothing more happens to it by itself. */
+function isAtRest({ stage }: Pick<Move, 'stage'>): boolean {
+  return stage === 'done' || stage === 'awaiting_review'
+}
+
+/** Nobody could look at it, so that there is nothing to pay for. */
+function isUnseen(outcome: Outcome | undefined): boolean {
+  return (
+    outcome?.failure_reasons.some(({ code }) => code === 'PROCESSING_FAILED' || code === 'REGISTRY_UNAVAILABLE') ??
+    false
+  )
 }
 
 /** The event of the state that a verification is in; none while it is being looked at. */

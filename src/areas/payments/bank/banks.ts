@@ -1,46 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying by bank: where it is offered, what is asked of whoever pays so, and what is shown of it.
 import { type Static, Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
-import type { Currency, Money } from '../../../kernel/money.ts'
+import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { Amount, At } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
+import { type Terms, termsOf, type Way } from '../providers/terms.ts'
 
 export const bankProvider = 'bank'
 
-const markets: readonly (readonly [country: string, currency: Currency])[] = [
-  ['KE', 'KES'], ['UG', 'UGX'], ['TZ', 'TZS'], ['RW', 'RWF'], ['NG', 'NGN'], ['GH', 'GHS'], ['ZA', 'ZAR'], ['ZM', 'ZMW'],
-] // biome-ignore format: a table reads better dense
+/** Countries whose banks have accounts in a currency; the first is asked where none is spoken to in particular. */
+const countriesBy: Readonly<Record<Currency, readonly string[]>> = {
+  KES: ['KE'], TZS: ['TZ'], UGX: ['UG'], RWF: ['RW'], ETB: ['ET'], GHS: ['GH'], NGN: ['NG'], ZAR: ['ZA'], ZMW: ['ZM'],
+  XOF: ['SN', 'CI', 'BJ', 'BF', 'GW', 'ML', 'NE', 'TG'], XAF: ['CM', 'GA', 'CG', 'TD', 'CF', 'GQ'], EGP: ['EG'],
+  MAD: ['MA'], DZD: ['DZ'], TND: ['TN'], AOA: ['AO'], BWP: ['BW'], BIF: ['BI'], CVE: ['CV'], KMF: ['KM'], CDF: ['CD'],
+  DJF: ['DJ'], SZL: ['SZ'], GMD: ['GM'], GNF: ['GN'], LSL: ['LS'], LRD: ['LR'], MGA: ['MG'], MWK: ['MW'], MRU: ['MR'],
+  MUR: ['MU'], MZN: ['MZ'], NAD: ['NA'], STN: ['ST'], SCR: ['SC'], SLE: ['SL'], SOS: ['SO'], SSP: ['SS'], ZWG: ['ZW'],
+  USD: ['US'], EUR: ['FR'], GBP: ['GB'], ERN: ['ER'], LYD: ['LY'], SDG: ['SD'],
+} // biome-ignore format: a table reads better dense
 
-export const bankCountries: readonly string[] = markets.map(([country]) => country)
-
-export function bankMarkets({ currency, country }: { currency?: string | undefined; country?: string | undefined }) {
-  return markets
-    .map(([inCountry, inCurrency]) => ({ country: inCountry, currency: inCurrency }))
-    .filter(
-      (one) =>
-        (currency === undefined || one.currency === currency.toUpperCase()) &&
-        (country === undefined || one.country === country.toUpperCase()),
-    )
+export interface BankMarket {
+  readonly country: string
+  readonly currency: Currency
 }
 
-/** Where a bank takes or sends such an amount, and on what terms; throws when it does not. */
-export function requireBank(
-  app: App,
-  tenant: Tenant,
-  direction: Way['direction'],
-  provider: string | undefined,
-  money: Money,
-): { provider: string; country: string; terms: Terms } {
-  if (provider !== undefined && provider.toLowerCase() !== bankProvider)
-    throw new AppError('UNSUPPORTED_PROVIDER', `bank transfers are made by ${bankProvider}`)
-  const [market] = bankMarkets({ currency: money.currency })
-  if (!market) throw new AppError('UNSUPPORTED_METHOD', `bank transfers are not offered in ${money.currency}`)
-  const terms = bankTermsOf(app, tenant, direction, market)
-  requireWithin('the bank', terms, money)
-  return { provider: bankProvider, country: market.country, terms }
+const markets: readonly BankMarket[] = Object.entries(countriesBy).flatMap(([currency, countries]) =>
+  isCurrency(currency) ? countries.map((country) => ({ country, currency })) : [],
+)
+
+export const bankCountries: readonly string[] = markets.map(({ country }) => country)
+
+export function bankMarkets({ currency, country }: { currency?: string | undefined; country?: string | undefined }) {
+  return markets.filter(
+    (one) =>
+      (currency === undefined || one.currency === currency.toUpperCase()) &&
+      (country === undefined || one.country === country.toUpperCase()),
+  )
 }
 
 export function bankTermsOf(

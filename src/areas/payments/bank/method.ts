@@ -13,7 +13,8 @@ import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { type AttemptRow, findPayment, marketOf, open, type PaymentRow } from '../store.ts'
 import type { Bank } from './bank.ts'
-import { bankProvider, requireBank } from './banks.ts'
+import { bankProvider } from './banks.ts'
+import { requireBank } from './market.ts'
 
 const debitSeconds = 3_600
 const accountSeconds = 86_400

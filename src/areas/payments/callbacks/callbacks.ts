@@ -2,6 +2,7 @@
 // Where providers call back. The address names what it is about, and whoever looks after that takes what is said there. Of a
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { hook, json, jsonOf } from '../../../platform/hook.ts'
 import { followDisputes } from '../disputes/follow.ts'
@@ -52,8 +53,10 @@ async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const found = (await recallAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))
   if (!found || !timingSafeEqual(found.attempt.token, token)) return null
   const { attempt, payment } = found
-  const heard = await methodOf(payment).heard(app, tenant, attempt, call)
-  noteCallback(app, tenant, attempt, call.body, heard !== null)
+  const heard = await methodOf(payment).heard(app, tenant, attempt, call, payment)
+  const resource = idOf('payment', payment.id)
+  const called = { resource, provider: attempt.provider, clockOffsetMs: Number(attempt.clock_offset_ms) }
+  noteCallback(app, tenant, called, call.body, heard !== null)
   if (!heard) return null
   let after = payment
   for (const verdict of heard.verdicts) after = await settle(app, tenant, attempt, verdict, after)

@@ -9,23 +9,24 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noticeSubject } from '../../../protocols/acquirer.ts'
-import { callbackUrl, secretNameOf } from '../callbacks/address.ts'
+import { callbackUrl } from '../callbacks/address.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { missing, type NewPayment } from '../input.ts'
 import type { PaymentMethod } from '../method.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../providers/terms.ts'
+import { comeBackUrl, sentTo } from '../redirect/address.ts'
 import { type AttemptRow, findPayment, marketOf, type PaymentRow } from '../store.ts'
 import type { Acquirer, CardOutcome } from './acquirer.ts'
 import { dataOf, invalidCard, type KeptCard, keptOf } from './card.ts'
-import { findCard, findToken, insertCard, noteChallenge, saveCard, type TokenRow } from './store.ts'
+import { findCard, findToken, insertCard, saveCard, type TokenRow } from './store.ts'
 
 export const cardProvider = 'acquirer'
 /** A card is charged wherever it comes from: the acquirer has one account for all. */
 export const cardCountry = allCountries
 /** How long a payer may take to prove who it is. */
-export const challengeSeconds = 900
+const challengeSeconds = 900
 /** How long issuers set money aside; in the sandbox too, where the clock can be moved. */
 const authorisedSeconds = 7 * 86_400
 
@@ -62,6 +63,7 @@ export const card: PaymentMethod = {
       mostSeconds: challengeSeconds,
       details: {
         card: { brand, last4, exp_month, exp_year },
+        ...(input.return_url === undefined ? {} : { return_url: input.return_url }),
         ...(input.save_card && input.card ? { card_token: idOf('cardToken', newUuid(receivedMs)) } : {}),
       },
       judged: judgedOf(kept, input.card === undefined),
@@ -82,7 +84,6 @@ export const card: PaymentMethod = {
       fingerprint,
       captures: input.capture ?? true,
       require3ds: input.require_3ds ?? false,
-      returnUrl: input.return_url ?? null,
       chargedToken: input.card ? null : uuidOf('cardToken', input.card_token ?? ''),
       savedToken: card_token === undefined ? null : uuidOf('cardToken', card_token),
     })
@@ -107,7 +108,7 @@ export const card: PaymentMethod = {
         captures: known.captures,
         challenges: known.require_3ds,
         keeps: known.saved_token !== null,
-        returnUrl: `${challengeUrl(app, tenant, attempt)}/return`,
+        returnUrl: comeBackUrl(app, tenant, attempt),
         notifyUrl: callbackUrl(app, tenant, attempt),
         description: description ?? '',
       })
@@ -173,11 +174,6 @@ export async function requireSavedCard(
   requireWithin('the acquirer', cardTermsOf(app, tenant, money.currency), money)
 }
 
-/** Where the payer of an attempt proves who it is. */
-function challengeUrl(app: App, tenant: Tenant, attempt: Pick<AttemptRow, 'id' | 'token'>): string {
-  return `${app.publicUrl}/3ds/${secretNameOf({ subject: 'attempt', tenant, topic: 0, ...attempt })}`
-}
-
 /** By what of a card a payment is judged. */
 function judgedOf(
   { brand, bin, fingerprint, riskHint = null }: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>,
@@ -216,12 +212,7 @@ async function verdictOf(app: App, tenant: Tenant, attempt: AttemptRow, outcome:
       return { kind: 'authorised', until, details: { authorised_until: until.toISOString() } }
     }
     case 'challenge':
-      await app.db.query(noteChallenge, { ...tenant, payment, url: outcome.url })
-      return {
-        kind: 'action',
-        providerId: attempt.id,
-        details: { redirect_url: challengeUrl(app, tenant, attempt) },
-      }
+      return { kind: 'action', providerId: attempt.id, details: sentTo(app, tenant, attempt, outcome.url) }
     case 'withdrawn':
       return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'canceled' }
     default:

@@ -19,10 +19,8 @@ interface Kept {
 export interface CardRow extends Kept {
   captures: boolean
   require_3ds: boolean
-  return_url: string | null
   charged_token: string | null
   saved_token: string | null
-  challenge_url: string | null
   capture_asked_at: Date | null
 }
 
@@ -45,35 +43,22 @@ export const insertCard = statement.tenant<
     fingerprint: Buffer
     captures: boolean
     require3ds: boolean
-    returnUrl: string | null
     chargedToken: string | null
     savedToken: string | null
   },
   object
 >(
   'payments.insert_card',
-  `insert into payments.cards (bucket, account_id, environment, payment_id, ${kept}, captures, require_3ds, return_url,
+  `insert into payments.cards (bucket, account_id, environment, payment_id, ${kept}, captures, require_3ds,
      charged_token, saved_token)
    values ($bucket, $account, $environment, $payment, $brand, $last4, $bin, $expMonth, $expYear, $fingerprint, $captures,
-     $require3ds, $returnUrl, $chargedToken, $savedToken)`,
+     $require3ds, $chargedToken, $savedToken)`,
 )
 
 export const findCard = statement.tenant<OfPayment, CardRow>(
   'payments.find_card',
-  `select ${kept}, captures, require_3ds, return_url, charged_token, saved_token, challenge_url, capture_asked_at
+  `select ${kept}, captures, require_3ds, charged_token, saved_token, capture_asked_at
      from payments.cards where ${mine} and payment_id = $payment`,
-)
-
-export const noteChallenge = statement.tenant<OfPayment & { url: string }, object>(
-  'payments.note_challenge',
-  `update payments.cards set challenge_url = $url where ${mine} and payment_id = $payment`,
-)
-
-/** Whoever comes first decides; none for everybody else. */
-export const decideChallenge = statement.tenant<OfPayment & { at: Date }, { payment_id: string }>(
-  'payments.decide_challenge',
-  `update payments.cards set decided_at = $at where ${mine} and payment_id = $payment and decided_at is null
-   returning payment_id`,
 )
 
 /** Asks for a capture once; none for everybody else. */

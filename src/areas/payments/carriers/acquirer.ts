@@ -246,7 +246,7 @@ function minorUnits(micros: bigint, currency: Currency): bigint {
 
 export const acquirer: ProviderKind = {
   method: 'card',
-  provider: 'acquirer',
+  facts: { provider: 'acquirer', name: 'Cards', tile: [['Card'], '#1459b3', '#ffffff'] },
   open: { base_url: baseUrl },
   secret: {
     secret_key: secretText('Of the account with the acquirer'),

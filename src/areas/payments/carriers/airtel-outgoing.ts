@@ -37,7 +37,7 @@ export class AirtelOutgoing implements Outgoing {
     this.#client = client
   }
 
-  async payOut({ id, micros, country, currency, phone, description }: Disbursement): Promise<OutgoingVerdict> {
+  async payOut({ id, micros, country, currency, phone, description, trace }: Disbursement): Promise<OutgoingVerdict> {
     const { base_url, payout_pin, payout_public_key } = this.#settings
     const body = airtelDisbursementBody({
       id,
@@ -48,14 +48,14 @@ export class AirtelOutgoing implements Outgoing {
     })
     const headers = marketHeaders({ country, currency })
     const url = `${base_url}${path}`
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs })
+    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: requestMs, trace })
     return orderVerdict(id, answer, reasons)
   }
 
-  async queryPayout({ id, country, currency }: Sent): Promise<OutgoingVerdict> {
+  async queryPayout({ id, country, currency, trace }: Sent): Promise<OutgoingVerdict> {
     const url = `${this.#settings.base_url}${path}${id}`
     const headers = marketHeaders({ country, currency })
-    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs })
+    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     return stateVerdict(answer, reasons)
   }
 

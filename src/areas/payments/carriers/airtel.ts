@@ -6,7 +6,8 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
 import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, type ProviderKind, publicKeyText, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type { Collection, MobileMoney, RefundCarrier, Taken, Verdict } from '../providers/provider.ts'
+import { airtelFacts } from './airtel-facts.ts'
 import { type AirtelReasons, marketHeaders, msisdnOf, orderVerdict, stateVerdict } from './airtel-orders.ts'
 import { AirtelOutgoing, type DisbursementSettings } from './airtel-outgoing.ts'
 import { AirtelRefunds } from './airtel-refunds.ts'
@@ -33,7 +34,7 @@ const reasons: AirtelReasons = {
 
 class AirtelCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'airtel_money'
+  readonly provider = airtelFacts.provider
   readonly knownByAttempt = true
   readonly repeatable = false
   readonly outgoing: AirtelOutgoing | null
@@ -84,10 +85,9 @@ class AirtelCarrier implements MobileMoney {
     return orderVerdict(attempt, answer, reasons)
   }
 
-  async query(providerId: string, market: Market): Promise<Verdict> {
+  async query({ providerId, country, currency, trace }: Taken): Promise<Verdict> {
     const url = `${this.#baseUrl}/standard/v1/payments/${providerId}`
-    const { trace } = market
-    const headers = marketHeaders(market)
+    const headers = marketHeaders({ country, currency })
     const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     return stateVerdict(answer, reasons)
   }
@@ -108,7 +108,7 @@ function paysOut(settings: AirtelSettings): settings is AirtelSettings & Disburs
 
 export const airtel: ProviderKind = {
   method: 'mobile_money',
-  provider: 'airtel_money',
+  facts: airtelFacts,
   open: { base_url: baseUrl },
   secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
   outgoing: {

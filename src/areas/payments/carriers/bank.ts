@@ -183,7 +183,7 @@ function refused(code: string): Verdict {
 
 export const bank: ProviderKind = {
   method: 'bank_transfer',
-  provider: 'bank',
+  facts: { provider: 'bank', name: 'Bank transfer', tile: [['Bank'], '#52625c', '#ffffff'] },
   open: { base_url: baseUrl },
   secret: {
     api_key: secretText('That the bank knows us by'),

@@ -2,6 +2,7 @@
 // Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
 // and replaced once when the provider no longer knows it.
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+import { membersOf } from '../../../protocols/json.ts'
 import type { Surroundings } from '../providers/kind.ts'
 
 const tokenMs = 10_000
@@ -10,6 +11,8 @@ export interface BearerOptions {
   surroundings: Surroundings
   /** How a token is asked for. */
   request: Omit<ProviderRequest, 'timeoutMs'>
+  /** The token in an answer, as it is sent with requests; null when there is none. That of OAuth without it. */
+  readToken?(body: unknown): string | null
   /** How long one is used: well below what it is good for. */
   tokenForMs: number
   /** Whether an answer says that the token was not good. Nothing was done then. */
@@ -49,12 +52,18 @@ export class BearerClient {
   async #freshToken(): Promise<string | ProviderAnswer> {
     if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
     const answer = await this.#client.ask({ ...this.#options.request, timeoutMs: this.#within(tokenMs) })
-    const body = answer.kind === 'answered' ? Object(answer.body) : {}
+    const { readToken = oauthTokenIn, tokenForMs } = this.#options
+    const text = answer.kind === 'answered' ? readToken(answer.body) : null
     // Whatever became of this request, the one it was for was not sent.
-    if (typeof body.access_token !== 'string') return { kind: 'unsent', reason: 'no token was given' }
-    this.#token = { text: body.access_token, untilMs: performance.now() + this.#options.tokenForMs }
-    return this.#token.text
+    if (text === null) return { kind: 'unsent', reason: 'no token was given' }
+    this.#token = { text, untilMs: performance.now() + tokenForMs }
+    return text
   }
+}
+
+function oauthTokenIn(body: unknown): string | null {
+  const { access_token } = membersOf(body)
+  return typeof access_token === 'string' ? access_token : null
 }
 
 export function basicAuthorization(user: string, password: string): string {

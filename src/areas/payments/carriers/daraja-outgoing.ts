@@ -2,7 +2,7 @@
 // M-Pesa payouts, over Daraja's B2C. The payout's own id is the provider's OriginatorConversationID, by which it can be asked
 // about. Nothing is answered at once: what became of a payout, and of a question about one, comes to an address.
 import { formatMicros, parseAmount } from '../../../kernel/money.ts'
-import type { ProviderAnswer } from '../../../platform/outbound/provider-http.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   b2cBody,
   type Initiator,
@@ -28,7 +28,12 @@ export interface InitiatorSettings {
   payout_shortcode: string
 }
 
-export type Post = (path: string, body: Record<string, string>, timeoutMs: number) => Promise<ProviderAnswer>
+export type Post = (
+  path: string,
+  body: Record<string, string>,
+  timeoutMs: number,
+  more?: Pick<ProviderRequest, 'trace'>,
+) => Promise<ProviderAnswer>
 
 const requestMs = 30_000
 const queryMs = 10_000
@@ -68,7 +73,7 @@ export class DarajaOutgoing implements Outgoing {
     this.#post = post
   }
 
-  async payOut({ id, micros, phone, description, addresses }: Disbursement): Promise<OutgoingVerdict> {
+  async payOut({ id, micros, phone, description, addresses, trace }: Disbursement): Promise<OutgoingVerdict> {
     const body = b2cBody({
       id,
       initiator: this.#initiator(),
@@ -79,10 +84,10 @@ export class DarajaOutgoing implements Outgoing {
       resultUrl: addresses.result,
       timeoutUrl: addresses.timeout,
     })
-    return outgoingVerdict(id, await this.#post('/mpesa/b2c/v3/paymentrequest', body, requestMs))
+    return outgoingVerdict(id, await this.#post('/mpesa/b2c/v3/paymentrequest', body, requestMs, { trace }))
   }
 
-  async queryPayout({ id, addresses }: Sent): Promise<OutgoingVerdict> {
+  async queryPayout({ id, addresses, trace }: Sent): Promise<OutgoingVerdict> {
     const body = statusQueryBody({
       id,
       initiator: this.#initiator(),
@@ -90,7 +95,7 @@ export class DarajaOutgoing implements Outgoing {
       resultUrl: addresses.answer,
       timeoutUrl: addresses.timeout,
     })
-    const answer = await this.#post('/mpesa/transactionstatus/v1/query', body, queryMs)
+    const answer = await this.#post('/mpesa/transactionstatus/v1/query', body, queryMs, { trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     if (readOutgoingAnswer(answer.status, answer.body).kind === 'accepted') return { kind: 'asked' }
     return { kind: 'unknown', reason: `an answer with status ${answer.status}` }

@@ -23,13 +23,14 @@ import {
 import type {
   Collection,
   FailureReason,
-  Market,
   MobileMoney,
   Outgoing,
   RefundCarrier,
+  Taken,
   Verdict,
 } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
+import { darajaFacts } from './daraja-facts.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
@@ -73,7 +74,7 @@ const lockedWords = /lock subscriber/i
 
 class DarajaCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'mpesa'
+  readonly provider = darajaFacts.provider
   readonly knownByAttempt = false
   readonly repeatable = false
   readonly outgoing: Outgoing | null
@@ -97,7 +98,7 @@ class DarajaCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status, body }) => readStkQueryAnswer(status, body).kind === 'token',
     })
-    const post: Post = (path, body, timeoutMs) => this.#post(path, body, timeoutMs)
+    const post: Post = (path, body, timeoutMs, more) => this.#post(path, body, timeoutMs, more)
     this.outgoing = paysOut(settings) ? new DarajaOutgoing(settings, post) : null
     this.refunds = paysOut(settings)
       ? new DarajaReversals(settings, settings.shortcode, post)
@@ -126,7 +127,7 @@ class DarajaCarrier implements MobileMoney {
     return { kind: 'refused', reason: reason ?? 'PROVIDER_ERROR', code: heard.code }
   }
 
-  async query(providerId: string, { trace }: Market): Promise<Verdict> {
+  async query({ providerId, trace }: Taken): Promise<Verdict> {
     const { shortcode, passkey } = this.#settings
     const body = stkQueryBody({ shortcode, passkey, at: new Date(this.#clock.nowMs()) }, providerId)
     const answer = await this.#post('/mpesa/stkpushquery/v1/query', body, queryMs, { trace })
@@ -170,7 +171,7 @@ function verdictOf(resultCode: string, receipt: string | null, micros: bigint | 
 
 export const daraja: ProviderKind = {
   method: 'mobile_money',
-  provider: 'mpesa',
+  facts: darajaFacts,
   open: {
     base_url: baseUrl,
     shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The paybill number'),

@@ -32,7 +32,7 @@ export class MomoOutgoing implements Outgoing {
     this.#orders = new MomoOrders(access, client, path, reasons)
   }
 
-  async payOut({ id, micros, currency, phone, description, addresses }: Disbursement): Promise<OutgoingVerdict> {
+  async payOut({ id, micros, currency, phone, description, addresses, trace }: Disbursement): Promise<OutgoingVerdict> {
     const body = transferBody({
       amount: formatMicros(micros),
       currency: this.#orders.currencyOf(currency),
@@ -41,11 +41,11 @@ export class MomoOutgoing implements Outgoing {
       payerMessage: description,
       payeeNote: description,
     })
-    return this.#orders.send(id, body, addresses.result)
+    return this.#orders.send(id, body, addresses.result, { trace })
   }
 
-  queryPayout({ id }: Sent): Promise<OutgoingVerdict> {
-    return this.#orders.query(id)
+  queryPayout({ id, trace }: Sent): Promise<OutgoingVerdict> {
+    return this.#orders.query(id, trace)
   }
 
   readPayout(topic: keyof Addresses, body: unknown): Heard | null {

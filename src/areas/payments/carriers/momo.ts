@@ -4,8 +4,9 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { requestToPayBody } from '../../../protocols/momo.ts'
 import { payerHeaders } from '../../../protocols/sandbox-payer.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, FailureReason, Market, MobileMoney, RefundCarrier, Verdict } from '../providers/provider.ts'
+import type { Collection, FailureReason, MobileMoney, RefundCarrier, Taken, Verdict } from '../providers/provider.ts'
 import type { BearerClient } from './bearer.ts'
+import { momoFacts } from './momo-facts.ts'
 import { type MomoAccess, MomoOrders, momoClient } from './momo-orders.ts'
 import { MomoOutgoing } from './momo-outgoing.ts'
 import { MomoRefunds } from './momo-refunds.ts'
@@ -36,7 +37,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 class MomoCarrier implements MobileMoney {
   readonly method = 'mobile_money'
-  readonly provider = 'mtn_momo'
+  readonly provider = momoFacts.provider
   readonly knownByAttempt = true
   readonly repeatable = true
   readonly outgoing: MomoOutgoing | null
@@ -83,7 +84,7 @@ class MomoCarrier implements MobileMoney {
     return this.#orders.send(attempt, body, callbackUrl, { headers: payerHeaders(isByHand), trace })
   }
 
-  query(providerId: string, { trace }: Market): Promise<Verdict> {
+  query({ providerId, trace }: Taken): Promise<Verdict> {
     return this.#orders.query(providerId, trace)
   }
 
@@ -114,7 +115,7 @@ function disbursementsOf({ base_url, target_environment, ...settings }: MomoAcce
 
 export const momo: ProviderKind = {
   method: 'mobile_money',
-  provider: 'mtn_momo',
+  facts: momoFacts,
   open: {
     base_url: baseUrl,
     target_environment: openText(

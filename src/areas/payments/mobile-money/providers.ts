@@ -1,53 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which providers of mobile money take which currency. Only those that this program speaks to are here.
+// Which providers of mobile money take which currency, from the facts of those that this program speaks to.
 import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { kinds } from '../carriers/kinds.ts'
+import { isMobile, type MobileFacts } from '../providers/facts.ts'
 import { requireWithin, type Terms, termsOf, type Way } from '../providers/terms.ts'
 
-export interface Provider {
-  readonly provider: string
-  readonly name: string
+export interface Provider
+  extends Pick<MobileFacts, 'provider' | 'name' | 'confirmsOn' | 'expirySeconds' | 'wholeUnitsOnly'> {
+  readonly alsoCalled: readonly string[]
   readonly country: string
   readonly currency: Currency
-  /** The network whose subscribers have accounts with it. */
-  readonly network: string
-  readonly wholeUnitsOnly: boolean
+  /** The network whose subscribers have accounts with it; null where it has to be named. */
+  readonly network: string | null
   /** What a payer dials to see what waits for approval. */
-  readonly ussdCode: string
+  readonly ussdCode: string | null
 }
 
-type Row = readonly [country: string, currency: Currency, network: string, ussdCode: string]
-
-const providers: readonly Provider[] = [
-  ...inCountries('mpesa', 'M-Pesa', [['KE', 'KES', 'Safaricom', '*334#']], { wholeUnitsOnly: true }),
-  ...inCountries('mtn_momo', 'MTN MoMo', [
-    ['UG', 'UGX', 'MTN', '*165#'],
-    ['RW', 'RWF', 'MTN', '*182#'],
-    ['GH', 'GHS', 'MTN', '*170#'],
-    ['ZM', 'ZMW', 'MTN', '*115#'],
-    ['CM', 'XAF', 'MTN Cameroon', '*126#'],
-    ['CG', 'XAF', 'MTN', '*105#'],
-    ['BJ', 'XOF', 'MTN', '*880#'],
-    ['CI', 'XOF', 'MTN', '*133#'],
-    ['SZ', 'SZL', 'Swazi MTN', '*007#'],
-    ['GN', 'GNF', 'Areeba', '*440#'],
-    ['LR', 'LRD', 'Lonestar Cell', '*156#'],
-  ]),
-  ...inCountries('airtel_money', 'Airtel Money', [
-    ['KE', 'KES', 'Airtel', '*334#'],
-    ['UG', 'UGX', 'Airtel', '*185#'],
-    ['TZ', 'TZS', 'Airtel', '*150*60#'],
-    ['ZM', 'ZMW', 'Airtel', '*115#'],
-    ['RW', 'RWF', 'Airtel', '*182#'],
-    ['MW', 'MWK', 'Airtel', '*211#'],
-    ['CD', 'CDF', 'Airtel', '*501#'],
-    ['MG', 'MGA', 'Airtel', '*436#'],
-    ['GA', 'XAF', 'Airtel', '*150#'],
-  ]),
-]
+/** Each in each of its countries. */
+const providers: readonly Provider[] = kinds
+  .flatMap(({ facts }) => (isMobile(facts) ? [facts] : []))
+  .flatMap(({ provider, name, confirmsOn, expirySeconds, wholeUnitsOnly, alsoCalled = [], places }) =>
+    places.map(([country, currency, network, ussdCode]) => ({
+      ...{ provider, name, confirmsOn, expirySeconds, wholeUnitsOnly, alsoCalled },
+      ...{ country, currency, network, ussdCode },
+    })),
+  )
 
 /** Who shares a currency, with a provider or without. Of the others that are offered each is the money of one country. */
 const sharedBy: Readonly<Partial<Record<Currency, readonly string[]>>> = {
@@ -60,21 +41,9 @@ export function nameOfProvider(provider: string): string | undefined {
   return providers.find((known) => known.provider === provider)?.name
 }
 
-function inCountries(
-  provider: string,
-  name: string,
-  rows: readonly Row[],
-  { wholeUnitsOnly = false }: { wholeUnitsOnly?: boolean } = {},
-): Provider[] {
-  return rows.map(([country, currency, network, ussdCode]) => ({
-    provider,
-    name,
-    country,
-    currency,
-    network,
-    wholeUnitsOnly,
-    ussdCode,
-  }))
+/** Whether its payers have to be sent to a page. */
+export function confirmsOnPage(provider: string): boolean {
+  return providers.some((known) => known.provider === provider && known.confirmsOn === 'page')
 }
 
 /** Where a provider is. */
@@ -109,6 +78,21 @@ export function requireProvider(
   return { ...found, terms }
 }
 
+/** The same for payments that are asked for while nobody is there who could be sent to a page. */
+export function requireUnattended(
+  app: App,
+  tenant: Tenant,
+  payer: { phone: string; provider?: string | undefined },
+  money: Money,
+): void {
+  const { name, confirmsOn } = requireProvider(app, tenant, 'in', payer, money)
+  if (confirmsOn === 'page')
+    throw new AppError(
+      'UNSUPPORTED_PROVIDER',
+      `payers of ${name} confirm each payment on a page, so that somebody has to be there; use another provider, or a saved card`,
+    )
+}
+
 export function mobileTermsOf(
   app: App,
   tenant: Pick<Tenant, 'account'>,
@@ -131,8 +115,9 @@ export function providerFor(currency: Currency, phone: string, named: string | u
   }
   const wanted = named?.toLowerCase()
   const found = offered.find(
-    ({ provider, country, network }) =>
-      country === facts.country && (wanted === undefined ? network === facts.network : provider === wanted),
+    ({ provider, alsoCalled, country, network }) =>
+      country === facts.country &&
+      (wanted === undefined ? network === facts.network : provider === wanted || alsoCalled.includes(wanted)),
   )
   if (!found) {
     const there = offered.filter(({ country }) => country === facts.country).map(({ provider }) => provider)

@@ -2,10 +2,12 @@
 // What providers say of payouts when they call. Whether it is good or bad news, it is a reason to ask and nothing else: what
 // is believed is the answer. Some providers give that by a call too, to an address that is for nothing but answers.
 import { timingSafeEqual } from 'node:crypto'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Call } from '../callbacks/callbacks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
+import { noteCallback } from '../timeline.ts'
 import { recallSent } from './remembered.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
@@ -22,6 +24,8 @@ export async function takeResult(app: App, call: Call): Promise<object | null> {
   // Whoever knows the token and not what was agreed on is not the provider.
   if (!provider?.outgoing || !heard || (heard.id !== null && heard.id !== id)) return null
   const { verdict } = heard
+  const clockOffsetMs = Number(payout.clock_offset_ms)
+  noteCallback(app, tenant, { resource: idOf('payout', id), provider: payout.provider, clockOffsetMs }, body, true)
   if (about === 'result') {
     if (verdict.kind === 'refused') await app.db.query(noteRefusal, { ...tenant, id, reason: verdict.reason })
     await settleOne(app, tenant, payout, await ask(app, tenant, payout, provider.outgoing))

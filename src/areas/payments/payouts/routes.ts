@@ -11,7 +11,7 @@ import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import { Payout, payoutStatus } from '../events.ts'
-import { askedOf, phoneQuery } from '../input.ts'
+import { askedOf, PayoutParam, phoneQuery } from '../input.ts'
 import { masked } from '../payment.ts'
 import { accepting, checkCallback } from '../routes.ts'
 import { acceptMany, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
@@ -24,7 +24,6 @@ import { findPayout, listInReview, listPayouts } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
-const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
 const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Begins with pob_' }) })
 
 const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const

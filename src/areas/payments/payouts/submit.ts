@@ -17,6 +17,7 @@ import { days, type Looks, nextLookMs } from '../looks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { type Addresses, isAnswered, type Outgoing, type OutgoingVerdict, type Sent } from '../providers/provider.ts'
 import { marketOf } from '../store.ts'
+import { providerTrace } from '../timeline.ts'
 import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
 import { beginSending, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
@@ -171,6 +172,7 @@ function sentOf(app: App, tenant: Tenant, payout: PayoutRow): Sent {
   const address = (topic: keyof Addresses) => callbackUrl(app, tenant, payout, 'payout', topics.indexOf(topic))
   return {
     ...marketOf(payout),
+    trace: providerTrace(app, tenant, idOf('payout', payout.id), Number(payout.clock_offset_ms)),
     id: payout.id,
     addresses: { result: address('result'), timeout: address('timeout'), answer: address('answer') },
   }

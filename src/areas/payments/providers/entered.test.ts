@@ -8,7 +8,7 @@ for (const kind of kinds) {
   const names = Object.keys({ ...kind.open, ...kind.secret, ...kind.outgoing.open, ...kind.outgoing.secret })
   const settings = Object.fromEntries(names.map((name) => [name, `${name} 1`]))
 
-  test(`${kind.provider}: an account is known by its names, and is the same with other keys`, () => {
+  test(`${kind.facts.provider}: an account is known by its names, and is the same with other keys`, () => {
     for (const name of names) {
       const isOther = identityOf(kind, { ...settings, [name]: 'other' }) !== identityOf(kind, settings)
       assert.equal(isOther, kind.identity.includes(name), name)

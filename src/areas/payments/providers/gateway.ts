@@ -157,6 +157,11 @@ class Gateway {
     return [...this.#entered.keys()].some((name) => name.startsWith(`${environment} ${provider} `))
   }
 
+  /** Whether an operator has an account with a provider in one of its countries. */
+  hasAccount({ provider, country }: Named, environment: Environment): boolean {
+    return this.#entered.has(`${environment} ${provider} ${country}`)
+  }
+
   /** How much faster than in earnest a payment's time passes. */
   timeScale(environment: Environment): number {
     return environment === 'test' ? this.#app.config.PAMOJA_SANDBOX_TIME_SCALE : 1

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of provider brings: the settings that an operator enters for an account with it, and how one is spoken to.
-import { createPublicKey } from 'node:crypto'
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
 import Format from 'typebox/format'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
 import type { Bank } from '../bank/bank.ts'
 import type { Acquirer } from '../cards/acquirer.ts'
+import type { MobileFacts, ProviderFacts } from './facts.ts'
 import type { MobileMoney } from './provider.ts'
 
 /** Whoever is spoken to, by the method it serves. */
@@ -22,8 +23,7 @@ export interface Surroundings {
 
 export interface ProviderKind {
   readonly method: Carrier['method']
-  /** As customers name it. */
-  readonly provider: string
+  readonly facts: ProviderFacts | MobileFacts
   /** Settings that may be read again. */
   readonly open: Readonly<Record<string, TString>>
   /** Settings that are sealed. */
@@ -43,6 +43,7 @@ const maxTextLength = 200
 const maxKeyLength = 8_000
 
 Format.Set('rsa-public-key', isRsaPublicKey)
+Format.Set('rsa-private-key', isRsaPrivateKey)
 
 export const baseUrl: TString = Type.String({
   pattern: '^https?://[^\\s?#]+$',
@@ -74,6 +75,25 @@ export function publicKeyText(description: string): TString {
     rule: 'must be an RSA public key or a certificate with one, as PEM',
     description,
   })
+}
+
+/** An RSA private key, as PEM. */
+export function privateKeyText(description: string): TString {
+  return Type.String({
+    maxLength: maxKeyLength,
+    format: 'rsa-private-key',
+    rule: 'must be an RSA private key, as PEM',
+    description,
+    sensitive: true,
+  })
+}
+
+function isRsaPrivateKey(text: string): boolean {
+  try {
+    return /^-----BEGIN (RSA )?PRIVATE KEY-----/.test(text) && createPrivateKey(text).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
+  }
 }
 
 function isRsaPublicKey(text: string): boolean {

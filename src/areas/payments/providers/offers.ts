@@ -4,8 +4,8 @@
 import { type Static, Type } from 'typebox'
 import { cardBrands } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
 import { enabledCurrencies } from '../../../platform/currencies.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { list } from '../../../platform/route.ts'
 import { Amount, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -36,6 +36,9 @@ const Method = Type.Object(
     status: OneOf(['up', 'degraded', 'down']),
     logo_url: Type.String({ description: 'A picture to show beside the name' }),
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
+    confirms_on: Type.Optional(
+      OneOf(['phone', 'page'], { description: 'Whether the payer is asked on the phone, or sent to `redirect_url`' }),
+    ),
     brands: Type.Optional(Type.Array(OneOf(cardBrands))),
     supports_3ds: Type.Optional(Type.Boolean()),
     banks: Type.Optional(
@@ -87,7 +90,8 @@ function mobileRows(app: App, query: MethodQuery, tenant: Tenant): Static<typeof
       whole_units_only: one.wholeUnitsOnly,
       status: gatewayOf(app).status(one, environment, query.direction),
       logo_url: logoUrl(app, one.provider),
-      ussd_code: one.ussdCode,
+      confirms_on: one.confirmsOn,
+      ...(one.ussdCode === null ? {} : { ussd_code: one.ussdCode }),
     }
   })
 }

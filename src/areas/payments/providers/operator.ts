@@ -3,12 +3,20 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, CountryOrAll, Deleted, EnvironmentName, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import {
+  At,
+  CountryOrAll,
+  Deleted,
+  EnvironmentName,
+  Nullable,
+  OneOf,
+  wholeListQuery,
+} from '../../../platform/schema.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { bankCountries } from '../bank/banks.ts'
 import { cardCountry } from '../cards/method.ts'
@@ -23,7 +31,7 @@ const openSettings = optional(kinds.flatMap(({ open, outgoing }) => [open, outgo
 const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret, outgoing.secret]))
 
 const created = {
-  provider: OneOf(kinds.map(({ provider }) => provider)),
+  provider: OneOf(kinds.map(({ facts }) => facts.provider)),
   environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
   country: Type.Optional(
     CountryOrAll({ description: 'Where the account is; needed where the provider is in several' }),
@@ -254,13 +262,13 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
     if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
     else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
     else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
-      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.provider}`)
+      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.facts.provider}`)
   }
   return { open, secret }
 }
 
 /** Those settings that a body takes away. */
-function removedIn({ provider, outgoing }: ProviderKind, body: object): string[] {
+function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
   const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
   const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
   if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
@@ -271,7 +279,7 @@ function without(settings: Settings, names: readonly string[]): Settings {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)))
 }
 
-function requireAll({ provider, open, secret, outgoing }: ProviderKind, given: Settings): void {
+function requireAll({ facts: { provider }, open, secret, outgoing }: ProviderKind, given: Settings): void {
   const toPay = Object.keys({ ...outgoing.open, ...outgoing.secret })
   const paysOut = toPay.some((name) => Object.hasOwn(given, name))
   const needed = [...Object.keys({ ...open, ...secret }), ...(paysOut ? toPay : [])]

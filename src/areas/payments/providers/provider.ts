@@ -43,8 +43,12 @@ export function isFailureReason(text: string | null): text is FailureReason {
 export interface PaymentDetails {
   /** What the payer dials to see what waits for approval; shown until the payment is over. */
   readonly ussd_code?: string
-  /** Where the payer confirms; shown while that is awaited. */
+  /** Where the payer confirms, an address of ours; shown while that is awaited. */
   readonly redirect_url?: string
+  /** The page of somebody else that the payer is sent on to from there; never shown. */
+  readonly page_url?: string
+  /** Where the account wants the payer afterwards; never shown. */
+  readonly return_url?: string
   readonly card?: CardShown
   /** Under which name the card is saved; shown when it is. */
   readonly card_token?: string
@@ -60,9 +64,9 @@ export interface PaymentDetails {
 
 export type Verdict =
   /** The provider has it and asks the payer. */
-  | { kind: 'accepted'; providerId: string; details?: PaymentDetails }
+  | { kind: 'accepted'; providerId: string; details?: PaymentDetails; keeps?: Kept }
   /** The provider has it, and the payer must do something first. */
-  | { kind: 'action'; providerId: string; details: PaymentDetails }
+  | { kind: 'action'; providerId: string; details: PaymentDetails; keeps?: Kept }
   /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
   | { kind: 'authorised'; until: Date; details: PaymentDetails }
   /** Null where the provider does not say. */
@@ -95,18 +99,39 @@ export interface Market {
   trace?: ((exchange: Exchange) => void) | undefined
 }
 
-export interface Collection extends Market {
+/** Words of a provider's answer that it wants to hear again, or that prove that a call is its own. They are stored sealed. */
+type Kept = Readonly<Record<string, string>>
+
+interface Ordered extends Market {
   /** Our own id of the attempt. */
   attempt: string
+  /** The same in 26 letters and digits, for providers that take no longer one. */
+  shortId: string
   micros: bigint
   /** E.164. */
   phone: string
+}
+
+export interface Collection extends Ordered {
   reference: string
   description: string
   callbackUrl: string
+  /** Where a payer comes back to who was sent to a page. */
+  returnUrl: string
   /** Of the sandbox: the payer waits for somebody who answers the prompt. */
   isByHand?: boolean
 }
+
+/** An attempt as it was asked for, given back to whoever asked. */
+export interface Asked extends Ordered {
+  /** As the provider knows it; null until it has told. */
+  providerId: string | null
+  /** None while there is no answer. */
+  kept: Kept
+}
+
+/** An attempt that the provider can be asked about. */
+export type Taken = Asked & { readonly providerId: string }
 
 /** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */
 export interface Addresses {
@@ -182,10 +207,10 @@ export interface MobileMoney {
   /** Whether an attempt that the provider has never heard of may be sent again: it takes the same id once. */
   readonly repeatable: boolean
   collect(collection: Collection): Promise<Verdict>
-  /** How an attempt went that the provider knows as `providerId`. */
-  query(providerId: string, market: Market): Promise<Verdict>
-  /** What a callback says; null when it is none of the provider's. */
-  readCallback(body: unknown): { providerId: string; verdict: Verdict } | null
+  /** How an attempt went. */
+  query(taken: Taken): Promise<Verdict>
+  /** What a callback about an attempt says; null when it is none of the provider's. */
+  readCallback(body: unknown, asked: Asked): { providerId: string; verdict: Verdict } | null
   /** Null when what is needed to pay was not entered. */
   readonly outgoing: Outgoing | null
   readonly refunds: RefundCarrier

@@ -3,7 +3,8 @@
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { bankMarkets, bankProvider, bankTermsOf } from '../bank/banks.ts'
+import { bankProvider, bankTermsOf } from '../bank/banks.ts'
+import { bankMarketFor } from '../bank/market.ts'
 import { cardCountry, cardProvider, cardTermsOf } from '../cards/method.ts'
 import { mobileTermsOf, offered, type Provider } from '../mobile-money/providers.ts'
 import { gatewayOf } from './gateway.ts'
@@ -21,8 +22,9 @@ export function waysToPay(app: App, tenant: Tenant, currency: string, micros: bi
 
 /** Whether a bank gives out a one-time account for an amount. */
 export function takesTransfers(app: App, tenant: Tenant, currency: string, micros: bigint): boolean {
-  const [market] = bankMarkets({ currency })
-  if (!market || !isWithin(bankTermsOf(app, tenant, 'in', market), micros)) return false
+  if (!isCurrency(currency)) return false
+  const market = bankMarketFor(app, tenant.environment, currency)
+  if (!isWithin(bankTermsOf(app, tenant, 'in', market), micros)) return false
   const named = { provider: bankProvider, country: market.country }
   return gatewayOf(app).carrier('bank_transfer', named, tenant.environment) !== null
 }

@@ -5,6 +5,7 @@ import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max
 import { type Static, Type } from 'typebox'
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { parseMoment } from '../../../kernel/time.ts'
+import { kindOf } from '../carriers/kinds.ts'
 
 const name = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, rule: 'must be the name of a column', description }))
@@ -26,53 +27,16 @@ export const Columns = Type.Object({
 export type Columns = Static<typeof Columns>
 type Field = keyof Columns
 
-/** The names of each provider's own columns; where a provider uses several, whichever is there. */
-export const presets: Readonly<Record<string, Readonly<Partial<Record<Field, readonly string[]>>>>> = {
-  mpesa: {
-    receipt: ['Receipt No.', 'Receipt'],
-    time: ['Completion Time', 'Date'],
-    paid_in: ['Paid In'],
-    withdrawn: ['Withdrawn'],
-    balance: ['Balance'],
-    phone: ['Other Party Info'],
-    status: ['Transaction Status', 'Status'],
-    type: ['Reason Type', 'Transaction Type'],
-    details: ['Details'],
-  },
-  mtn_momo: {
-    receipt: ['Id', 'Transaction Id', 'Financial Transaction Id'],
-    time: ['Date', 'Transaction Date'],
-    amount: ['Amount'],
-    fee: ['Fee'],
-    balance: ['Balance', 'Available Balance'],
-    phone: ['From', 'From Account', 'Payer'],
-    payee: ['To', 'To Account', 'Payee'],
-    status: ['Status'],
-    type: ['Type', 'Transaction Type'],
-    details: ['Payer Message', 'Information', 'Note'],
-  },
-  airtel_money: {
-    receipt: ['Transaction ID', 'Airtel Money ID'],
-    time: ['Transaction Date', 'Date', 'Transaction Date Time'],
-    amount: ['Transaction Amount', 'Amount'],
-    fee: ['Service Charge', 'Fee'],
-    balance: ['Balance', 'Closing Balance', 'Post Balance'],
-    phone: ['Sender MSISDN', 'Payer MSISDN', 'Customer MSISDN', 'MSISDN'],
-    payee: ['Receiver MSISDN', 'Payee MSISDN', 'Recipient MSISDN'],
-    status: ['Transaction Status', 'Status'],
-    type: ['Transaction Type', 'Service Type'],
-    details: ['Reference', 'Remarks'],
-  },
-}
-
 /** How far the clocks of statements are ahead of UTC, in the countries of the providers. */
-const offsets: Readonly<Record<string, string>> = {
-  KE: '+03:00', UG: '+03:00', TZ: '+03:00', MG: '+03:00', RW: '+02:00', ZM: '+02:00', MW: '+02:00', SZ: '+02:00',
-  CD: '+01:00', CM: '+01:00', CG: '+01:00', GA: '+01:00', BJ: '+01:00', NG: '+01:00',
+export const utcOffsets: Readonly<Record<string, string>> = {
+  KE: '+03:00', UG: '+03:00', TZ: '+03:00', MG: '+03:00', ET: '+03:00', RW: '+02:00', ZM: '+02:00', MW: '+02:00',
+  SZ: '+02:00', LS: '+02:00', MZ: '+02:00', ZW: '+02:00', CD: '+01:00', CM: '+01:00', CG: '+01:00', GA: '+01:00',
+  BJ: '+01:00', NG: '+01:00', NE: '+01:00', BF: '+00:00', CI: '+00:00', GH: '+00:00', GM: '+00:00', GN: '+00:00',
+  LR: '+00:00', ML: '+00:00', SN: '+00:00',
 } // biome-ignore format: a table reads better dense
 
 export function utcOffsetOf(country: string): string {
-  return offsets[country] ?? '+00:00'
+  return utcOffsets[country] ?? '+00:00'
 }
 
 /** Where in a row the columns are. */
@@ -84,7 +48,7 @@ export function placesIn(cells: readonly string[], provider: string, given: Colu
   const known = cells.map(plain)
   for (const field of fields) {
     const own = given[field]
-    const names = own === undefined ? (presets[provider]?.[field] ?? []) : [own]
+    const names = own === undefined ? (kindOf(provider)?.facts.statement?.[field] ?? []) : [own]
     const [place] = names.map((one) => known.indexOf(plain(one))).filter((at) => at >= 0)
     if (place !== undefined) places[field] = place
     else if (own !== undefined) return null
@@ -145,12 +109,12 @@ export function linesIn(cells: readonly string[], places: Places, about: Circums
   const phone = phoneOf(party, about.country)
   const common = { receipt, at, phone, details, balanceMicros: balance }
   const lines: Line[] = []
-  if (amount !== 0n) lines.push({ ...common, kind: kindOf(amount, words), micros: size(amount) })
+  if (amount !== 0n) lines.push({ ...common, kind: kindOfLine(amount, words), micros: size(amount) })
   if (fee !== 0n) lines.push({ ...common, kind: 'fee', micros: fee })
   return lines
 }
 
-function kindOf(amount: bigint, words: string): Kind {
+function kindOfLine(amount: bigint, words: string): Kind {
   if (amount > 0n) return 'collection'
   if (/\b(charges?|fees?|commission|tariff)\b/i.test(words)) return 'fee'
   return /\b(bank|settlement)\b/i.test(words) ? 'settlement' : 'other'

@@ -25,7 +25,7 @@ import {
 import { kinds } from '../carriers/kinds.ts'
 import { offered } from '../mobile-money/providers.ts'
 import { assign } from './assign.ts'
-import { Columns, maxAmount, presets, utcOffsetOf } from './columns.ts'
+import { Columns, maxAmount, utcOffsetOf } from './columns.ts'
 import { importFile } from './import.ts'
 import { accountOf, houseKey, settleLines, statementId } from './match.ts'
 import {
@@ -44,7 +44,7 @@ import {
   type StatementRow,
 } from './store.ts'
 
-const providers = kinds.map(({ provider }) => provider).filter((provider) => Object.hasOwn(presets, provider))
+const providers = kinds.flatMap(({ facts }) => (facts.statement ? [facts.provider] : []))
 
 const StatementCreate = Type.Object({
   provider: OneOf(providers),

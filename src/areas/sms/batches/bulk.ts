@@ -6,6 +6,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
+import { mergedNotes } from '../../../platform/exact-notes.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
 import { findPlaces } from '../ported/places.ts'
 import { mostValiditySeconds } from '../schema.ts'
@@ -67,7 +68,7 @@ async function drafterOf(
       scheduledAt: message.scheduled_at === undefined ? usual : scheduledAt(message.scheduled_at, caller.nowMs),
       type,
       validity: mostValiditySeconds,
-      metadata: metadataOf({ ...metadata, ...message.metadata }),
+      metadata: metadataOf(mergedNotes(metadata, message.metadata)),
       reference,
       callbackUrl: message.callback_url ?? callback_url ?? null,
     })

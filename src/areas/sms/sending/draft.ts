@@ -10,6 +10,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Queryable, statement } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { plainNotes } from '../../../platform/exact-notes.ts'
 import { type Encoding, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.ts'
 import { afterQuietHours } from '../consent/quiet-hours.ts'
 import { type MessageType, type Segments, segmentsOf } from '../message.ts'
@@ -144,12 +145,13 @@ export function scheduledAt(text: string | undefined, nowMs: number): Date | nul
 }
 
 export function metadataOf(metadata: Notes = {}): Notes {
-  if (Object.keys(metadata).length > maxMetadataNames)
+  const plain = plainNotes(metadata)
+  if (Object.keys(plain).length > maxMetadataNames)
     throw new AppError(
       'VALIDATION_ERROR',
       `metadata must have at most ${maxMetadataNames} names, with those of the whole request`,
     )
-  if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
+  if (Buffer.byteLength(JSON.stringify(plain)) > maxMetadataBytes)
     throw new AppError('VALIDATION_ERROR', `metadata must have at most ${maxMetadataBytes} bytes as JSON`)
   return metadata
 }

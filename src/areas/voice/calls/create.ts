@@ -91,7 +91,7 @@ function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, strin
 }
 
 /** A call that was checked. */
-export interface NewCall {
+interface NewCall {
   readonly from: string
   readonly to: string
   readonly plan: CallPlan

@@ -8,6 +8,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
+import { followersOf } from '../followers.ts'
 import { findNumber, type NumberRow } from '../numbers/store.ts'
 import { clockOffsetOf } from './clock-offset.ts'
 import { currencyOf } from './currency.ts'
@@ -34,20 +35,25 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
   // Handlers are needed now, and the session is made when the database has answered.
-  const held: { session: CallSession | null; isGone: boolean } = { session: null, isGone: false }
-  const handlers: CallHandlers = {
-    ended: () => {
-      held.isGone = true
+  const handlers: CallHandlers = {}
+  let isGone = false
+  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
+    app.log.error({ error }, 'a call that came in could not be taken')
+    call.reject(500)
+    expected?.came(null)
+  })
+  // The call copies what it is given here, so that these ask for those of the session when something happens.
+  return {
+    answered: (description) => handlers.answered?.(description),
+    refused: (status, reason) => handlers.refused?.(status, reason),
+    offered: (description) => handlers.offered?.(description) ?? null,
+    digit: (digit, durationMs) => handlers.digit?.(digit, durationMs),
+    referred: (target) => handlers.referred?.(target) ?? false,
+    ended: (by, reason) => {
+      isGone = true
+      handlers.ended?.(by, reason)
     },
   }
-  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => held.isGone).catch(
-    (error) => {
-      app.log.error({ error }, 'a call that came in could not be taken')
-      call.reject(500)
-      expected?.came(null)
-    },
-  )
-  return handlers
 }
 
 /** Who calls whom, and for whom. */
@@ -67,12 +73,12 @@ async function begin(
 ): Promise<void> {
   const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
   const tenant = expected?.tenant ?? (number && tenantOf(number))
-  const application = number && tenant && number.account_id === tenant.account ? number : null
-  if (!tenant || !application?.answer_url) {
+  const own = number && tenant && number.account_id === tenant.account ? number : null
+  if (!tenant || !(await isAnswered(app, tenant, from, to, own))) {
     expected?.came(null)
     return call.reject(404)
   }
-  const row = await insertIncoming(app, tenant, from, to, application)
+  const row = await insertIncoming(app, tenant, from, to, own)
   if (!row) {
     expected?.came(null)
     return call.reject(503)
@@ -86,26 +92,46 @@ async function begin(
   await session.welcome()
 }
 
+/** Whether anything answers calls to a number: what it is assigned to, or else an area that takes calls to any. */
+async function isAnswered(
+  app: App,
+  tenant: Tenant,
+  from: string,
+  to: string,
+  number: NumberRow | null,
+): Promise<boolean> {
+  if (number?.answer_url) return true
+  if (number?.target && number.target.type !== 'routing') return true
+  for (const follower of followersOf(app)) if (await follower.answers?.(app, tenant, { from, to })) return true
+  return false
+}
+
+function planOf(number: NumberRow | null): CallPlan {
+  if (!number?.answer_url) return { target: number?.target ?? { type: 'routing' } }
+  return {
+    answer_url: number.answer_url,
+    ...(number.fallback_url === null ? {} : { fallback_url: number.fallback_url }),
+    answer_method: number.answer_method,
+  }
+}
+
 async function insertIncoming(
   app: App,
   tenant: Tenant,
   from: string,
   to: string,
-  application: NumberRow,
+  number: NumberRow | null,
 ): Promise<CallRow | null> {
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
   const currency = await currencyOf(app, tenant.account)
   const minute = inboundPriceOf(app, tenant.account, currency)
-  const plan: CallPlan = {
-    ...(application.answer_url === null ? {} : { answer_url: application.answer_url }),
-    ...(application.fallback_url === null ? {} : { fallback_url: application.fallback_url }),
-    answer_method: application.answer_method,
-  }
+  const plan = planOf(number)
+  const eventUrl = number?.event_url ?? null
   return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
-    if (application.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
+    if (eventUrl !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
     return one(
       tx.query(insertCall, {
         ...tenant,
@@ -117,7 +143,7 @@ async function insertIncoming(
         to,
         plan: JSON.stringify(plan),
         custom: '{}',
-        eventUrl: application.event_url,
+        eventUrl,
         record: false,
         startedAt: new Date(nowMs + offset),
         minuteMicros: minute,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which application answers calls to a number. With a test key any number will do that nobody else has.
-import { Type } from 'typebox'
+// What answers calls to a number: an application, a queue, menus, an agent, or the routing rules. With a test key any number will do that nobody else has.
+import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
@@ -9,22 +9,31 @@ import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import type { Target } from '../calls/store.ts'
+import { followersOf } from '../followers.ts'
 import { assignNumber, listNumbers, type NumberRow, ownerOfNumber } from './store.ts'
 
 const mostNumbers = 10_000
 
 const Url = Type.String({ minLength: 1, maxLength: 2_048 })
 
+const Application = Type.Object({
+  answer_url: Url,
+  event_url: Type.Optional(Url),
+  fallback_url: Type.Optional(Url),
+  answer_method: Type.Optional(OneOf(['POST', 'GET'])),
+})
+
+const Id = (description: string) => Type.Optional(Nullable(Type.String({ maxLength: 80 }), { description }))
+
 const Assignment = Type.Object({
-  application: Nullable(
-    Type.Object({
-      answer_url: Url,
-      event_url: Type.Optional(Url),
-      fallback_url: Type.Optional(Url),
-      answer_method: Type.Optional(OneOf(['POST', 'GET'])),
-    }),
-    { description: 'The application that is asked for the flow of each call; null lets nobody answer' },
+  application: Type.Optional(
+    Nullable(Application, { description: 'The application that is asked for the flow of each call; null detaches' }),
   ),
+  queue_id: Id('Queue in which callers wait; null detaches'),
+  ivr_id: Id('Menus that callers hear; null detaches'),
+  agent_id: Id('Agent who is called; null detaches'),
+  routing: Type.Optional(Nullable(Type.Literal(true), { description: 'The routing rules decide; null detaches' })),
 })
 
 const VoiceNumber = Type.Object(
@@ -34,17 +43,27 @@ const VoiceNumber = Type.Object(
     capabilities: Type.Array(Type.String()),
     assigned_to: Nullable(
       Type.Object({
-        type: Type.Literal('application'),
-        answer_url: Type.String(),
-        event_url: Nullable(Type.String()),
-        fallback_url: Nullable(Type.String()),
-        answer_method: OneOf(['POST', 'GET']),
+        type: OneOf(['application', 'queue', 'ivr', 'agent', 'routing']),
+        id: Type.Optional(Type.String()),
+        answer_url: Type.Optional(Type.String()),
+        event_url: Type.Optional(Nullable(Type.String())),
+        fallback_url: Type.Optional(Nullable(Type.String())),
+        answer_method: Type.Optional(OneOf(['POST', 'GET'])),
       }),
     ),
     assigned_at: At(),
   },
   { title: 'VoiceNumber' },
 )
+
+/** What a request assigns a number to; null detaches. */
+function targetOf(body: Static<typeof Assignment>): Target | null {
+  const { queue_id, ivr_id, agent_id, routing } = body
+  if (queue_id) return { type: 'queue', id: queue_id }
+  if (ivr_id) return { type: 'ivr', id: ivr_id }
+  if (agent_id) return { type: 'agent', id: agent_id }
+  return routing ? { type: 'routing' } : null
+}
 
 const assign = writeAcross({
   method: 'POST',
@@ -61,8 +80,14 @@ const assign = writeAcross({
   async prepare(app, { params, body }, { tenant }) {
     if (!isE164(params.number))
       throw new AppError('NOT_FOUND', 'there is no such number: numbers are E.164, such as +254711000001')
-    if (!('application' in body)) throw invalid('application', 'is missing: name the application, or null')
+    if (Object.keys(body).length !== 1)
+      throw invalid(
+        'application',
+        'or another target is missing: give exactly one of application, queue_id, ivr_id, agent_id and routing',
+      )
     await requireOwn(app, tenant, params.number)
+    const target = targetOf(body)
+    if (target) await requireTarget(app, tenant, target)
     const { answer_url, event_url, fallback_url } = body.application ?? {}
     for (const [field, url] of Object.entries({ answer_url, event_url, fallback_url }))
       if (url !== undefined) await app.outbound.checkUrl(url, 'callback', tenant.environment, `application.${field}`)
@@ -76,6 +101,7 @@ const assign = writeAcross({
         eventUrl: body.application?.event_url ?? null,
         fallbackUrl: body.application?.fallback_url ?? null,
         answerMethod: body.application?.answer_method ?? 'POST',
+        target: targetJson(body),
         at: new Date(nowMs),
       }),
     )
@@ -83,6 +109,19 @@ const assign = writeAcross({
     return numberRecord(row)
   },
 })
+
+function targetJson(body: Static<typeof Assignment>): string | null {
+  const target = targetOf(body)
+  return target && JSON.stringify(target)
+}
+
+/** What a number is assigned to must be somebody's, and there. */
+async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<void> {
+  let problem: string | null | undefined
+  for (const follower of followersOf(app)) problem ??= await follower.targetProblem?.(app, tenant, target)
+  const field = target.type === 'routing' ? 'routing' : `${target.type}_id`
+  if (problem) throw invalid(field, problem)
+}
 
 /** Live numbers are the operator's to give; in test the first who names one has it. */
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
@@ -107,10 +146,24 @@ const listOwn = list({
 })
 
 function numberRecord(row: NumberRow) {
-  const { number, answer_url, event_url, fallback_url, answer_method, assigned_at } = row
-  const assigned_to =
-    answer_url === null ? null : { type: 'application' as const, answer_url, event_url, fallback_url, answer_method }
-  return { number, country: placeOf(number).country, capabilities: ['voice'], assigned_to, assigned_at }
+  const { number, assigned_at } = row
+  return {
+    number,
+    country: placeOf(number).country,
+    capabilities: ['voice', 'sms'],
+    assigned_to: assignedTo(row),
+    assigned_at,
+  }
+}
+
+const targetTypes = ['queue', 'ivr', 'agent', 'routing'] as const
+
+function assignedTo({ answer_url, event_url, fallback_url, answer_method, target }: NumberRow) {
+  const type = targetTypes.find((one) => one === target?.type)
+  if (type) return { type, ...(typeof target?.id === 'string' ? { id: target.id } : {}) }
+  return answer_url === null
+    ? null
+    : { type: 'application' as const, answer_url, event_url, fallback_url, answer_method }
 }
 
 export const numberRoutes: readonly Route[] = [listOwn, assign]

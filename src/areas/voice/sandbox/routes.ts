@@ -19,7 +19,7 @@ import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import { Call, Phone } from '../schema.ts'
 import { simulatedCarrier } from './carrier.ts'
 
-const arrivalMs = 5_000
+const arrivalMs = 15_000
 /** A call to ask about. */
 const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
@@ -44,11 +44,17 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
   const network = telephoneNetworkOf(app)
   if (!carrier || !network.isOpen)
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
+  if (!network.media.admits)
+    throw new AppError('PROVIDER_UNAVAILABLE', 'this machine is too busy: audio would be late', {
+      retryAfterSeconds: 5,
+    })
   const token = newUuid(app.clock.nowMs())
   const came = new Promise<string | null>((done) => expectedCalls(app).set(token, { tenant, came: done }))
   carrier.call(from, to, network.address, token)
-  const id = await atMost(arrivalMs, came, null)
+  const id = await atMost(arrivalMs, came, 'late')
   expectedCalls(app).delete(token)
+  if (id === 'late')
+    throw new AppError('PROVIDER_UNAVAILABLE', 'the call did not arrive in time', { retryAfterSeconds: 5 })
   if (id === null)
     throw new AppError('NOT_FOUND', `no application answers calls to ${to}: assign one to the number first`)
   carrier.rename(token, id)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The noun: what an agent may do after what, and who may take a call. Pure.
+import type { RequiredSkillOf, SkillOf } from '../schema.ts'
+
+export const agentStatuses = [
+  'offline',
+  'available',
+  'ringing',
+  'on_call',
+  'wrap_up',
+  'break',
+  'away',
+  'training',
+  'meeting',
+] as const
+
+export type AgentStatus = (typeof agentStatuses)[number]
+
+/** What an agent may choose; the others are set by what happens. */
+export const settableStatuses = ['available', 'break', 'away', 'training', 'meeting'] as const
+export type SettableStatus = (typeof settableStatuses)[number]
+
+const mayFollow: Readonly<Record<AgentStatus, readonly AgentStatus[]>> = {
+  offline: settableStatuses,
+  available: ['offline', 'ringing', 'on_call', ...settableStatuses],
+  ringing: ['offline', 'on_call', ...settableStatuses],
+  on_call: ['offline', 'wrap_up', ...settableStatuses],
+  wrap_up: ['offline', 'ringing', 'on_call', ...settableStatuses],
+  break: ['offline', 'on_call', ...settableStatuses],
+  away: ['offline', 'on_call', ...settableStatuses],
+  training: ['offline', 'on_call', ...settableStatuses],
+  meeting: ['offline', 'on_call', ...settableStatuses],
+}
+
+export function mayBecome(from: AgentStatus, to: AgentStatus): boolean {
+  return mayFollow[from].includes(to)
+}
+
+export function isOnCall(status: AgentStatus): boolean {
+  return status === 'ringing' || status === 'on_call'
+}
+
+export function isPaused(status: AgentStatus): boolean {
+  return status === 'break' || status === 'away' || status === 'training' || status === 'meeting'
+}
+
+/** Levels that are still asked for after a wait: one less for each step of `relaxSeconds`, and none below one. */
+export function relaxed(
+  required: readonly RequiredSkillOf[],
+  waitedSeconds: number,
+  relaxSeconds: number | null,
+): RequiredSkillOf[] {
+  const steps = relaxSeconds === null ? 0 : Math.floor(waitedSeconds / relaxSeconds)
+  return required.flatMap(({ name, min_level = 1 }) =>
+    min_level - steps < 1 ? [] : [{ name, min_level: min_level - steps }],
+  )
+}
+
+export function hasSkills(skills: readonly SkillOf[], required: readonly RequiredSkillOf[]): boolean {
+  return required.every(({ name, min_level = 1 }) =>
+    skills.some((skill) => skill.name === name && skill.level >= min_level),
+  )
+}
+
+/** How good an agent is at what is asked for: the sum of the levels. */
+export function scoreOf(skills: readonly SkillOf[], required: readonly RequiredSkillOf[]): number {
+  return required.reduce((sum, { name }) => sum + (skills.find((skill) => skill.name === name)?.level ?? 0), 0)
+}

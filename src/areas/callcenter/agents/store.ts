@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of agents.
+import { statement } from '../../../platform/db.ts'
+import { mine, type Tenant } from '../../../platform/tenant.ts'
+import type { SkillOf } from '../schema.ts'
+import type { AgentStatus, SettableStatus } from './agent.ts'
+
+export interface AgentEndpoint {
+  type: 'webrtc' | 'sip' | 'phone'
+  uri?: string
+  number?: string
+}
+
+export interface AgentRow {
+  bucket: number
+  account_id: string
+  environment: Tenant['environment']
+  agent_id: string
+  name: string | null
+  email: string | null
+  skills: SkillOf[]
+  queues: string[]
+  endpoint: AgentEndpoint
+  languages: string[]
+  max_calls: number
+  external_ref: string | null
+  status: AgentStatus
+  reason: string | null
+  since: Date
+  until: Date | null
+  next_status: SettableStatus | null
+  next_reason: string | null
+  session_id: string | null
+  logged_in_at: Date | null
+  call_id: string | null
+  leg_id: string | null
+  contact_id: string | null
+  idle_since: Date
+  calls_taken: number
+  created_at: Date
+}
+
+const columns = `bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages, max_calls,
+  external_ref, status, reason, since, until, next_status, next_reason, session_id, logged_in_at, call_id, leg_id, contact_id,
+  idle_since, calls_taken, created_at`
+
+type OneAgent = Tenant & { agent: string }
+
+export const findAgent = statement.tenant<OneAgent, AgentRow>(
+  'callcenter.find_agent',
+  `select ${columns} from callcenter.agents where ${mine} and agent_id = $agent`,
+)
+
+export const listAgents = statement.tenant<Tenant, AgentRow>(
+  'callcenter.list_agents',
+  `select ${columns} from callcenter.agents where ${mine} order by agent_id limit 10000`,
+)
+
+/** Those who are logged in. */
+export const agentsAtWork = statement.tenant<Tenant, AgentRow>(
+  'callcenter.agents_at_work',
+  `select ${columns} from callcenter.agents where ${mine} and status <> 'offline' order by agent_id limit 10000`,
+)
+
+export const agentsOfCall = statement.tenant<Tenant & { call: string }, AgentRow>(
+  'callcenter.agents_of_call',
+  `select ${columns} from callcenter.agents where ${mine} and call_id = $call order by agent_id`,
+)
+
+/** Those who ring for a contact, or speak in it. */
+export const agentsOfContact = statement.tenant<Tenant & { contact: string }, AgentRow>(
+  'callcenter.agents_of_contact',
+  `select ${columns} from callcenter.agents
+    where ${mine} and contact_id = $contact and status in ('ringing', 'on_call') order by agent_id`,
+)
+
+/** Makes an agent, or writes over what the agent may change. */
+export const keepAgent = statement.tenant<
+  OneAgent & {
+    name: string | null
+    email: string | null
+    skills: string
+    queues: readonly string[]
+    endpoint: string
+    languages: readonly string[]
+    maxCalls: number
+    externalRef: string | null
+    at: Date
+  },
+  AgentRow
+>(
+  'callcenter.keep_agent',
+  `insert into callcenter.agents (bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages,
+                                  max_calls, external_ref, status, since, idle_since, created_at, updated_at)
+   values ($bucket, $account, $environment, $agent, $name, $email, $skills::jsonb, $queues::uuid[], $endpoint::jsonb,
+           $languages::text[], $maxCalls, $externalRef, 'offline', $at, $at, $at, $at)
+   on conflict (bucket, account_id, environment, agent_id) do update
+      set name = excluded.name, email = excluded.email, skills = excluded.skills, queues = excluded.queues,
+          endpoint = excluded.endpoint, languages = excluded.languages, max_calls = excluded.max_calls,
+          external_ref = excluded.external_ref, updated_at = excluded.updated_at
+   returning ${columns}`,
+)
+
+/** Writes what an agent does. */
+export const saveAgent = statement.tenant<
+  OneAgent & {
+    status: string
+    reason: string | null
+    since: Date
+    until: Date | null
+    nextStatus: string | null
+    nextReason: string | null
+    session: string | null
+    loggedInAt: Date | null
+    call: string | null
+    leg: string | null
+    contact: string | null
+    idleSince: Date
+    callsTaken: number
+    at: Date
+  },
+  AgentRow
+>(
+  'callcenter.save_agent',
+  `update callcenter.agents
+      set status = $status, reason = $reason, since = $since, until = $until, next_status = $nextStatus,
+          next_reason = $nextReason, session_id = $session, logged_in_at = $loggedInAt, call_id = $call, leg_id = $leg,
+          contact_id = $contact, idle_since = $idleSince, calls_taken = $callsTaken, updated_at = $at
+    where ${mine} and agent_id = $agent
+   returning ${columns}`,
+)
+
+export const endState = statement.tenant<OneAgent & { at: Date }, object>(
+  'callcenter.end_state',
+  `update callcenter.agent_states set ended_at = $at where ${mine} and agent_id = $agent and ended_at is null`,
+)
+
+export const beginState = statement.tenant<
+  OneAgent & { id: string; status: string; call: string | null; at: Date },
+  object
+>(
+  'callcenter.begin_state',
+  `insert into callcenter.agent_states (bucket, account_id, environment, agent_id, id, status, call_id, began_at)
+   values ($bucket, $account, $environment, $agent, $id, $status, $call, $at)`,
+)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A caller keeps the place in a queue and hangs up; when it is their turn an agent is rung first, and then the caller.
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { one } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls, newCall } from '../../voice/area.ts'
+import { atSwitchboard } from '../switchboard.ts'
+import { type ContactRow, insertContact } from './contacts.ts'
+import { followerName } from './go.ts'
+import { contactNamed, over, queueOf } from './lifecycle.ts'
+import { tickLater } from './tick.ts'
+
+const promise = 'Thank you. You keep your place in the queue, and we will call you back.'
+
+/** Takes a caller out of the line who pressed the key, or tries once more whom nobody reached. */
+export async function callBack(
+  app: App,
+  tenant: Tenant,
+  { id }: ContactRow,
+  digit: string | null = null,
+): Promise<void> {
+  const old = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const contact = await contactNamed(tx, occasion, id)
+    const queue = contact && (await queueOf(tx, occasion, contact.queue_id))
+    const wish = queue?.document.callback
+    if (!contact || !queue || !wish?.enabled) return null
+    const isFirst = contact.state === 'waiting' && digit !== null && digit === wish.key
+    const isAgain = digit === null && contact.state === 'ended' && contact.attempts < (wish.max_attempts ?? 3)
+    if (!isFirst && !isAgain) return null
+    const [from, to] =
+      contact.direction === 'inbound'
+        ? [contact.to_number, contact.from_number]
+        : [contact.from_number, contact.to_number]
+    const made = await newCall(app, tx, occasion, { from, to, plan: {}, isPlaced: false })
+    if (isFirst) await over(app, tx, occasion, contact, 'callback')
+    const next = newUuid(occasion.receivedMs)
+    await one(
+      tx.query(insertContact, {
+        ...tenant,
+        id: next,
+        call: made.id,
+        room: next,
+        queue: queue.id,
+        agent: null,
+        wanted: null,
+        direction: 'outbound',
+        from,
+        to,
+        state: 'waiting',
+        priority: contact.priority,
+        skills: JSON.stringify(contact.skills),
+        data: JSON.stringify(contact.data),
+        path: JSON.stringify(contact.ivr_path),
+        enteredAt: contact.entered_at,
+        callbackFor: contact.callback_for ?? contact.id,
+        attempts: contact.attempts + 1,
+        isHanded: false,
+      }),
+    )
+    await tickLater(app, tx, tenant, 0)
+    return isFirst ? { call: contact.call_id, language: queue.document.language } : null
+  })
+  if (!old) return
+  const live = liveCalls(app)
+  await live.stopPlay(tenant, old.call)
+  const actions = [{ action: 'talk', text: promise, language: old.language }, { action: 'hangup' }]
+  await live.resume(tenant, old.call, followerName, { actions, isOwn: true })
+}

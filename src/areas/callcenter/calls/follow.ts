@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The call centre's part in calls: it gives them flows, takes over what its queues and agents do, and hears what becomes of them.
+
+import { uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { NewEvent } from '../../../platform/events.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type CallFacts, type CallFollower, callEvents, type Flow, followCalls } from '../../voice/area.ts'
+import { absence } from '../checks.ts'
+import { decide, settle } from '../routing/decide.ts'
+import { readSurroundings, routedCall } from '../routing/surroundings.ts'
+import { assignmentOf } from '../routing/target.ts'
+import type { DestinationOf } from '../schema.ts'
+import { occasionOf } from '../switchboard.ts'
+import { addCost, contactOfCall } from './contacts.ts'
+import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
+import { legChanged, Order } from './happen.ts'
+
+const orders = onePerApp(() => new Order())
+
+type Handed = Parameters<NonNullable<CallFollower['took']>>[2]
+
+const follower: CallFollower = {
+  name: followerName,
+
+  async flowOf(app, call, target): Promise<Flow | null> {
+    const assignment = assignmentOf(target)
+    if (assignment === null && target.type !== 'routing') return null
+    const decision = await decideFor(app, call, assignment)
+    return flowTo(app, call, decision)
+  },
+
+  async answers(app, tenant, { from, to }): Promise<boolean> {
+    const { nowMs } = await occasionOf(app, tenant)
+    const around = await readSurroundings(app.db, tenant, null, nowMs)
+    const routed = await routedCall(app.db, tenant, { from, to, direction: 'inbound' }, nowMs)
+    return decide(around, routed).destination !== null
+  },
+
+  async asked(app, call, body): Promise<Flow | null> {
+    return walkOn(app, call, heardIn(body))
+  },
+
+  took: (app, call, action) => took(app, call, action),
+
+  async targetProblem(app, tenant, target): Promise<string | null | undefined> {
+    if (target.type === 'routing') return null
+    const destination = assignmentOf(target)
+    return destination ? absence(app, tenant, destination) : undefined
+  },
+
+  changed: (app, change) => orders(app).add(change.room, () => legChanged(app, change)),
+}
+
+async function decideFor(app: App, call: CallFacts, assignment: DestinationOf | null) {
+  const { tenant, from, to, direction } = call
+  const { nowMs } = await occasionOf(app, tenant)
+  const around = await readSurroundings(app.db, tenant, assignment, nowMs)
+  // A call that we made is routed by the number that it shows.
+  const ends = direction === 'inbound' ? { from, to } : { from: to, to: from }
+  return decide(around, await routedCall(app.db, tenant, { ...ends, direction }, nowMs))
+}
+
+/** What a caller typed or said, in the body that a question brought. */
+function heardIn(body: Readonly<Record<string, unknown>>) {
+  const digits = typeof body.dtmf === 'string' ? body.dtmf : ''
+  const speech: string[] = []
+  const said = body.speech
+  if (typeof said === 'object' && said !== null && 'results' in said && Array.isArray(said.results))
+    for (const result of said.results) if (typeof result?.text === 'string') speech.push(result.text)
+  return { digits, speech }
+}
+
+/** Actions of a customer's own flow that are for queues and agents; the flow goes on when the call there is over. */
+async function took(app: App, call: CallFacts, action: Handed): Promise<boolean> {
+  const destination = destinationIn(action)
+  if (!destination) return false
+  const { nowMs } = await occasionOf(app, call.tenant)
+  const around = await readSurroundings(app.db, call.tenant, null, nowMs)
+  const decided = settle(around, await routedCall(app.db, call.tenant, call, nowMs), destination)
+  const data = action.action === 'enqueue' ? { ...call.customData, ...action.data } : call.customData
+  const skills = action.action === 'enqueue' ? (action.skills ?? []) : []
+  const priority = action.action === 'enqueue' ? (action.priority ?? null) : null
+  const luggage = { ...luggageOf(call, decided), data, skills, priority, isHanded: true }
+  if (decided.destination?.type === 'queue') return joinQueue(app, call, decided.destination.id ?? '', luggage)
+  if (decided.destination?.type !== 'agent') return false
+  return (await enqueue(app, call, null, decided.destination.id ?? '', luggage)) !== null
+}
+
+function destinationIn(action: Handed): DestinationOf | null {
+  if (action.action === 'enqueue') return { type: 'queue', id: action.queue_id }
+  if (action.action !== 'connect') return null
+  for (const endpoint of action.endpoint) {
+    if (endpoint.type === 'queue') return { type: 'queue', id: endpoint.queue_id }
+    if (endpoint.type === 'agent') return { type: 'agent', id: endpoint.agent_id }
+  }
+  return null
+}
+
+/** A call that ended elsewhere, such as one whose node died, is heard of by its event; so is what it cost. */
+function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
+  if (row.type !== callEvents.completed.name) return
+  const call = uuidOf('call', row.resource_id)
+  if (call === null) return
+  const { cost } = JSON.parse(row.body)
+  const micros = typeof cost === 'number' ? BigInt(Math.round(cost * 1_000_000)) : 0n
+  const none = {
+    tag: null,
+    kind: 'ended' as const,
+    status: 'completed',
+    cause: null,
+    by: null,
+    digit: null,
+    atMs: nowMs,
+  }
+  orders(app)
+    .add(call, async () => {
+      const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+      if (!contact) return
+      await app.db.query(addCost, { ...tenant, id: contact.id, cost: micros })
+      const isOwn = contact.room_id === contact.call_id
+      if (contact.ended_at === null)
+        await legChanged(app, {
+          ...none,
+          tenant,
+          call,
+          room: contact.room_id,
+          tag: isOwn ? null : `customer ${contact.id}`,
+        })
+    })
+    .catch((error) => app.log.warn({ error, call: row.resource_id }, 'the end of a call was not noted'))
+}
+
+/** Takes part in the calls of this node; gives the way to stop. */
+export function follow(app: App): () => void {
+  followCalls(app, follower)
+  return app.outbox.onCommitted((tenant, event) => heardOf(app, tenant, event))
+}

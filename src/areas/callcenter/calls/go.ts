@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a call goes becomes what it does: a place in a queue, a menu, or a list of actions.
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type Flow, liveCalls } from '../../voice/area.ts'
+import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
+import type { IvrDocument } from '../ivr/ivr.ts'
+import { findIvr, findRun, keepRun } from '../ivr/store.ts'
+import { enter, type Heard, type WalkState, walk } from '../ivr/walk.ts'
+import { liveOf } from '../queues/live.ts'
+import { findQueue, type QueueRow } from '../queues/store.ts'
+import { type Decision, settle } from '../routing/decide.ts'
+import { readScene, readSurroundings, routedCall } from '../routing/surroundings.ts'
+import type { DestinationOf, RequiredSkillOf } from '../schema.ts'
+import { atSwitchboard, occasionOf } from '../switchboard.ts'
+import { type ContactRow, contactOfCall, insertContact, type PathStep } from './contacts.ts'
+import { tellQueued } from './tell.ts'
+import { tickLater } from './tick.ts'
+
+/** Name under which the voice area knows this one. */
+export const followerName = 'callcenter'
+
+/** A caller who waits longer than this for anything is let go. */
+const longestWaitSeconds = 7_200
+
+/** A call, as far as it matters where it goes. */
+interface GoingCall {
+  readonly tenant: Tenant
+  readonly call: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly from: string
+  readonly to: string
+  readonly customData: Readonly<Record<string, unknown>>
+}
+
+/** What a call takes along. */
+interface Luggage {
+  priority: number | null
+  skills: readonly RequiredSkillOf[]
+  data: Readonly<Record<string, unknown>>
+  path: readonly PathStep[]
+  /** The call's own flow goes on afterwards. */
+  isHanded: boolean
+}
+
+const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
+const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
+
+export function luggageOf(
+  call: GoingCall,
+  decision: Pick<Decision, 'priority' | 'skills' | 'variables'>,
+  path: readonly PathStep[] = [],
+): Luggage {
+  const data = { ...call.customData, ...decision.variables }
+  return { priority: decision.priority, skills: decision.skills, data, path, isHanded: false }
+}
+
+/** What a call does whose destination is decided; null where it is to be refused. */
+export async function flowTo(
+  app: App,
+  call: GoingCall,
+  decision: Pick<Decision, 'destination' | 'priority' | 'skills' | 'variables'>,
+  path: readonly PathStep[] = [],
+): Promise<Flow | null> {
+  const { destination } = decision
+  if (!destination) return null
+  const luggage = luggageOf(call, decision, path)
+  switch (destination.type) {
+    case 'queue':
+      return (await joinQueue(app, call, destination.id ?? '', luggage)) ? waiting : goodbye
+    case 'agent':
+      await enqueue(app, call, null, destination.id ?? '', luggage)
+      return waiting
+    case 'ivr':
+      return beginIvr(app, call, destination.id ?? '', decision.variables)
+    default: {
+      const actions = compileDestination(destination, 'en-US', { variables: luggage.data, path })
+      return actions && { actions, isOwn: destination.type !== 'application' }
+    }
+  }
+}
+
+// --- queues ---
+
+/** Takes a place in a queue; false when it is full or gone. */
+export async function joinQueue(app: App, call: GoingCall, id: string, luggage: Luggage): Promise<boolean> {
+  const uuid = uuidOf('queue', id)
+  const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...call.tenant, id: uuid }))
+  if (!queue) return false
+  const contact = await enqueue(app, call, queue, null, luggage)
+  if (contact) markWaiting(app, call.tenant, contact, queue)
+  return contact !== null
+}
+
+export function enqueue(
+  app: App,
+  call: GoingCall,
+  queue: QueueRow | null,
+  agent: string | null,
+  luggage: Luggage,
+): Promise<ContactRow | null> {
+  return atSwitchboard(app, call.tenant, (tx, occasion) => takePlace(app, tx, occasion, call, queue, agent, luggage))
+}
+
+async function takePlace(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  call: GoingCall,
+  queue: QueueRow | null,
+  agent: string | null,
+  luggage: Luggage,
+): Promise<ContactRow | null> {
+  const { tenant, receivedMs, nowMs } = occasion
+  const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
+  if (queue && live && live.waiting.length >= queue.document.max_size) return null
+  const contact = await one(
+    tx.query(insertContact, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      call: call.call,
+      room: call.call,
+      queue: queue?.id ?? null,
+      agent: null,
+      wanted: agent,
+      direction: call.direction,
+      from: call.from,
+      to: call.to,
+      state: 'waiting',
+      priority: luggage.priority ?? queue?.document.priority ?? 5,
+      skills: JSON.stringify(luggage.skills),
+      data: JSON.stringify(luggage.data),
+      path: JSON.stringify(luggage.path),
+      enteredAt: new Date(nowMs),
+      callbackFor: null,
+      attempts: 0,
+      isHanded: luggage.isHanded,
+    }),
+  )
+  if (queue && live)
+    await tellQueued(app, tx, occasion, contact, {
+      position: live.waiting.length + 1,
+      estimatedWait: live.estimatedWait,
+    })
+  await tickLater(app, tx, tenant, 0)
+  return contact
+}
+
+/** Shows that a call waits, and plays music; not waited for, since the call may be waiting for us. */
+export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue: QueueRow | null): void {
+  const live = liveCalls(app)
+  const queueId = queue && idOf('queue', queue.id)
+  live
+    .mark(tenant, contact.call_id, { phase: 'queued', ...(queueId ? { queue_id: queueId } : {}) })
+    .then(() => live.play(tenant, contact.call_id, { music: queue?.document.music_url ?? 'default' }, { loop: 0 }))
+    .catch((error) => app.log.warn({ error }, 'a caller waits without music'))
+}
+
+// --- menus ---
+
+async function beginIvr(app: App, call: GoingCall, id: string, variables: WalkState['variables']): Promise<Flow> {
+  const uuid = uuidOf('ivr', id)
+  const row = uuid === null ? null : await maybe(app.db.query(findIvr, { ...call.tenant, id: uuid }))
+  if (!row) return goodbye
+  const state = enter(row.document, variables)
+  await keep(app, call, row.id, row.document, state)
+  liveCalls(app)
+    .mark(call.tenant, call.call, { phase: 'ivr', ivr_id: id })
+    .catch((error) => app.log.warn({ error }, 'a call did not hear that it is in a menu'))
+  return { actions: compileMenu(row.document, state, null), isOwn: true }
+}
+
+async function keep(app: App, call: GoingCall, ivr: string, document: IvrDocument, state: WalkState): Promise<void> {
+  await app.db.query(keepRun, {
+    ...call.tenant,
+    call: call.call,
+    ivr,
+    document: JSON.stringify(document),
+    state: JSON.stringify(state),
+    at: new Date(app.clock.nowMs()),
+  })
+}
+
+/** What a caller typed or said leads on; null when the call is in no menu. */
+export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<Flow | null> {
+  const run = await maybe(app.db.query(findRun, { ...call.tenant, call: call.call }))
+  if (!run) return null
+  const step = walk(run.document, run.state, heard)
+  await keep(app, call, run.ivr_id, run.document, step.state)
+  if (step.kind === 'menu') return { actions: compileMenu(run.document, step.state, step.prompt), isOwn: true }
+  const { variables, path } = step.state
+  if (step.kind === 'webhook') return { actions: compileQuestion(step.url, { variables, path }), isOwn: false }
+  return follow(app, call, step.destination, variables, path)
+}
+
+/** Follows a destination to where it leads now: a queue may be closed or full by then. */
+async function follow(
+  app: App,
+  call: GoingCall,
+  destination: DestinationOf,
+  variables: WalkState['variables'],
+  path: readonly PathStep[],
+): Promise<Flow> {
+  const { nowMs } = await occasionOf(app, call.tenant)
+  const around = await readSurroundings(app.db, call.tenant, null, nowMs)
+  const routed = await routedCall(app.db, call.tenant, { ...call, variables }, nowMs)
+  const decided = settle(around, routed, destination)
+  return (await flowTo(app, call, { ...decided, variables: { ...variables, ...decided.variables } }, path)) ?? goodbye
+}
+
+/** Sends a caller on who leaves a queue. */
+export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, destination: DestinationOf): Promise<void> {
+  const { direction, from_number: from, to_number: to, data, call_id: call } = contact
+  const going: GoingCall = { tenant, call, direction, from, to, customData: data }
+  const flow = await follow(app, going, destination, {}, contact.ivr_path)
+  await liveCalls(app).resume(tenant, call, followerName, flow)
+}
+
+/** Shows where a call is that was answered after it went there, and plays music to one who waits. */
+export async function whenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
+  const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  if (contact?.state === 'waiting' || contact?.state === 'offered') {
+    const id = contact.queue_id
+    const queue = id === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id }))
+    return markWaiting(app, tenant, contact, queue)
+  }
+  const run = contact ? null : await maybe(app.db.query(findRun, { ...tenant, call }))
+  if (run) await liveCalls(app).mark(tenant, call, { phase: 'ivr', ivr_id: idOf('ivr', run.ivr_id) })
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the legs of a call: an agent answers or does not, somebody hangs up. It is heard on the node that has the call,
+// and written down at the switchboard; what follows for the others is said after the commit.
+import type { App } from '../../../platform/app.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import { type LegChange, liveCalls } from '../../voice/area.ts'
+import { agentNamed, become } from '../agents/presence.ts'
+import { type AgentRow, agentsOfContact } from '../agents/store.ts'
+import { atSwitchboard } from '../switchboard.ts'
+import { callBack } from './callback.ts'
+import { participantChanged } from './conference.ts'
+import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
+import { followerName, whenAnswered } from './go.ts'
+import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
+import { endMonitorsOf, monitorChanged } from './monitor.ts'
+import { readTag, tagOf } from './tag.ts'
+import { completeTransfer, transferChanged } from './transfer.ts'
+import { transferOfCall } from './transfers.ts'
+
+/** Seconds that a customer is rung whom an agent calls. */
+const customerRingSeconds = 45
+
+type After = () => Promise<unknown>
+
+export async function legChanged(app: App, change: LegChange): Promise<void> {
+  const tag = readTag(change.tag)
+  const [first = '', second = ''] = tag?.words ?? []
+  switch (tag?.kind) {
+    case 'offer':
+      return offerChanged(app, change, first, second)
+    case 'customer':
+      return customerChanged(app, change, first)
+    case 'transfer':
+      return transferChanged(app, change, first)
+    case 'monitor':
+      return monitorChanged(app, change, first)
+    case 'participant':
+      return participantChanged(app, change, first, second)
+    default:
+      return callChanged(app, change)
+  }
+}
+
+async function atOnce(
+  app: App,
+  change: LegChange,
+  work: (tx: Tx, occasion: Occasion) => Promise<After[]>,
+): Promise<void> {
+  const after = await atSwitchboard(app, change.tenant, work)
+  for (const act of after)
+    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a call was not told what became of it'))
+}
+
+// --- the leg of an agent ---
+
+async function offerChanged(app: App, change: LegChange, contactId: string, agentId: string): Promise<void> {
+  if (change.kind === 'answered')
+    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId))
+  if (change.kind === 'ended')
+    return atOnce(app, change, (tx, occasion) => agentGone(app, tx, occasion, change, contactId, agentId))
+}
+
+async function agentAnswered(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  change: LegChange,
+  contactId: string,
+  agentId: string,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const contact = await contactNamed(tx, occasion, contactId)
+  const agent = await agentNamed(tx, occasion, agentId)
+  const isWanted = agent?.status === 'ringing' && agent.contact_id === contactId && contact?.state === 'offered'
+  // Somebody else was faster, or the caller is gone.
+  if (!agent || !contact || !isWanted) return [() => live.hangUp(tenant, change.call)]
+  const queue = await queueOf(tx, occasion, contact.queue_id)
+  if (contact.room_id !== contact.call_id) {
+    await become(app, tx, occasion, agent, 'on_call', { leg_id: change.call })
+    return [() => ringCustomer(app, contact, occasion)]
+  }
+  const { stop } = await connected(app, tx, occasion, contact, agent, change.call)
+  return [
+    ...stop.map((leg) => () => live.hangUp(tenant, leg)),
+    () => live.stopPlay(tenant, contact.call_id),
+    () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: agentId }),
+    () => live.mark(tenant, change.call, { agent_id: agentId }),
+    ...(queue?.document.record ? [() => live.record(tenant, contact.room_id, { channels: 2 })] : []),
+  ]
+}
+
+/** The agent is there: now the customer is rung. */
+async function ringCustomer(app: App, contact: ContactRow, { tenant }: Occasion): Promise<void> {
+  const rung = await liveCalls(app).ring(tenant, contact.room_id, {
+    to: { call: contact.call_id },
+    from: contact.from_number,
+    timeoutSeconds: customerRingSeconds,
+    tag: tagOf('customer', contact.id),
+  })
+  if ('refused' in rung)
+    await atSwitchboard(app, tenant, (tx, occasion) => over(app, tx, occasion, contact, 'failed')).then(() =>
+      liveCalls(app).closeRoom(tenant, contact.room_id),
+    )
+}
+
+async function agentGone(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  change: LegChange,
+  contactId: string,
+  agentId: string,
+): Promise<After[]> {
+  const contact = await contactNamed(tx, occasion, contactId)
+  const agent = await agentNamed(tx, occasion, agentId)
+  if (!agent || !contact || agent.contact_id !== contactId) return []
+  if (agent.leg_id !== null && agent.leg_id !== change.call) return []
+  if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
+  if (contact.agent_id !== agentId && contact.answered_at !== null) return []
+  return agentLeft(app, tx, occasion, contact, agent)
+}
+
+/** An agent hung up. Of two who spoke with the customer the other stays; otherwise the call is over. */
+async function agentLeft(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  agent: AgentRow,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const here = await tx.query(agentsOfContact, { ...tenant, contact: contact.id })
+  const other = here.find((one) => one.agent_id !== agent.agent_id && one.status === 'on_call')
+  if (other && contact.state === 'connected') {
+    await wrapUp(app, tx, occasion, contact, agent)
+    if (contact.agent_id === agent.agent_id)
+      await saveContact(tx, tenant, contact, { agent_id: other.agent_id, leg_id: other.leg_id })
+    return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
+  }
+  // A consultation goes on without the first agent: the customer is given to the second.
+  const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
+  if (transfer?.status === 'consulting') return completeTransfer(app, tx, occasion, contact, transfer)
+  if (transfer) return []
+  await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
+  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
+  return [
+    () =>
+      contact.is_handed
+        ? live.resume(tenant, contact.call_id, followerName, null)
+        : live.hangUp(tenant, contact.call_id, 'agent'),
+  ]
+}
+
+/** The agent did not take the call, which is the first in its queue again. */
+async function notAnswered(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  { cause }: LegChange,
+  contact: ContactRow,
+  agentId: string,
+): Promise<After[]> {
+  const agent = await agentNamed(tx, occasion, agentId)
+  if (!agent) return []
+  const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
+  await become(app, tx, occasion, agent, 'away', {
+    ...none,
+    reason: cause === 'no_answer' || cause === null ? 'no_answer' : cause,
+  })
+  const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
+  if (contact.state !== 'offered' || others > 0) return []
+  if (contact.queue_id !== null) {
+    await backToQueue(app, tx, occasion, contact)
+    return []
+  }
+  await over(app, tx, occasion, contact, 'failed')
+  const live = liveCalls(app)
+  const isOurs = contact.room_id !== contact.call_id
+  return [
+    () => live.hangUp(occasion.tenant, contact.call_id),
+    ...(isOurs ? [() => live.closeRoom(occasion.tenant, contact.room_id)] : []),
+  ]
+}
+
+// --- the customer whom an agent calls ---
+
+async function customerChanged(app: App, change: LegChange, contactId: string): Promise<void> {
+  const { tenant } = change
+  const live = liveCalls(app)
+  if (change.kind === 'answered')
+    return atOnce(app, change, async (tx, occasion) => {
+      const contact = await contactNamed(tx, occasion, contactId)
+      const agent = contact?.agent_id ?? contact?.wanted_agent ?? null
+      const row = agent === null ? await agentOfContact(tx, occasion, contactId) : await agentNamed(tx, occasion, agent)
+      if (!contact || !row || contact.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
+      await connected(app, tx, occasion, contact, row, row.leg_id ?? change.call)
+      const queue = await queueOf(tx, occasion, contact.queue_id)
+      const isRecorded = contact.data.record === true || queue?.document.record
+      return [
+        () => live.mark(tenant, change.call, { phase: 'connected', agent_id: row.agent_id }),
+        ...(isRecorded ? [() => live.record(tenant, contact.room_id, { channels: 2 })] : []),
+      ]
+    })
+  if (change.kind === 'ended')
+    return atOnce(app, change, async (tx, occasion) => {
+      const contact = await contactNamed(tx, occasion, contactId)
+      if (!contact || contact.state === 'ended' || contact.state === 'wrap_up') return []
+      await over(app, tx, occasion, contact, 'failed')
+      const again = contact.answered_at === null && contact.callback_for !== null
+      return [
+        () => endMonitorsOf(app, tenant, contact.call_id),
+        () => live.closeRoom(tenant, contact.room_id),
+        ...(again ? [() => callBack(app, tenant, contact)] : []),
+      ]
+    })
+}
+
+async function agentOfContact(tx: Tx, { tenant }: Occasion, contact: string) {
+  const [agent] = await tx.query(agentsOfContact, { ...tenant, contact })
+  return agent ?? null
+}
+
+// --- the call of the customer ---
+
+async function callChanged(app: App, change: LegChange): Promise<void> {
+  const { tenant, call } = change
+  if (change.kind === 'answered') return whenAnswered(app, tenant, call)
+  if (change.kind === 'digit') return digitPressed(app, change)
+  if (change.kind !== 'ended') return
+  await atOnce(app, change, async (tx, occasion) => {
+    const contact = await maybe(tx.query(contactOfCall, { ...tenant, call }))
+    if (!contact) return []
+    const { legs } = await over(app, tx, occasion, contact, change.cause === 'network_error' ? 'failed' : 'abandoned')
+    const live = liveCalls(app)
+    return [() => endMonitorsOf(app, tenant, call), ...legs.map((leg) => () => live.hangUp(tenant, leg))]
+  })
+}
+
+/** A caller who would rather be called back presses the key of the queue. */
+async function digitPressed(app: App, { tenant, call, digit }: LegChange): Promise<void> {
+  const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  if (contact?.state !== 'waiting' || contact.queue_id === null || digit === null) return
+  await callBack(app, tenant, contact, digit)
+}
+
+/** Who hears of legs must hear of them in order: what comes of one call is done one after the other. */
+export class Order {
+  readonly #lines = new Map<string, Promise<void>>()
+
+  add(key: string, work: () => Promise<void>): Promise<void> {
+    const next = (this.#lines.get(key) ?? Promise.resolve()).then(work, work)
+    this.#lines.set(key, next)
+    const forget = () => {
+      if (this.#lines.get(key) === next) this.#lines.delete(key)
+    }
+    next.then(forget, forget)
+    return next
+  }
+}

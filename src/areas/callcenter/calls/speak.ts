@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said to calls after a commit: agents are rung, callers are sent elsewhere, announcements are played. Each may fail by
+// itself: a call that is gone is told of by its end.
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type Flow, liveCalls } from '../../voice/area.ts'
+import { become, becomeFree, keepPresence } from '../agents/presence.ts'
+import { type AgentRow, findAgent } from '../agents/store.ts'
+import { compileDestination } from '../ivr/compile.ts'
+import type { QueueRow } from '../queues/store.ts'
+import type { DestinationOf } from '../schema.ts'
+import { atSwitchboard } from '../switchboard.ts'
+import type { ContactRow } from './contacts.ts'
+import { followerName, sendOn } from './go.ts'
+import { backToQueue, contactNamed, over } from './lifecycle.ts'
+import { targetOf } from './reach.ts'
+import { tagOf } from './tag.ts'
+
+export type Act =
+  | { do: 'offer'; tenant: Tenant; contact: ContactRow; agent: AgentRow; seconds: number }
+  | { do: 'flow'; tenant: Tenant; call: string; flow: Flow }
+  | { do: 'go'; tenant: Tenant; contact: ContactRow; destination: DestinationOf }
+  | { do: 'play'; tenant: Tenant; call: string; text: string; language: string }
+  | { do: 'hangup'; tenant: Tenant; call: string }
+
+export function offer(tenant: Tenant, contact: ContactRow, agent: AgentRow, seconds: number): Act {
+  return { do: 'offer', tenant, contact, agent, seconds }
+}
+
+const sorry = 'We are sorry. Nobody could take your call. Please call again later.'
+
+/** Sends a caller who leaves a queue on; without a destination, with a message. */
+export function leaveQueue(tenant: Tenant, contact: ContactRow, action: DestinationOf | null, language: string): Act {
+  const destination = action ?? { type: 'message' as const, text: sorry }
+  const actions = compileDestination(destination, language, { variables: contact.data, path: contact.ivr_path })
+  if (actions === null) return { do: 'go', tenant, contact, destination }
+  const isOwn = destination.type !== 'application'
+  return { do: 'flow', tenant, call: contact.call_id, flow: { actions, isOwn } }
+}
+
+export function playAnnouncement(
+  tenant: Tenant,
+  contact: ContactRow,
+  { document }: QueueRow,
+  position: number,
+  estimatedWait: number | null,
+): Act {
+  const { announcements, language } = document
+  const minutes = estimatedWait === null ? null : Math.max(1, Math.round(estimatedWait / 60))
+  const parts = [
+    announcements?.text,
+    announcements?.position ? `You are number ${position} in the queue.` : undefined,
+    announcements?.estimated_wait && minutes !== null
+      ? `The wait is about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
+      : undefined,
+  ]
+  const text = parts.filter((part) => part !== undefined).join(' ') || 'Please hold the line.'
+  return { do: 'play', tenant, call: contact.call_id, text, language: announcements?.language ?? language }
+}
+
+export async function doAll(app: App, acts: readonly Act[]): Promise<void> {
+  await Promise.all(
+    acts.map((act) => carryOut(app, act).catch((error) => app.log.warn({ error, act: act.do }, 'a call was not told'))),
+  )
+}
+
+async function carryOut(app: App, act: Act): Promise<void> {
+  const live = liveCalls(app)
+  switch (act.do) {
+    case 'offer':
+      return ringAgent(app, act.tenant, act.contact, act.agent, act.seconds)
+    case 'flow':
+      await live.stopPlay(act.tenant, act.call)
+      await live.resume(act.tenant, act.call, followerName, act.flow)
+      return
+    case 'go':
+      await live.stopPlay(act.tenant, act.contact.call_id)
+      return sendOn(app, act.tenant, act.contact, act.destination)
+    case 'play':
+      await live.play(act.tenant, act.call, { text: act.text, language: act.language })
+      return
+    case 'hangup':
+      await live.hangUp(act.tenant, act.call)
+  }
+}
+
+/** Rings an agent for a contact. The room of a call that we make is opened first. */
+async function ringAgent(
+  app: App,
+  tenant: Tenant,
+  contact: ContactRow,
+  agent: AgentRow,
+  seconds: number,
+): Promise<void> {
+  const live = liveCalls(app)
+  const to = targetOf(agent)
+  const isOurs = contact.room_id !== contact.call_id
+  const hasRoom = to !== null && (!isOurs || (await live.openRoom(tenant, contact.room_id)))
+  const from = contact.direction === 'inbound' ? contact.to_number : contact.from_number
+  const tag = tagOf('offer', contact.id, agent.agent_id)
+  const rung =
+    to !== null && hasRoom
+      ? await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag })
+      : { refused: 'network_error' as const }
+  if ('refused' in rung) return notRung(app, tenant, contact, agent, rung.refused)
+  await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
+    if (now?.contact_id === contact.id && now.leg_id === null)
+      await keepPresence(tx, occasion, now, { leg_id: rung.call })
+  })
+}
+
+/** An agent who cannot be rung is away; a caller who is gone costs the agent nothing. */
+async function notRung(app: App, tenant: Tenant, contact: ContactRow, agent: AgentRow, reason: string): Promise<void> {
+  await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
+    if (now?.contact_id !== contact.id || now.status !== 'ringing') return
+    const none = { call_id: null, leg_id: null, contact_id: null }
+    if (reason === 'gone') await becomeFree(app, tx, occasion, now)
+    else await become(app, tx, occasion, now, 'away', { ...none, reason })
+    const then = await contactNamed(tx, occasion, contact.id)
+    if (then?.state !== 'offered') return
+    if (then.queue_id === null || reason === 'gone')
+      await over(app, tx, occasion, then, reason === 'gone' ? 'abandoned' : 'failed')
+    else await backToQueue(app, tx, occasion, then)
+  })
+}

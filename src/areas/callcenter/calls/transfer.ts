@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands a call from an agent to somebody else: cold, the agent leaves as soon as the other rings; warm, the two speak first while
+// the customer hears music, and then complete, merge or cancel it.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { isE164 } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
+import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import type { AgentRow } from '../agents/store.ts'
+import { findQueue, type QueueRow } from '../queues/store.ts'
+import { agentIdForm } from '../schema.ts'
+import { atSwitchboard } from '../switchboard.ts'
+import { type ContactRow, contactOfCall, contactsOfCall, insertContact, saveContact } from './contacts.ts'
+import { followerName, markWaiting } from './go.ts'
+import { connected, over } from './lifecycle.ts'
+import { targetOf } from './reach.ts'
+import { tagOf } from './tag.ts'
+import { tellTransferred } from './tell.ts'
+import { tickLater } from './tick.ts'
+import { findTransfer, insertTransfer, saveTransfer, type TransferRow, transferOfCall } from './transfers.ts'
+
+type After = () => Promise<unknown>
+
+interface TransferWish {
+  kind: 'warm' | 'cold'
+  destination: string
+  message: string | null
+  seconds: number
+  music: string | null
+}
+
+type Target =
+  | { type: 'agent'; agent: string }
+  | { type: 'queue'; queue: QueueRow }
+  | { type: 'line'; to: LegToRing['to'] }
+
+/** Who a destination names: an agent, a queue, a number or a SIP address. */
+export async function transferTarget(app: App, tenant: Tenant, destination: string): Promise<Target> {
+  const uuid = uuidOf('queue', destination)
+  const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: uuid }))
+  if (queue) return { type: 'queue', queue }
+  if (isE164(destination)) return { type: 'line', to: { phone: destination } }
+  if (/^sips?:\S+$/.test(destination)) return { type: 'line', to: { sip: destination } }
+  if (agentIdForm.test(destination)) return { type: 'agent', agent: destination }
+  throw new AppError('VALIDATION_ERROR', 'destination must be an agent, a queue, a number or a SIP address')
+}
+
+/** Begins a transfer. Gives it with what is to be done once that is stored. */
+export async function beginTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  target: Target,
+  wish: TransferWish,
+): Promise<{ transfer: TransferRow; after: After[] }> {
+  const { tenant, nowMs, receivedMs } = occasion
+  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+  if (await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id })))
+    throw new AppError('CONFLICT', 'this call is being transferred already; complete or cancel that first')
+  const agent = target.type === 'agent' ? await freeAgent(tx, occasion, target.agent) : null
+  const transfer = await one(
+    tx.query(insertTransfer, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      call: contact.call_id,
+      kind: wish.kind,
+      destination: wish.destination,
+      status: 'ringing',
+      fromAgent: contact.agent_id,
+      toAgent: agent?.agent_id ?? null,
+      message: wish.message,
+      at: new Date(nowMs),
+    }),
+  )
+  if (target.type === 'queue') return intoQueue(app, tx, occasion, contact, transfer, target.queue)
+  if (agent)
+    await become(app, tx, occasion, agent, 'ringing', { call_id: contact.call_id, contact_id: null, leg_id: null })
+  const to = agent ? targetOf(agent) : target.type === 'line' ? target.to : null
+  if (to === null) throw new AppError('AGENT_NOT_AVAILABLE', `${wish.destination} cannot be reached`)
+  return { transfer, after: [() => ring(app, tenant, contact, transfer, to, wish)] }
+}
+
+async function freeAgent(tx: Tx, occasion: Occasion, id: string): Promise<AgentRow> {
+  const agent = await agentNamed(tx, occasion, id)
+  if (agent?.status !== 'available')
+    throw new AppError('AGENT_NOT_AVAILABLE', agent ? `${id} is ${agent.status}` : `there is no agent ${id}`)
+  return agent
+}
+
+async function ring(
+  app: App,
+  tenant: Tenant,
+  contact: ContactRow,
+  transfer: TransferRow,
+  to: LegToRing['to'],
+  { seconds, music }: TransferWish,
+): Promise<void> {
+  const live = liveCalls(app)
+  await live.hold(tenant, contact.call_id, { music: music ?? (transfer.kind === 'cold' ? 'ringback' : 'default') })
+  const from = contact.direction === 'inbound' ? contact.to_number : contact.from_number
+  const tag = tagOf('transfer', transfer.id)
+  const rung = await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag })
+  if ('refused' in rung) {
+    const ended = {
+      tenant,
+      call: contact.call_id,
+      room: contact.room_id,
+      tag,
+      kind: 'ended' as const,
+      status: 'failed',
+    }
+    return transferChanged(app, { ...ended, cause: rung.refused, by: 'system', digit: null, atMs: 0 }, transfer.id)
+  }
+  await atSwitchboard(app, tenant, async (tx) => {
+    const now = await maybe(tx.query(findTransfer, { ...tenant, id: transfer.id }))
+    if (now && now.leg_id === null) await save(tx, tenant, now, now.status, rung.call)
+  })
+}
+
+function save(
+  tx: Tx,
+  tenant: Tenant,
+  transfer: TransferRow,
+  status: TransferRow['status'],
+  leg = transfer.leg_id,
+  endedMs: number | null = null,
+) {
+  return one(
+    tx.query(saveTransfer, {
+      ...tenant,
+      id: transfer.id,
+      status,
+      leg,
+      endedAt: endedMs === null ? null : new Date(endedMs),
+    }),
+  )
+}
+
+/** Ends a transfer, and tells of it. */
+async function settle(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  status: TransferRow['status'],
+  leg: string | null = transfer.leg_id,
+): Promise<TransferRow> {
+  const saved = await save(tx, occasion.tenant, transfer, status, leg, occasion.nowMs)
+  await tellTransferred(app, tx, occasion, contact, saved)
+  return saved
+}
+
+/** The call waits in another queue; the agent is done with it. */
+async function intoQueue(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  queue: QueueRow,
+): Promise<{ transfer: TransferRow; after: After[] }> {
+  const { tenant } = occasion
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  const next = await successor(tx, occasion, contact, { queue: queue.id, agent: null, wanted: null, state: 'waiting' })
+  await tickLater(app, tx, tenant, 0)
+  const done = await settle(app, tx, occasion, contact, transfer, 'completed')
+  return {
+    transfer: done,
+    after: [
+      ...legs.map((leg) => () => liveCalls(app).hangUp(tenant, leg)),
+      async () => markWaiting(app, tenant, next, queue),
+    ],
+  }
+}
+
+/** The contact that goes on with the same call. */
+function successor(
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Occasion,
+  contact: ContactRow,
+  { queue, agent, wanted, state }: { queue: string | null; agent: string | null; wanted: string | null; state: string },
+): Promise<ContactRow> {
+  return one(
+    tx.query(insertContact, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      call: contact.call_id,
+      room: contact.room_id,
+      queue,
+      agent,
+      wanted,
+      direction: contact.direction,
+      from: contact.from_number,
+      to: contact.to_number,
+      state,
+      priority: contact.priority,
+      skills: '[]',
+      data: JSON.stringify(contact.data),
+      path: JSON.stringify(contact.ivr_path),
+      enteredAt: new Date(nowMs),
+      callbackFor: null,
+      attempts: 0,
+      isHanded: contact.is_handed,
+    }),
+  )
+}
+
+export async function transferChanged(app: App, change: LegChange, id: string): Promise<void> {
+  const { tenant } = change
+  const after = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const transfer = await maybe(tx.query(findTransfer, { ...tenant, id }))
+    const contact = transfer && (await maybe(tx.query(contactOfCall, { ...tenant, call: transfer.call_id })))
+    if (!transfer || !contact) return []
+    if (change.kind === 'ringing') return targetRings(app, tx, occasion, contact, transfer, change)
+    if (change.kind === 'answered') return targetAnswered(app, tx, occasion, contact, transfer, change)
+    return change.kind === 'ended' ? targetGone(app, tx, occasion, contact, transfer, change) : []
+  })
+  for (const act of after)
+    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a transfer was not told on'))
+}
+
+/** A cold transfer is done when the other rings: the first agent leaves, the customer hears it ring. */
+async function targetRings(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  { call }: LegChange,
+): Promise<After[]> {
+  if (transfer.kind === 'warm' || transfer.status !== 'ringing') return []
+  const { tenant } = occasion
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  await successor(tx, occasion, contact, { queue: null, agent: null, wanted: transfer.to_agent, state: 'offered' })
+  await settle(app, tx, occasion, contact, transfer, 'completed', call)
+  return legs.filter((leg) => leg !== call).map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+}
+
+async function targetAnswered(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  change: LegChange,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  if (transfer.kind === 'warm') {
+    if (transfer.status !== 'ringing') return [() => live.hangUp(tenant, change.call)]
+    const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+    if (agent)
+      await become(app, tx, occasion, agent, 'on_call', {
+        call_id: contact.call_id,
+        contact_id: null,
+        leg_id: change.call,
+      })
+    await save(tx, tenant, transfer, 'consulting', change.call)
+    return whisper(app, tenant, transfer, change.call)
+  }
+  const late = transfer.status === 'ringing' ? await targetRings(app, tx, occasion, contact, transfer, change) : []
+  const now = await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))
+  if (now?.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
+  return [
+    ...late,
+    ...(await given(app, tx, occasion, now, transfer.to_agent, change.call)),
+    ...whisper(app, tenant, transfer, change.call),
+  ]
+}
+
+function whisper(app: App, tenant: Tenant, { message }: TransferRow, leg: string): After[] {
+  return message === null ? [] : [() => liveCalls(app).play(tenant, leg, { text: message, language: 'en-US' })]
+}
+
+/** The customer speaks with whom the call was given to. */
+async function given(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  toAgent: string | null,
+  leg: string,
+): Promise<After[]> {
+  const { tenant, nowMs } = occasion
+  const live = liveCalls(app)
+  const agent = toAgent === null ? null : await agentNamed(tx, occasion, toAgent)
+  if (agent) await connected(app, tx, occasion, contact, agent, leg)
+  else
+    await saveContact(tx, tenant, contact, {
+      state: 'connected',
+      outcome: 'answered',
+      answered_at: new Date(nowMs),
+      leg_id: leg,
+    })
+  return [
+    () => live.hold(tenant, contact.call_id, null),
+    () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: toAgent }),
+  ]
+}
+
+/** The other does not answer, or leaves: the first agent has the customer back, or a queue, or the call is over. */
+async function targetGone(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  change: LegChange,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  const isTheirs =
+    agent !== null && (agent.leg_id === change.call || agent.leg_id === null) && agent.call_id === contact.call_id
+  const none = { call_id: null, leg_id: null, contact_id: null }
+  if (transfer.status === 'ringing' || transfer.status === 'consulting') {
+    if (agent && isTheirs && agent.status === 'ringing')
+      await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+    else if (agent && isTheirs) await becomeFree(app, tx, occasion, agent)
+    await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
+    return [() => live.hold(tenant, contact.call_id, null)]
+  }
+  // A leg that was given the call and now hangs up.
+  if (contact.state === 'connected' && (contact.leg_id === change.call || isTheirs)) {
+    const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
+    return isOver ? endCall(app, tenant, contact) : []
+  }
+  if (contact.state !== 'offered') return []
+  // Cold, and nobody answered: the first agent has left, so that the call goes back to its queue.
+  if (agent && isTheirs)
+    await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+  await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
+  const { legs } = await over(app, tx, occasion, contact, 'failed')
+  const queue = await queueBefore(tx, occasion, contact)
+  const acts: After[] = legs.map((leg) => () => live.hangUp(tenant, leg))
+  if (!queue) return [...acts, ...endCall(app, tenant, contact)]
+  const next = await successor(tx, occasion, contact, { queue: queue.id, agent: null, wanted: null, state: 'waiting' })
+  await tickLater(app, tx, tenant, 0)
+  return [...acts, () => live.hold(tenant, contact.call_id, null), async () => markWaiting(app, tenant, next, queue)]
+}
+
+/** One of those who speak with the customer leaves; the call is over when it was the last. */
+async function leftBehind(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  agent: AgentRow | null,
+  leg: string,
+): Promise<{ over: boolean }> {
+  const stays = contact.leg_id !== leg && contact.agent_id !== agent?.agent_id
+  if (stays) {
+    if (agent) await becomeFree(app, tx, occasion, agent)
+    return { over: false }
+  }
+  await over(app, tx, occasion, contact, 'answered')
+  return { over: true }
+}
+
+function endCall(app: App, tenant: Tenant, contact: ContactRow): After[] {
+  const live = liveCalls(app)
+  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
+  if (contact.is_handed) return [() => live.resume(tenant, contact.call_id, followerName, null)]
+  return [() => live.hangUp(tenant, contact.call_id, 'agent')]
+}
+
+/** The queue that a call was in last. */
+async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
+  const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
+  const last = before.findLast(({ queue_id }) => queue_id !== null)?.queue_id ?? null
+  return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
+}
+
+/** Warm: the customer is given to the second agent, and the first one leaves. */
+export async function completeTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const leg = transfer.leg_id ?? ''
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  const next = await successor(tx, occasion, contact, {
+    queue: null,
+    agent: null,
+    wanted: transfer.to_agent,
+    state: 'offered',
+  })
+  const acts = await given(app, tx, occasion, next, transfer.to_agent, leg)
+  await settle(app, tx, occasion, contact, transfer, 'completed')
+  return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
+}
+
+/** What an agent decides about a transfer: complete, merge (all three speak) or cancel. */
+export async function decideTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  action: 'complete' | 'cancel' | 'merge',
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const isOpen =
+    action === 'cancel'
+      ? transfer.status === 'ringing' || transfer.status === 'consulting'
+      : transfer.status === 'consulting'
+  if (!isOpen)
+    throw new AppError(
+      'CONFLICT',
+      `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`,
+    )
+  if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
+  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  if (action === 'merge') {
+    if (agent) await become(app, tx, occasion, agent, 'on_call', { call_id: contact.call_id, contact_id: contact.id })
+    await settle(app, tx, occasion, contact, transfer, 'completed')
+    return [() => live.hold(tenant, contact.call_id, null)]
+  }
+  if (agent) await becomeFree(app, tx, occasion, agent)
+  await settle(app, tx, occasion, contact, transfer, 'cancelled')
+  return [
+    () => live.hold(tenant, contact.call_id, null),
+    ...(transfer.leg_id === null ? [] : [() => live.hangUp(tenant, transfer.leg_id ?? '')]),
+  ]
+}
+
+export function transferRecord(transfer: TransferRow) {
+  return {
+    transfer_id: idOf('transfer', transfer.id),
+    call_id: idOf('call', transfer.call_id),
+    transfer_type: transfer.kind,
+    destination: transfer.destination,
+    status: transfer.status,
+    consult_call_id: transfer.kind === 'warm' && transfer.leg_id !== null ? idOf('call', transfer.leg_id) : null,
+    started_at: transfer.started_at,
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of transfers. Whoever changes one holds the switchboard.
+import { statement } from '../../../platform/db.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+
+export interface TransferRow {
+  id: string
+  call_id: string
+  kind: 'warm' | 'cold'
+  destination: string
+  status: 'ringing' | 'consulting' | 'completed' | 'failed' | 'cancelled'
+  from_agent: string | null
+  to_agent: string | null
+  leg_id: string | null
+  message: string | null
+  started_at: Date
+  ended_at: Date | null
+}
+
+const columns = 'id, call_id, kind, destination, status, from_agent, to_agent, leg_id, message, started_at, ended_at'
+
+export const insertTransfer = statement.tenant<
+  One & {
+    call: string
+    kind: string
+    destination: string
+    status: string
+    fromAgent: string | null
+    toAgent: string | null
+    message: string | null
+    at: Date
+  },
+  TransferRow
+>(
+  'callcenter.insert_transfer',
+  `insert into callcenter.transfers (bucket, account_id, environment, id, call_id, kind, destination, status, from_agent, to_agent,
+                                     message, started_at)
+   values ($bucket, $account, $environment, $id, $call, $kind, $destination, $status, $fromAgent, $toAgent, $message, $at)
+   returning ${columns}`,
+)
+
+export const findTransfer = statement.tenant<One, TransferRow>(
+  'callcenter.find_transfer',
+  `select ${columns} from callcenter.transfers where ${mine} and id = $id`,
+)
+
+/** The transfer that a call is in the middle of. */
+export const transferOfCall = statement.tenant<Tenant & { call: string }, TransferRow>(
+  'callcenter.transfer_of_call',
+  `select ${columns} from callcenter.transfers
+    where ${mine} and call_id = $call and status in ('ringing', 'consulting') order by id desc limit 1`,
+)
+
+export const saveTransfer = statement.tenant<
+  One & { status: string; leg: string | null; endedAt: Date | null },
+  TransferRow
+>(
+  'callcenter.save_transfer',
+  `update callcenter.transfers set status = $status, leg_id = $leg, ended_at = $endedAt where ${mine} and id = $id
+   returning ${columns}`,
+)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses destinations and ids that lead nowhere, before they are stored.
+import { invalid } from '../../kernel/errors.ts'
+import { uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../../platform/app.ts'
+import { maybe } from '../../platform/db.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { findIvr } from './ivr/store.ts'
+import { findQueue } from './queues/store.ts'
+import { findHours } from './routing/store.ts'
+import { agentIdForm, type DestinationOf, destinationProblem } from './schema.ts'
+
+/** What a destination names must be there, but for agents, who come to be with their first login. */
+export async function requireDestination(
+  app: App,
+  tenant: Tenant,
+  field: string,
+  destination: DestinationOf,
+): Promise<void> {
+  const problem = destinationProblem(destination) ?? (await absence(app, tenant, destination))
+  if (problem) throw invalid(field, problem)
+  if (destination.answer_url !== undefined)
+    await app.outbound.checkUrl(destination.answer_url, 'callback', tenant.environment, `${field}.answer_url`)
+}
+
+/** What is not there, as a sentence after the destination's name; null if all is. */
+export async function absence(app: App, tenant: Tenant, { type, id = '' }: DestinationOf): Promise<string | null> {
+  if (type === 'agent') return agentIdForm.test(id) ? null : 'must name an agent by an id'
+  if (type !== 'queue' && type !== 'ivr') return null
+  const uuid = uuidOf(type, id)
+  const one = { ...tenant, id: uuid ?? '' }
+  const found =
+    uuid === null
+      ? null
+      : type === 'queue'
+        ? await maybe(app.db.query(findQueue, one))
+        : await maybe(app.db.query(findIvr, one))
+  return found ? null : `must name ${type === 'queue' ? 'a queue that' : 'an IVR that'} is there`
+}
+
+export async function requireHours(
+  app: App,
+  tenant: Tenant,
+  field: string,
+  id: string | null | undefined,
+): Promise<void> {
+  if (id === null || id === undefined) return
+  const uuid = uuidOf('businessHours', id)
+  if (uuid === null || !(await maybe(app.db.query(findHours, { ...tenant, id: uuid }))))
+    throw invalid(field, 'must be the id of business hours, bh_…')
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Menus and destinations as call-control actions, which the voice area carries out. What a caller types comes back to the call
+// centre, since these flows are its own.
+import type { DestinationOf } from '../schema.ts'
+import type { IvrDocument, IvrPrompt } from './ivr.ts'
+import { filledIn, menuOf, type WalkState } from './walk.ts'
+
+type Action = Readonly<Record<string, unknown>>
+
+export function compileMenu(ivr: IvrDocument, state: WalkState, prompt: IvrPrompt | null): Action[] {
+  const { prompt: own, input = {}, options = {}, collect } = menuOf(ivr, state)
+  const { types = ['dtmf'], max_digits, timeout = 5, bargein = true } = input
+  const phrases = Object.values(options).flatMap(({ phrases: said = [], label }) => [
+    ...said,
+    ...(label === undefined ? [] : [label]),
+  ])
+  const longest = Math.max(1, ...Object.keys(options).map((key) => key.length))
+  return [
+    ...[prompt, own].flatMap((one) => (one ? [spoken(one, ivr.language, state, bargein)] : [])),
+    {
+      action: 'input',
+      type: types,
+      maxDigits: max_digits ?? (collect ? (collect.max ?? 20) : longest),
+      timeOut: timeout,
+      submitOnHash: collect !== undefined,
+      ...(types.includes('speech')
+        ? { speech: { language: ivr.language, context: phrases.slice(0, 100), startTimeout: timeout } }
+        : {}),
+    },
+  ]
+}
+
+function spoken(prompt: IvrPrompt, language: string, { variables }: WalkState, bargeIn: boolean): Action {
+  if (prompt.url !== undefined) return { action: 'stream', streamUrl: [prompt.url], bargeIn }
+  return {
+    action: 'talk',
+    text: filledIn(prompt.text ?? ' ', variables),
+    language: prompt.language ?? language,
+    bargeIn,
+  }
+}
+
+/** What a call brings to a customer's server that is asked for its flow. */
+interface Luggage {
+  variables: Readonly<Record<string, unknown>>
+  path: readonly unknown[]
+}
+
+/** A server that is asked for the flow, which its answer replaces. */
+export function compileQuestion(url: string, luggage: Luggage): Action[] {
+  return [{ action: 'notify', payload: luggage, eventUrl: [url] }]
+}
+
+/** Actions of a destination that is not of the call centre; null for queues, agents and menus, which are. */
+export function compileDestination(destination: DestinationOf, language: string, luggage: Luggage): Action[] | null {
+  const { type, number = '', uri = '', answer_url = '', text } = destination
+  const tongue = destination.language ?? language
+  switch (type) {
+    case 'queue':
+    case 'agent':
+    case 'ivr':
+      return null
+    case 'phone':
+      return [{ action: 'connect', endpoint: [{ type: 'phone', number }] }]
+    case 'sip':
+      return [{ action: 'connect', endpoint: [{ type: 'sip', uri }] }]
+    case 'application':
+      return compileQuestion(answer_url, luggage)
+    case 'voicemail':
+      return [
+        { action: 'talk', text: text ?? 'Please leave a message after the tone.', language: tongue },
+        { action: 'record', beepStart: true, endOnSilence: 5, endOnKey: '#', timeOut: 180 },
+        { action: 'hangup' },
+      ]
+    case 'message':
+      return [{ action: 'talk', text: text ?? ' ', language: tongue }, { action: 'hangup' }]
+    case 'hangup':
+      return [{ action: 'hangup' }]
+  }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The noun: menus that callers walk through by keys and words, and what makes a set of them whole.
+import { type Static, Type } from 'typebox'
+import { OneOf } from '../../../platform/schema.ts'
+import { Destination, type DestinationOf, destinationProblem, Language, Url } from '../schema.ts'
+
+const mostMenus = 200
+const mostDepth = 10
+
+const Prompt = Type.Object({
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, description: '`{{variable}}` is filled in' })),
+  language: Type.Optional(Language),
+  url: Type.Optional(Url('A sound in place of the text')),
+})
+
+const values = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
+
+/** Where a choice leads. `then` of a `set` is one of the others. */
+export interface IvrAction {
+  menu?: string
+  webhook?: string
+  repeat?: true
+  back?: true
+  set?: Record<string, string | number | boolean>
+  then?: IvrAction
+  type?: DestinationOf['type']
+  id?: string
+  number?: string
+  uri?: string
+  answer_url?: string
+  text?: string
+  language?: string
+}
+
+const menuKey = Type.String({
+  pattern: '^[\\w-]{1,64}$',
+  rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+})
+
+const flat = {
+  menu: Type.Optional(menuKey),
+  webhook: Type.Optional(Url('Asked for a list of actions')),
+  repeat: Type.Optional(Type.Literal(true)),
+  back: Type.Optional(Type.Literal(true)),
+  set: Type.Optional(values),
+  type: Type.Optional(Destination.properties.type),
+  id: Destination.properties.id,
+  number: Destination.properties.number,
+  uri: Destination.properties.uri,
+  answer_url: Destination.properties.answer_url,
+  text: Destination.properties.text,
+  language: Destination.properties.language,
+}
+const Then = Type.Object(flat)
+const Action = Type.Object(
+  // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
+  { ...flat, then: Type.Optional(Then) },
+  { description: 'One of menu, a destination, webhook, set with then, repeat and back' },
+)
+
+const Otherwise = Type.Object({
+  retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, rule: 'must be 0 to 10; 2 unless told' })),
+  prompt: Type.Optional(Prompt),
+  action: Type.Optional(Action),
+})
+
+const Menu = Type.Object({
+  prompt: Type.Optional(Prompt),
+  options: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[0-9*#]{1,8}$' }),
+      Type.Object({
+        label: Type.Optional(Type.String({ maxLength: 64 })),
+        phrases: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 20 })),
+        action: Action,
+      }),
+      {
+        additionalProperties: false,
+        maxProperties: 50,
+        rule: 'must name keys 0-9, * and #',
+        nameRule: 'must be keys 0-9, * and #',
+      },
+    ),
+  ),
+  input: Type.Optional(
+    Type.Object({
+      types: Type.Optional(Type.Array(OneOf(['dtmf', 'speech']), { minItems: 1, maxItems: 2 })),
+      max_digits: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, rule: 'must be 1 to 20' })),
+      timeout: Type.Optional(Type.Number({ minimum: 1, maximum: 30, rule: 'must be 1 to 30 seconds' })),
+      bargein: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  collect: Type.Optional(
+    Type.Object({
+      variable: Type.String({
+        pattern: '^[\\w-]{1,64}$',
+        rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+      }),
+      min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+      max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+      pattern: Type.Optional(
+        Type.String({ maxLength: 100, description: 'Regular expression that the digits must fit' }),
+      ),
+      mask: Type.Optional(Type.Boolean({ description: 'Keeps what was typed out of logs and traces' })),
+      next: Action,
+    }),
+  ),
+  on_timeout: Type.Optional(Otherwise),
+  on_invalid: Type.Optional(Otherwise),
+})
+
+const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
+const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
+  minProperties: 1,
+  maxProperties: mostMenus,
+  additionalProperties: false,
+  rule: `must be 1 to ${mostMenus} menus by their keys`,
+  nameRule: 'must be a key of letters, digits, dashes and underscores',
+})
+
+const optional = {
+  variables: Type.Optional(values),
+  business_hours_id: Type.Optional(Type.String({ maxLength: 40 })),
+  closed: Type.Optional(Destination),
+  status: Type.Optional(OneOf(['active', 'draft'])),
+}
+
+export const IvrCreate = Type.Object({ name, language: Type.Optional(Language), entry: menuKey, menus, ...optional })
+export const IvrChange = Type.Object({
+  name: Type.Optional(name),
+  language: Type.Optional(Language),
+  entry: Type.Optional(menuKey),
+  menus: Type.Optional(menus),
+  ...optional,
+})
+
+export interface IvrPrompt {
+  text?: string
+  language?: string
+  url?: string
+}
+
+interface IvrOtherwise {
+  retries?: number
+  prompt?: IvrPrompt
+  action?: IvrAction
+}
+
+export interface IvrMenu {
+  prompt?: IvrPrompt
+  options?: Record<string, { label?: string; phrases?: string[]; action: IvrAction }>
+  input?: { types?: ('dtmf' | 'speech')[]; max_digits?: number; timeout?: number; bargein?: boolean }
+  collect?: { variable: string; min?: number; max?: number; pattern?: string; mask?: boolean; next: IvrAction }
+  on_timeout?: IvrOtherwise
+  on_invalid?: IvrOtherwise
+}
+
+export interface IvrDocument {
+  name: string
+  language: string
+  entry: string
+  menus: Record<string, IvrMenu>
+  variables: Record<string, string | number | boolean>
+  business_hours_id: string | null
+  closed: DestinationOf | null
+  status: 'active' | 'draft'
+}
+
+export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
+  const {
+    name: called,
+    language = 'en-US',
+    entry,
+    menus: all,
+    variables = {},
+    business_hours_id,
+    closed,
+    status = 'active',
+  } = wanted
+  return {
+    name: called,
+    language,
+    entry,
+    menus: all,
+    variables,
+    business_hours_id: business_hours_id ?? null,
+    closed: closed ?? null,
+    status,
+  }
+}
+
+/** All actions that a menu may lead to. */
+export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
+  const direct = [
+    ...Object.values(options).map(({ action }) => action),
+    ...(collect ? [collect.next] : []),
+    ...[on_timeout?.action, on_invalid?.action].filter((action) => action !== undefined),
+  ]
+  return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
+}
+
+/** The destination that an action names; null if it names none. */
+export function destinationIn({ type, id, number, uri, answer_url, text, language }: IvrAction): DestinationOf | null {
+  if (type === undefined) return null
+  return {
+    type,
+    ...(id === undefined ? {} : { id }),
+    ...(number === undefined ? {} : { number }),
+    ...(uri === undefined ? {} : { uri }),
+    ...(answer_url === undefined ? {} : { answer_url }),
+    ...(text === undefined ? {} : { text }),
+    ...(language === undefined ? {} : { language }),
+  }
+}
+
+/** What makes the menus unusable: where, and a sentence. Null if nothing does. */
+export function ivrProblem(ivr: IvrDocument): { field: string; problem: string } | null {
+  if (!ivr.menus[ivr.entry]) return { field: 'entry', problem: `must be a menu; there is no "${ivr.entry}"` }
+  for (const [key, menu] of Object.entries(ivr.menus)) {
+    const problem = menuProblem(ivr, menu)
+    if (problem) return { field: `menus.${key}`, problem }
+  }
+  const depths = depthsOf(ivr)
+  const unreachable = Object.keys(ivr.menus).find((key) => !depths.has(key))
+  if (unreachable) return { field: `menus.${unreachable}`, problem: 'cannot be reached from the entry' }
+  const deepest = [...depths].find(([, depth]) => depth > mostDepth)
+  if (deepest) return { field: `menus.${deepest[0]}`, problem: `is more than ${mostDepth} menus away from the entry` }
+  return null
+}
+
+function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
+  const { options, collect, prompt } = menu
+  if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
+  if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
+    return 'must have either text or url in its prompt'
+  if (collect?.pattern !== undefined && !isPattern(collect.pattern))
+    return 'must have a regular expression as pattern, without repetitions inside repetitions'
+  if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'
+  for (const action of actionsOf(menu)) {
+    const problem = actionProblem(ivr, action)
+    if (problem) return problem
+  }
+  return null
+}
+
+/** Only patterns that cannot run for long: no group is repeated. */
+function isPattern(pattern: string): boolean {
+  if (/\)[*+{?]/.test(pattern) || /\\\d/.test(pattern)) return false
+  try {
+    return new RegExp(pattern) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {
+  const { menu, webhook, repeat, back, set, then, type } = action
+  const said = [menu, webhook, repeat, back, set, type].filter((one) => one !== undefined)
+  if (said.length !== 1) return 'must have actions with exactly one of menu, type, webhook, set, repeat and back'
+  if (set !== undefined && then === undefined) return 'must say then where it says set'
+  if (set === undefined && then !== undefined) return 'must say then only beside set'
+  if (menu !== undefined && !ivr.menus[menu]) return `leads to "${menu}", which is no menu`
+  const destination = destinationIn(action)
+  const problem = destination && destinationProblem(destination)
+  return problem ? `has a destination that ${problem}` : null
+}
+
+/** How many choices each menu is away from the entry. */
+function depthsOf({ entry, menus: all }: IvrDocument): Map<string, number> {
+  const depths = new Map([[entry, 1]])
+  const line = [entry]
+  for (let key = line.shift(); key !== undefined; key = line.shift()) {
+    const menu = all[key]
+    for (const { menu: next } of menu ? actionsOf(menu) : [])
+      if (next !== undefined && !depths.has(next)) {
+        depths.set(next, (depths.get(key) ?? 1) + 1)
+        line.push(next)
+      }
+  }
+  return depths
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of IVRs, and of the calls that are in one.
+import { statement } from '../../../platform/db.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import type { IvrDocument } from './ivr.ts'
+import type { WalkState } from './walk.ts'
+
+export interface IvrRow {
+  id: string
+  version: number
+  document: IvrDocument
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = 'id, version, document, created_at, updated_at'
+
+export const insertIvr = statement.tenant<One & { document: string; at: Date }, IvrRow>(
+  'callcenter.insert_ivr',
+  `insert into callcenter.ivrs (bucket, account_id, environment, id, version, document, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, 1, $document::jsonb, $at, $at)
+   returning ${columns}`,
+)
+
+export const findIvr = statement.tenant<One, IvrRow>(
+  'callcenter.find_ivr',
+  `select ${columns} from callcenter.ivrs where ${mine} and id = $id`,
+)
+
+export const lockIvr = statement.tenant<One, IvrRow>(
+  'callcenter.lock_ivr',
+  `select ${columns} from callcenter.ivrs where ${mine} and id = $id for update`,
+)
+
+export const listIvrs = statement.tenant<Tenant, IvrRow>(
+  'callcenter.list_ivrs',
+  `select ${columns} from callcenter.ivrs where ${mine} order by id desc limit 1000`,
+)
+
+export const saveIvr = statement.tenant<One & { document: string; at: Date }, IvrRow>(
+  'callcenter.save_ivr',
+  `update callcenter.ivrs set version = version + 1, document = $document::jsonb, updated_at = $at where ${mine} and id = $id
+   returning ${columns}`,
+)
+
+interface RunRow {
+  ivr_id: string
+  document: IvrDocument
+  state: WalkState
+}
+
+/** Notes where a call is in its IVR; it keeps the version that it began with. */
+export const keepRun = statement.tenant<
+  Tenant & { call: string; ivr: string; document: string; state: string; at: Date },
+  object
+>(
+  'callcenter.keep_run',
+  `insert into callcenter.ivr_runs (bucket, account_id, environment, call_id, ivr_id, document, state, updated_at)
+   values ($bucket, $account, $environment, $call, $ivr, $document::jsonb, $state::jsonb, $at)
+   on conflict (bucket, account_id, environment, call_id) do update
+      set ivr_id = excluded.ivr_id, document = excluded.document, state = excluded.state, updated_at = excluded.updated_at`,
+)
+
+export const findRun = statement.tenant<Tenant & { call: string }, RunRow>(
+  'callcenter.find_run',
+  `select ivr_id, document, state from callcenter.ivr_runs where ${mine} and call_id = $call`,
+)
+
+export const forgetRuns = statement.everywhere<{ buckets: readonly number[]; before: Date }, object>(
+  'callcenter.forget_runs',
+  `delete from callcenter.ivr_runs where bucket = any($buckets::smallint[]) and updated_at < $before`,
+)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A walk through an IVR as a pure function: where the caller is and what was typed or said give the next menu, or where the
+// call goes. Live calls and simulations walk alike.
+import type { DestinationOf } from '../schema.ts'
+import { destinationIn, type IvrAction, type IvrDocument, type IvrMenu, type IvrPrompt } from './ivr.ts'
+
+export interface WalkState {
+  readonly menu: string
+  /** Menus that `back` leads to. */
+  readonly before: readonly string[]
+  readonly variables: Readonly<Record<string, string | number | boolean>>
+  readonly path: readonly { menu: string; digit: string; label: string | null }[]
+  readonly timeouts: number
+  readonly mistakes: number
+}
+
+export interface Heard {
+  digits: string
+  speech: readonly string[]
+}
+
+type WalkStep =
+  /** The caller is asked: `prompt` in place of the menu's own, where one is said again. */
+  | { kind: 'menu'; state: WalkState; prompt: IvrPrompt | null }
+  | { kind: 'go'; state: WalkState; destination: DestinationOf }
+  | { kind: 'webhook'; state: WalkState; url: string }
+
+/** A caller cannot go around in circles without end. */
+const mostSteps = 100
+
+export function enter(ivr: IvrDocument, variables: WalkState['variables'] = {}): WalkState {
+  return {
+    menu: ivr.entry,
+    before: [],
+    variables: { ...ivr.variables, ...variables },
+    path: [],
+    timeouts: 0,
+    mistakes: 0,
+  }
+}
+
+export function menuOf(ivr: IvrDocument, state: WalkState): IvrMenu {
+  return ivr.menus[state.menu] ?? {}
+}
+
+export function walk(ivr: IvrDocument, state: WalkState, heard: Heard): WalkStep {
+  if (state.path.length >= mostSteps) return goodbye(state)
+  const menu = menuOf(ivr, state)
+  if (heard.digits === '' && heard.speech.length === 0) return again(ivr, state, 'timeouts')
+  return menu.collect ? collected(ivr, state, menu, heard.digits) : chosen(ivr, state, menu, heard)
+}
+
+function chosen(ivr: IvrDocument, state: WalkState, { options = {} }: IvrMenu, heard: Heard): WalkStep {
+  const spoken = heard.speech.map(plain)
+  const found = Object.entries(options).find(
+    ([digit, { label, phrases = [] }]) =>
+      digit === heard.digits ||
+      (heard.digits === '' &&
+        [...phrases, ...(label === undefined ? [] : [label])].some((one) => spoken.includes(plain(one)))),
+  )
+  if (!found) return again(ivr, state, 'mistakes')
+  const [digit, { label = null, action }] = found
+  const path = [...state.path, { menu: state.menu, digit, label }]
+  return follow(ivr, { ...state, path, timeouts: 0, mistakes: 0 }, action)
+}
+
+function collected(ivr: IvrDocument, state: WalkState, { collect }: IvrMenu, digits: string): WalkStep {
+  if (!collect) return goodbye(state)
+  const { variable, min = 1, max = 20, pattern, mask = false, next } = collect
+  const fits =
+    digits.length >= min &&
+    digits.length <= max &&
+    (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(digits))
+  if (!fits) return again(ivr, state, 'mistakes')
+  const shown = mask ? '*'.repeat(digits.length) : digits
+  return follow(
+    ivr,
+    {
+      ...state,
+      variables: { ...state.variables, [variable]: digits },
+      path: [...state.path, { menu: state.menu, digit: shown, label: variable }],
+      timeouts: 0,
+      mistakes: 0,
+    },
+    next,
+  )
+}
+
+/** Nothing was heard, or nothing that the menu has: the caller is asked again, and after the last time led elsewhere. */
+function again(ivr: IvrDocument, state: WalkState, why: 'timeouts' | 'mistakes'): WalkStep {
+  const menu = menuOf(ivr, state)
+  const otherwise = (why === 'timeouts' ? menu.on_timeout : menu.on_invalid) ?? {}
+  const times = state[why] + 1
+  const next = { ...state, [why]: times }
+  if (times <= (otherwise.retries ?? 2)) return { kind: 'menu', state: next, prompt: otherwise.prompt ?? null }
+  return otherwise.action ? follow(ivr, { ...next, timeouts: 0, mistakes: 0 }, otherwise.action) : goodbye(next)
+}
+
+function follow(ivr: IvrDocument, state: WalkState, action: IvrAction): WalkStep {
+  const { set, then, menu, repeat, back, webhook } = action
+  if (set && then) return follow(ivr, { ...state, variables: { ...state.variables, ...set } }, then)
+  if (menu !== undefined)
+    return {
+      kind: 'menu',
+      state: { ...state, menu, before: [...state.before, state.menu].slice(-mostSteps) },
+      prompt: null,
+    }
+  if (repeat) return { kind: 'menu', state, prompt: null }
+  if (back) {
+    const last = state.before.at(-1) ?? ivr.entry
+    return { kind: 'menu', state: { ...state, menu: last, before: state.before.slice(0, -1) }, prompt: null }
+  }
+  if (webhook !== undefined) return { kind: 'webhook', state, url: webhook }
+  const destination = destinationIn(action)
+  return destination ? { kind: 'go', state, destination } : goodbye(state)
+}
+
+function goodbye(state: WalkState): WalkStep {
+  return { kind: 'go', state, destination: { type: 'hangup' } }
+}
+
+/** Fills variables into a text. */
+export function filledIn(text: string, variables: WalkState['variables']): string {
+  return text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? ''))
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .trim()
+}

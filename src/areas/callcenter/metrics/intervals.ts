@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stretches of time that reports are cut into, by the clock on the wall of a time zone. Pure.
+import { dayMs, minuteMs } from '../../../kernel/time.ts'
+import { wallTime } from '../routing/hours.ts'
+
+export const intervals = ['15m', '30m', 'hour', 'day', 'week', 'month'] as const
+export type Interval = (typeof intervals)[number]
+
+const lengthMs: Readonly<Record<Interval, number>> = {
+  '15m': 15 * minuteMs,
+  '30m': 30 * minuteMs,
+  hour: 60 * minuteMs,
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 28 * dayMs,
+}
+
+/** How many intervals a stretch of time has, at most. */
+export function countOf(interval: Interval, fromMs: number, toMs: number): number {
+  return Math.ceil((toMs - fromMs) / lengthMs[interval]) + 1
+}
+
+/** The moment at which a clock on the wall shows a minute of a date. */
+export function momentOfWall(date: string, minute: number, timezone: string): Date {
+  const wanted = Date.parse(`${date}T00:00:00Z`) + minute * minuteMs
+  // The offset is that of the moment itself, which the first guess may miss by a change of the clocks.
+  let guess = wanted
+  for (let i = 0; i < 2; i++) {
+    const shown = wallTime(new Date(guess), timezone)
+    guess += wanted - (Date.parse(`${shown.date}T00:00:00Z`) + shown.minute * minuteMs)
+  }
+  return new Date(guess)
+}
+
+/** Beginning of the interval that a moment is in. */
+export function startOf(moment: Date, interval: Interval, timezone: string): Date {
+  const { date, minute } = wallTime(moment, timezone)
+  switch (interval) {
+    case '15m':
+      return momentOfWall(date, minute - (minute % 15), timezone)
+    case '30m':
+      return momentOfWall(date, minute - (minute % 30), timezone)
+    case 'hour':
+      return momentOfWall(date, minute - (minute % 60), timezone)
+    case 'day':
+      return momentOfWall(date, 0, timezone)
+    case 'week': {
+      const sinceMonday = (new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7
+      const monday = new Date(Date.parse(`${date}T00:00:00Z`) - sinceMonday * dayMs).toISOString().slice(0, 10)
+      return momentOfWall(monday, 0, timezone)
+    }
+    case 'month':
+      return momentOfWall(`${date.slice(0, 7)}-01`, 0, timezone)
+  }
+}
+
+/** End of the interval that begins at a moment. */
+export function endOf(start: Date, interval: Interval, timezone: string): Date {
+  const within =
+    interval === 'month' ? 32 * dayMs : lengthMs[interval] + (interval === 'day' || interval === 'week' ? dayMs / 2 : 0)
+  return startOf(new Date(start.getTime() + within), interval, timezone)
+}

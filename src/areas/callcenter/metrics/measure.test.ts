@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endOf, momentOfWall, startOf } from './intervals.ts'
+import { type Counted, occupancy, type Stretch, Tally } from './measure.ts'
+
+const at = (clock: string): Date => new Date(`2026-03-09T${clock}Z`)
+
+function contact(entered: string, more: Partial<Counted> = {}): Counted {
+  return {
+    outcome: 'answered',
+    state: 'ended',
+    entered_at: at(entered),
+    answered_at: null,
+    ended_at: null,
+    wrapped_at: null,
+    hold_ms: 0n,
+    is_short: false,
+    in_threshold: false,
+    is_transferred: false,
+    queue_id: 'q',
+    direction: 'inbound',
+    cost: 0n,
+    ...more,
+  }
+}
+
+/** A morning, as somebody with a pencil would note it. */
+const morning: readonly Counted[] = [
+  // Waits 10 s, talks 110 s of which 20 s on hold, writes for 30 s.
+  contact('08:00:00', {
+    answered_at: at('08:00:10'),
+    ended_at: at('08:02:00'),
+    wrapped_at: at('08:02:30'),
+    hold_ms: 20_000n,
+    in_threshold: true,
+    cost: 3_500_000n,
+  }),
+  // Waits 50 s, talks 60 s, no wrap-up, is transferred.
+  contact('08:01:00', { answered_at: at('08:01:50'), ended_at: at('08:02:50'), is_transferred: true }),
+  // Gives up after 3 s, and after 40 s.
+  contact('08:05:00', { outcome: 'abandoned', ended_at: at('08:05:03'), is_short: true }),
+  contact('08:06:00', { outcome: 'abandoned', ended_at: at('08:06:40') }),
+  // Is sent on after 60 s.
+  contact('08:10:00', { outcome: 'overflowed', ended_at: at('08:11:00') }),
+  // An agent calls out, and speaks for 30 s.
+  contact('08:20:00', { answered_at: at('08:20:10'), ended_at: at('08:20:40'), queue_id: null, direction: 'outbound' }),
+]
+
+test('a morning adds up as it does by hand', () => {
+  const tally = new Tally()
+  for (const one of morning) tally.add(one, at('09:00:00').getTime())
+  assert.deepEqual(tally.more, {
+    offered: 6,
+    answered: 3,
+    abandoned: 2,
+    short_abandoned: 1,
+    overflowed: 1,
+    transferred: 1,
+    // 1 of (2 answered in queues + 2 abandoned - 1 short).
+    service_level_percent: 33.33,
+    // (10 + 50) / 2.
+    asa_seconds: 30,
+    // ((110 + 30) + 60 + 30) / 3.
+    aht_seconds: 76.67,
+    abandon_rate_percent: 33.33,
+    talk_seconds: 180,
+    hold_seconds: 20,
+    wrap_up_seconds: 30,
+    max_wait_seconds: 60,
+    // Of 3, 10, 40, 50 and 60.
+    wait_p50: 40,
+    wait_p90: 60,
+    first_call_resolution_percent: 100,
+    cost: 3_500_000n,
+  })
+  assert.deepEqual(new Tally().measures.service_level_percent, null)
+})
+
+test('occupancy is the time on calls and after them, cut to the window', () => {
+  const stretch = (status: Stretch['status'], from: string, to: string | null): Stretch => ({
+    agent_id: 'a',
+    status,
+    began_at: at(from),
+    ended_at: to === null ? null : at(to),
+  })
+  const day = [
+    stretch('available', '07:00:00', '08:15:00'),
+    stretch('on_call', '08:15:00', '08:30:00'),
+    stretch('wrap_up', '08:30:00', '08:35:00'),
+    stretch('break', '08:35:00', '08:40:00'),
+    stretch('available', '08:40:00', null),
+  ]
+  // Of 08:00 to 09:00: 20 minutes busy, 15 + 20 free.
+  assert.equal(occupancy(day, at('08:00:00').getTime(), at('09:00:00').getTime()), 36.36)
+  assert.equal(occupancy([], 0, 1), null)
+})
+
+const starts: readonly [string, Parameters<typeof startOf>[1], string, string][] = [
+  ['2026-03-09T08:59:59Z', '15m', 'UTC', '2026-03-09T08:45:00Z'],
+  ['2026-03-09T08:59:59Z', '30m', 'Asia/Kolkata', '2026-03-09T08:30:00Z'],
+  ['2026-03-09T08:59:59Z', 'hour', 'Asia/Kolkata', '2026-03-09T08:30:00Z'],
+  ['2026-03-09T22:00:00Z', 'day', 'Africa/Nairobi', '2026-03-09T21:00:00Z'],
+  ['2026-03-08T20:00:00Z', 'week', 'Africa/Nairobi', '2026-03-01T21:00:00Z'],
+  ['2026-03-31T22:00:00Z', 'month', 'Africa/Nairobi', '2026-03-31T21:00:00Z'],
+  // The clocks go forward at 02:00 on this day.
+  ['2026-03-29T12:00:00Z', 'day', 'Europe/Paris', '2026-03-28T23:00:00Z'],
+]
+
+for (const [moment, interval, zone, start] of starts)
+  test(`the ${interval} of ${moment} in ${zone} begins at ${start}`, () => {
+    assert.equal(startOf(new Date(moment), interval, zone).toISOString(), new Date(start).toISOString())
+  })
+
+test('an interval ends where the next one begins', () => {
+  assert.equal(
+    endOf(momentOfWall('2026-03-29', 0, 'Europe/Paris'), 'day', 'Europe/Paris').toISOString(),
+    '2026-03-29T22:00:00.000Z',
+  )
+  assert.equal(endOf(new Date('2026-02-01T00:00:00Z'), 'month', 'UTC').toISOString(), '2026-03-01T00:00:00.000Z')
+})

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports over the past: contacts are read page by page and added up by interval and group.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, nilUuid } from '../../../kernel/ids.ts'
+import { dayMs, minuteMs, parseDay, parseMoment } from '../../../kernel/time.ts'
+import type { Queryable } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { wallTime } from '../routing/hours.ts'
+import { countOf, endOf, type Interval, momentOfWall, startOf } from './intervals.ts'
+import { type MoreMeasures, occupancy, type Stretch, Tally } from './measure.ts'
+import { pageOfContacts, type ReportedContact, stretchesBetween } from './store.ts'
+
+export const groups = ['queue', 'agent', 'number', 'direction', 'hour_of_day', 'disposition'] as const
+export type Group = (typeof groups)[number]
+
+/** Names of the columns that a group gives a row. */
+export const groupColumns = {
+  queue: 'queue_id',
+  agent: 'agent_id',
+  number: 'number',
+  direction: 'direction',
+  hour_of_day: 'hour_of_day',
+  disposition: 'disposition',
+} as const satisfies Record<Group, string>
+
+const mostDays = 366
+const mostRows = 5_000
+const mostContacts = 2_000_000
+const pageSize = 20_000
+
+interface ReportWish {
+  from: Date
+  to: Date
+  interval: Interval
+  groups: readonly Group[]
+  timezone: string
+  queue: string | null
+  agent: string | null
+}
+
+export type ReportRow = MoreMeasures & {
+  interval_start: Date | null
+  keys: Partial<Record<Group, string | number | null>>
+  occupancy_percent: number | null
+}
+
+/** The stretch of time that a request names; dates are days of its time zone, the last one included. */
+export function rangeOf(from: string, to: string, timezone: string): { from: Date; to: Date } {
+  const first = bound(from, timezone, 0)
+  const last = bound(to, timezone, 1)
+  if (!first || !last)
+    throw new AppError(
+      'INVALID_DATE_RANGE',
+      'from and to are dates such as 2026-03-01, or times such as 2026-03-01T09:15:30Z',
+    )
+  if (first >= last) throw new AppError('INVALID_DATE_RANGE', 'from is not before to')
+  if (last.getTime() - first.getTime() > mostDays * dayMs + dayMs / 8)
+    throw new AppError('INVALID_DATE_RANGE', `a report covers at most ${mostDays} days`)
+  return { from: first, to: last }
+}
+
+function bound(text: string, timezone: string, plusDays: number): Date | null {
+  const day = parseDay(text)
+  if (!day) return parseMoment(text)
+  return momentOfWall(new Date(day.getTime() + plusDays * dayMs).toISOString().slice(0, 10), 0, timezone)
+}
+
+function requireRows({ interval, from, to }: ReportWish): void {
+  if (countOf(interval, from.getTime(), to.getTime()) > mostRows)
+    throw new AppError(
+      'INVALID_DATE_RANGE',
+      `the report would have more than ${mostRows} rows: take longer intervals, or fewer days`,
+    )
+}
+
+export async function report(
+  queryable: Queryable,
+  tenant: Tenant,
+  wish: ReportWish,
+  nowMs: number,
+): Promise<{ rows: ReportRow[]; totals: ReportRow }> {
+  requireRows(wish)
+  const sums = new Sums(wish, nowMs)
+  for await (const contact of contactsOf(queryable, tenant, wish)) sums.add(contact)
+  const { from: since, to: until, agent } = wish
+  const stretches = await queryable.query(stretchesBetween, { ...tenant, since, until, agent })
+  return sums.result(stretches)
+}
+
+async function* contactsOf(queryable: Queryable, tenant: Tenant, wish: ReportWish): AsyncGenerator<ReportedContact> {
+  const { from: since, to: until, queue, agent } = wish
+  let afterAt = new Date(since.getTime() - 1)
+  let afterId = nilUuid
+  for (let read = 0; read < mostContacts; read += pageSize) {
+    const page = await queryable.query(pageOfContacts, {
+      ...tenant,
+      since,
+      until,
+      queue,
+      agent,
+      afterAt,
+      afterId,
+      limit: pageSize,
+    })
+    yield* page
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    afterAt = last.entered_at
+    afterId = last.id
+  }
+  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${mostContacts} calls: take fewer days`)
+}
+
+class Sums {
+  private readonly wish: ReportWish
+  private readonly nowMs: number
+  private readonly cells = new Map<string, { start: Date; keys: ReportRow['keys']; tally: Tally }>()
+  private readonly all = new Tally()
+  private readonly starts = new Map<number, Date>()
+  /** The last answered call of each caller, to tell whether it resolved anything. */
+  private readonly last = new Map<string, { atMs: number; call: string; tally: Tally }>()
+
+  constructor(wish: ReportWish, nowMs: number) {
+    this.wish = wish
+    this.nowMs = nowMs
+  }
+
+  add(contact: ReportedContact): void {
+    const tally = this.cellOf(contact)
+    tally.add(contact, this.nowMs)
+    this.all.add(contact, this.nowMs)
+    if (contact.direction === 'inbound') this.followUp(contact, tally)
+  }
+
+  private followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: Tally): void {
+    const before = this.last.get(from_number)
+    // One call that went from hand to hand is no second call.
+    if (before?.call === call) return
+    if (before && entered_at.getTime() - before.atMs <= dayMs) {
+      before.tally.calledAgain()
+      this.all.calledAgain()
+    }
+    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), call, tally })
+    else this.last.delete(from_number)
+  }
+
+  private cellOf(contact: ReportedContact): Tally {
+    const start = this.startOf(contact.entered_at)
+    const keys: ReportRow['keys'] = {}
+    for (const group of this.wish.groups) keys[group] = this.keyOf(group, contact)
+    const name = `${start.getTime()} ${JSON.stringify(keys)}`
+    const known = this.cells.get(name)
+    if (known) return known.tally
+    if (this.cells.size >= mostRows)
+      throw new AppError(
+        'INVALID_DATE_RANGE',
+        `the report would have more than ${mostRows} rows: take longer intervals, or fewer groups`,
+      )
+    const tally = new Tally()
+    this.cells.set(name, { start, keys, tally })
+    return tally
+  }
+
+  /** Offsets of time zones are quarters of hours, so that a quarter is in one interval. */
+  private startOf(moment: Date): Date {
+    const quarter = Math.floor(moment.getTime() / (15 * minuteMs))
+    let start = this.starts.get(quarter)
+    if (!start) {
+      start = startOf(moment, this.wish.interval, this.wish.timezone)
+      this.starts.set(quarter, start)
+    }
+    return start
+  }
+
+  private keyOf(group: Group, contact: ReportedContact): string | number | null {
+    switch (group) {
+      case 'queue':
+        return contact.queue_id === null ? null : idOf('queue', contact.queue_id)
+      case 'agent':
+        return contact.agent_id
+      case 'number':
+        return contact.direction === 'inbound' ? contact.to_number : contact.from_number
+      case 'direction':
+        return contact.direction
+      case 'hour_of_day':
+        return Math.floor(wallTime(contact.entered_at, this.wish.timezone).minute / 60)
+      case 'disposition':
+        return contact.disposition
+    }
+  }
+
+  result(stretches: readonly Stretch[]): { rows: ReportRow[]; totals: ReportRow } {
+    const { from, to, interval, timezone, groups: by } = this.wish
+    const rows = [...this.cells.values()]
+      .sort(
+        (a, b) => a.start.getTime() - b.start.getTime() || (JSON.stringify(a.keys) < JSON.stringify(b.keys) ? -1 : 1),
+      )
+      .map(({ start, keys, tally }) => {
+        const own = by.includes('agent') ? stretches.filter(({ agent_id }) => agent_id === keys.agent) : stretches
+        // Agents' time belongs to no queue or number: it is told of agents and of all together.
+        const isTold = by.every((group) => group === 'agent')
+        const sinceMs = Math.max(start.getTime(), from.getTime())
+        const untilMs = Math.min(endOf(start, interval, timezone).getTime(), to.getTime(), this.nowMs)
+        return {
+          ...tally.more,
+          interval_start: start,
+          keys,
+          occupancy_percent: isTold ? occupancy(own, sinceMs, untilMs) : null,
+        }
+      })
+    const untilMs = Math.min(to.getTime(), this.nowMs)
+    const totals = {
+      ...this.all.more,
+      interval_start: null,
+      keys: {},
+      occupancy_percent: occupancy(stretches, from.getTime(), untilMs),
+    }
+    return { rows, totals }
+  }
+}

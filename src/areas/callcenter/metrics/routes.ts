@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics over HTTP: how the call centre is now, once or every second, and reports over the past as JSON or CSV.
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Static, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { uuidOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { csvLine } from '../../../platform/http/csv.ts'
+import type { Message } from '../../../platform/http/streams.ts'
+import { type Reader, type Route, read } from '../../../platform/route.ts'
+import { Amount, At, Nullable, OneOf, TimeZone } from '../../../platform/schema.ts'
+import { agentStatuses } from '../agents/agent.ts'
+import { occasionOf } from '../switchboard.ts'
+import { intervals } from './intervals.ts'
+import { realtime, type Window, windows } from './realtime.ts'
+import { type Group, groupColumns, groups, type ReportRow, rangeOf, report } from './report.ts'
+
+const pushEveryMs = 1_000
+
+const count = Type.Integer()
+const percentage = Nullable(Type.Number())
+const counts = {
+  offered: count,
+  answered: count,
+  abandoned: count,
+  short_abandoned: Type.Integer({ description: 'Gave up within five seconds' }),
+  overflowed: count,
+  transferred: count,
+  service_level_percent: Nullable(Type.Number(), {
+    description: 'Answered in time, of answered and abandoned without the short ones; null if nobody called',
+  }),
+  asa_seconds: Nullable(Type.Number({ description: 'Mean wait of those who were answered' })),
+  aht_seconds: Nullable(Type.Number({ description: 'Mean of talk, hold and wrap-up' })),
+  abandon_rate_percent: percentage,
+  occupancy_percent: Nullable(Type.Number({ description: 'Time on calls and wrap-up, of that and the time free' })),
+}
+
+const M = {
+  waiting: count,
+  longest_wait_seconds: count,
+  estimated_wait_seconds: Nullable(count),
+  active_calls: count,
+  agents_logged_in: count,
+  agents_available: count,
+  agents_on_call: count,
+  agents_wrap_up: count,
+  agents_paused: count,
+  ...counts,
+}
+
+const Realtime = Type.Object(
+  {
+    generated_at: At(),
+    window: OneOf(windows),
+    totals: Type.Object(M),
+    queues: Type.Array(Type.Object({ queue_id: Type.String(), name: Type.String(), ...M })),
+    agents: Type.Array(
+      Type.Object({
+        agent_id: Type.String(),
+        name: Nullable(Type.String()),
+        status: OneOf(agentStatuses),
+        since: At(),
+        call_id: Nullable(Type.String()),
+        queue_id: Nullable(Type.String()),
+        calls_handled: count,
+        talk_seconds: count,
+        occupancy_percent: percentage,
+      }),
+    ),
+  },
+  { title: 'RealtimeMetrics' },
+)
+
+/** The queue that a query names; one that is none names nothing. */
+function queueIn(id: string | undefined): string | null {
+  if (id === undefined) return null
+  const uuid = uuidOf('queue', id)
+  if (uuid === null) throw new AppError('INVALID_REQUEST', 'queue_id must be the id of a queue, que_…')
+  return uuid
+}
+
+const now = read({
+  method: 'GET',
+  path: '/v1/call-center/metrics/realtime',
+  operation: 'callcenter.realtime',
+  summary: 'See how queues and agents are now',
+  description: 'With `stream=1` and `Accept: text/event-stream` it is told again every second.',
+  scope: 'callcenter:read',
+  query: Type.Object({
+    queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this queue' })),
+    window: Type.Optional(OneOf(windows, { description: 'Of the counts; today unless told' })),
+    stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '1 pushes it every second' })),
+  }),
+  reply: { status: 200, schema: Realtime },
+  examples: [{ name: 'Today', query: {} }],
+  handle: (app, { query }, { tenant, nowMs }) =>
+    realtime(app.db, tenant, query.window ?? 'today', queueIn(query.queue_id), nowMs),
+  messages: async (app, { query }, caller, reader) =>
+    pushed(app, caller, query.window ?? 'today', queueIn(query.queue_id), reader),
+})
+
+async function* pushed(
+  app: App,
+  { tenant }: Caller,
+  window: Window,
+  queue: string | null,
+  { signal }: Reader,
+): AsyncGenerator<Message> {
+  for (let i = 1; !signal.aborted; i++) {
+    const { nowMs } = await occasionOf(app, tenant)
+    yield {
+      id: String(i),
+      event: 'metrics',
+      data: JSON.stringify(await realtime(app.db, tenant, window, queue, nowMs)),
+    }
+    await pause(pushEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+const reported = {
+  ...counts,
+  talk_seconds: count,
+  hold_seconds: count,
+  wrap_up_seconds: count,
+  max_wait_seconds: count,
+  wait_p50: Nullable(Type.Number()),
+  wait_p90: Nullable(Type.Number()),
+  first_call_resolution_percent: Nullable(
+    Type.Number({ description: 'Answered calls whose caller did not call again within a day' }),
+  ),
+  cost: Amount(),
+}
+type Metric = keyof typeof reported
+const metricNames: readonly Metric[] = [
+  'offered',
+  'answered',
+  'abandoned',
+  'short_abandoned',
+  'overflowed',
+  'transferred',
+  'service_level_percent',
+  'asa_seconds',
+  'aht_seconds',
+  'abandon_rate_percent',
+  'occupancy_percent',
+  'talk_seconds',
+  'hold_seconds',
+  'wrap_up_seconds',
+  'max_wait_seconds',
+  'wait_p50',
+  'wait_p90',
+  'first_call_resolution_percent',
+  'cost',
+]
+
+const someMetrics = Type.Partial(Type.Object(reported))
+const someKeys = {
+  queue_id: Type.Optional(Nullable(Type.String())),
+  agent_id: Type.Optional(Nullable(Type.String())),
+  number: Type.Optional(Nullable(Type.String())),
+  direction: Type.Optional(Nullable(Type.String())),
+  hour_of_day: Type.Optional(Nullable(Type.Integer())),
+  disposition: Type.Optional(Nullable(Type.String())),
+}
+
+const Report = Type.Object(
+  {
+    from: At(),
+    to: At(),
+    interval: OneOf(intervals),
+    timezone: Type.String(),
+    group_by: Type.Array(OneOf(groups)),
+    metrics: Type.Array(Type.String()),
+    rows: Type.Array(Type.Object({ interval_start: At(), ...someKeys, ...someMetrics.properties })),
+    totals: someMetrics,
+  },
+  { title: 'CallCenterReport' },
+)
+
+const Words = (words: readonly string[], description: string) =>
+  Type.Optional(
+    Type.Array(Type.Unsafe<string>({ type: 'string', enum: [...words] }), {
+      maxItems: words.length,
+      rule: `must be some of ${words.join(', ')}, separated by commas`,
+      description,
+    }),
+  )
+
+const reports = read({
+  method: 'GET',
+  path: '/v1/call-center/reports',
+  operation: 'callcenter.report',
+  summary: 'Report over the past, as JSON or CSV',
+  description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
+  scope: 'callcenter:read',
+  query: Type.Object({
+    from: Type.Optional(
+      Type.String({ maxLength: 40, description: 'First day, or a time; thirty days ago unless told' }),
+    ),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, included, or a time; today unless told' })),
+    interval: Type.Optional(OneOf(intervals, { description: 'day unless told' })),
+    group_by: Words(groups, 'Rows are cut by these too'),
+    queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this queue' })),
+    agent_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only this agent' })),
+    timezone: Type.Optional(TimeZone({ description: 'Of days and hours; UTC unless told' })),
+    metrics: Words(metricNames, 'Only these columns'),
+    format: Type.Optional(OneOf(['json', 'csv'], { description: '`csv` gives a file, whatever `Accept` says' })),
+  }),
+  reply: { status: 200, schema: Report },
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'By queue', query: { group_by: ['queue'] } }],
+  handle: async (app, { query }, { tenant, nowMs }) => {
+    const { timezone = 'UTC', interval = 'day', agent_id = null } = query
+    const dayText = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+    const range = rangeOf(query.from ?? dayText(nowMs - 29 * 86_400_000), query.to ?? dayText(nowMs), timezone)
+    const by = groups.filter((group) => query.group_by?.includes(group))
+    const metrics = metricNames.filter((name) => query.metrics === undefined || query.metrics.includes(name))
+    const wish = { ...range, interval, groups: by, timezone, queue: queueIn(query.queue_id), agent: agent_id }
+    const { rows, totals } = await report(app.db, tenant, wish, nowMs)
+    return {
+      ...range,
+      interval,
+      timezone,
+      group_by: by,
+      metrics: [...metrics],
+      rows: rows.map((row) => ({
+        interval_start: row.interval_start ?? range.from,
+        ...keysOf(row, by),
+        ...only(row, metrics),
+      })),
+      totals: only(totals, metrics),
+    }
+  },
+  csv: ({ rows, metrics, group_by }) => {
+    const columns = metricNames.filter((name) => metrics.includes(name))
+    const keys = group_by.map((group) => groupColumns[group])
+    const lines = rows.map((row) =>
+      csvLine([row.interval_start, ...keys.map((key) => row[key] ?? null), ...columns.map((name) => plain(row[name]))]),
+    )
+    return csvLine(['interval_start', ...keys, ...columns]) + lines.join('')
+  },
+})
+
+function plain(value: number | bigint | null | undefined): string | number | null {
+  return typeof value === 'bigint' ? formatMicros(value) : (value ?? null)
+}
+
+function keysOf({ keys }: ReportRow, by: readonly Group[]) {
+  const text = (group: Group) => (keys[group] === null || keys[group] === undefined ? null : String(keys[group]))
+  return {
+    ...(by.includes('queue') ? { queue_id: text('queue') } : {}),
+    ...(by.includes('agent') ? { agent_id: text('agent') } : {}),
+    ...(by.includes('number') ? { number: text('number') } : {}),
+    ...(by.includes('direction') ? { direction: text('direction') } : {}),
+    ...(by.includes('hour_of_day') ? { hour_of_day: Number(keys.hour_of_day) } : {}),
+    ...(by.includes('disposition') ? { disposition: text('disposition') } : {}),
+  }
+}
+
+function only(row: ReportRow, metrics: readonly Metric[]): Static<typeof someMetrics> {
+  const kept: Static<typeof someMetrics> = {}
+  for (const name of metrics) Object.assign(kept, { [name]: row[name] })
+  return kept
+}
+
+export const metricRoutes: readonly Route[] = [now, reports]

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The noun: what a queue is told, in which order its callers are served, and which agent serves one. Pure.
+import { type Static, Type } from 'typebox'
+import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { hasSkills, relaxed, scoreOf } from '../agents/agent.ts'
+import { AgentId, Destination, Language, RequiredSkill, type RequiredSkillOf, type SkillOf, Url } from '../schema.ts'
+
+const strategies = ['longest_idle', 'round_robin', 'skills', 'least_calls', 'ring_all', 'priority'] as const
+export type Strategy = (typeof strategies)[number]
+
+/** Most agents that ring at once for one caller. */
+const mostRinging = 20
+
+const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, rule: `must be ${minimum} to ${maximum}`, description }))
+
+const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
+export type OverflowCause = (typeof overflowCauses)[number]
+
+const fields = {
+  strategy: Type.Optional(OneOf(strategies, { description: 'Who is called first; longest_idle unless told' })),
+  skills_required: Type.Optional(Type.Array(RequiredSkill, { maxItems: 20, rule: 'must be at most 20 skills' })),
+  skill_relax_seconds: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }), {
+      description: 'After each of these stretches of waiting one level less is asked for',
+    }),
+  ),
+  agents: Type.Optional(
+    Type.Array(AgentId('An agent'), {
+      maxItems: 1_000,
+      rule: 'must be at most 1000 agents',
+      description: 'Agents of the queue, besides those who log in to it',
+    }),
+  ),
+  max_wait_seconds: whole(0, 7_200, 'How long a caller waits at most; 0 is for ever'),
+  max_size: whole(1, 10_000, 'How many callers may wait'),
+  music_url: Type.Optional(Nullable(Url('Played while a caller waits'))),
+  announcements: Type.Optional(
+    Nullable(
+      Type.Object({
+        position: Type.Optional(Type.Boolean()),
+        estimated_wait: Type.Optional(Type.Boolean()),
+        every_seconds: whole(10, 600, 'Seconds between two announcements'),
+        text: Type.Optional(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' })),
+        language: Type.Optional(Language),
+      }),
+    ),
+  ),
+  overflow: Type.Optional(
+    Nullable(
+      Type.Object({
+        on: Type.Array(OneOf(overflowCauses), { minItems: 1, maxItems: 4, rule: 'must name at least one cause' }),
+        action: Destination,
+      }),
+      { description: 'Where callers go that the queue does not take or keep' },
+    ),
+  ),
+  callback: Type.Optional(
+    Nullable(
+      Type.Object({
+        enabled: Type.Boolean(),
+        key: Type.Optional(Type.String({ pattern: '^[0-9*#]$', rule: 'must be one of 0-9, * and #' })),
+        max_attempts: whole(1, 10, 'How often a caller is called back who does not answer'),
+      }),
+      { description: 'A caller who presses the key hangs up, keeps the place and is called back' },
+    ),
+  ),
+  sla: Type.Optional(
+    Type.Object({
+      target_percent: Type.Number({ minimum: 1, maximum: 100, rule: 'must be 1 to 100' }),
+      threshold_seconds: Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
+    }),
+  ),
+  offer_timeout: whole(5, 120, 'Seconds that an agent is rung'),
+  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none'),
+  aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one'),
+  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue' })),
+  language: Type.Optional(Language),
+  business_hours_id: Type.Optional(Nullable(Type.String({ maxLength: 40 }))),
+  priority: whole(1, 10, 'Priority of a call that has none of its own'),
+}
+
+const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
+
+export const QueueCreate = Type.Object({ name, ...fields })
+export const QueueChange = Type.Object({
+  name: Type.Optional(name),
+  ...fields,
+  status: Type.Optional(OneOf(['open', 'closed', 'paused'])),
+})
+
+/** What is kept of a queue: everything that may be told, with what holds where nothing was. */
+export interface QueueDocument {
+  strategy: Strategy
+  skills_required: RequiredSkillOf[]
+  skill_relax_seconds: number | null
+  agents: string[]
+  max_wait_seconds: number
+  max_size: number
+  music_url: string | null
+  announcements: NonNullable<Static<typeof QueueCreate>['announcements']> | null
+  overflow: NonNullable<Static<typeof QueueCreate>['overflow']> | null
+  callback: NonNullable<Static<typeof QueueCreate>['callback']> | null
+  sla: { target_percent: number; threshold_seconds: number }
+  offer_timeout: number
+  wrap_up_seconds: number
+  aging_seconds: number
+  record: boolean
+  language: string
+  business_hours_id: string | null
+  priority: number
+}
+
+export const queueDefaults: QueueDocument = {
+  strategy: 'longest_idle',
+  skills_required: [],
+  skill_relax_seconds: null,
+  agents: [],
+  max_wait_seconds: 600,
+  max_size: 200,
+  music_url: null,
+  announcements: null,
+  overflow: null,
+  callback: null,
+  sla: { target_percent: 80, threshold_seconds: 20 },
+  offer_timeout: 20,
+  wrap_up_seconds: 30,
+  aging_seconds: 60,
+  record: false,
+  language: 'en-US',
+  business_hours_id: null,
+  priority: 5,
+}
+
+/** A caller who waits, as far as the order matters. */
+export interface Waiting {
+  readonly id: string
+  readonly priority: number
+  readonly enteredMs: number
+  readonly agingSeconds: number
+}
+
+/** Priority after the wait so far. */
+export function agedPriority({ priority, enteredMs, agingSeconds }: Waiting, nowMs: number): number {
+  return priority + Math.floor(Math.max(0, nowMs - enteredMs) / 1_000 / agingSeconds)
+}
+
+/** The order in which callers are served: the highest priority first, and of the same the one who waits longest. */
+export function inOrder<W extends Waiting>(waiting: readonly W[], nowMs: number): W[] {
+  return [...waiting].sort(
+    (a, b) => agedPriority(b, nowMs) - agedPriority(a, nowMs) || a.enteredMs - b.enteredMs || (a.id < b.id ? -1 : 1),
+  )
+}
+
+/** An agent who is free, as far as the choice matters. */
+export interface Candidate {
+  readonly agentId: string
+  readonly skills: readonly SkillOf[]
+  readonly queues: readonly string[]
+  readonly idleSinceMs: number
+  readonly callsTaken: number
+}
+
+interface Call {
+  readonly skills: readonly RequiredSkillOf[]
+  readonly waitedSeconds: number
+  readonly refusedBy: readonly string[]
+  /** Set when the call is for one agent and no other. */
+  readonly wantedAgent: string | null
+}
+
+export interface ChoosingQueue {
+  readonly id: string
+  readonly document: Pick<QueueDocument, 'strategy' | 'skills_required' | 'skill_relax_seconds' | 'agents'>
+  readonly lastAgent: string | null
+}
+
+/** Those of the free agents who may take the call. */
+export function eligible<C extends Candidate>(queue: ChoosingQueue, call: Call, free: readonly C[]): C[] {
+  const { skills_required, skill_relax_seconds, agents } = queue.document
+  const required = relaxed([...skills_required, ...call.skills], call.waitedSeconds, skill_relax_seconds)
+  return free.filter(
+    ({ agentId, skills, queues }) =>
+      (call.wantedAgent === null
+        ? agents.includes(agentId) || queues.includes(queue.id)
+        : call.wantedAgent === agentId) &&
+      !call.refusedBy.includes(agentId) &&
+      hasSkills(skills, required),
+  )
+}
+
+/** The agents who ring for a call: one, or with `ring_all` all of them. None if nobody may take it. */
+export function choose<C extends Candidate>(queue: ChoosingQueue, call: Call, free: readonly C[]): C[] {
+  const able = eligible(queue, call, free)
+  const byIdle = (a: C, b: C) => a.idleSinceMs - b.idleSinceMs || (a.agentId < b.agentId ? -1 : 1)
+  const required = [...queue.document.skills_required, ...call.skills]
+  const orders: Readonly<Record<Strategy, (a: C, b: C) => number>> = {
+    longest_idle: byIdle,
+    ring_all: byIdle,
+    skills: (a, b) => scoreOf(b.skills, required) - scoreOf(a.skills, required) || byIdle(a, b),
+    least_calls: (a, b) => a.callsTaken - b.callsTaken || byIdle(a, b),
+    priority: (a, b) => placeOf(queue, a) - placeOf(queue, b) || byIdle(a, b),
+    round_robin: (a, b) => turnOf(queue, a) - turnOf(queue, b) || (a.agentId < b.agentId ? -1 : 1),
+  }
+  const { strategy } = queue.document
+  return able.sort(orders[strategy]).slice(0, strategy === 'ring_all' ? mostRinging : 1)
+}
+
+/** Place in the list of the queue's agents; those who only logged in to it come last. */
+function placeOf({ document }: ChoosingQueue, { agentId }: Candidate): number {
+  const place = document.agents.indexOf(agentId)
+  return place === -1 ? document.agents.length : place
+}
+
+/** Whether an agent's turn comes before that of the last one, once around the table. */
+function turnOf({ lastAgent }: ChoosingQueue, { agentId }: Candidate): number {
+  return lastAgent !== null && agentId <= lastAgent ? 1 : 0
+}
+
+/** Seconds that the caller at a place may expect to wait; null while no agent is there. */
+export function estimatedWait(
+  place: number,
+  agents: { working: number; available: number },
+  handlingSeconds: number | null,
+): number | null {
+  if (agents.working === 0) return null
+  if (place <= agents.available) return 0
+  return Math.round(((place - agents.available) * (handlingSeconds ?? 180)) / agents.working)
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of queues.
+import { statement } from '../../../platform/db.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import type { QueueDocument } from './queue.ts'
+
+export interface QueueRow {
+  id: string
+  name: string
+  status: 'open' | 'closed' | 'paused'
+  document: QueueDocument
+  last_agent: string | null
+  breached_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = 'id, name, status, document, last_agent, breached_at, created_at, updated_at'
+
+/** Nothing, if another queue has the name. */
+export const insertQueue = statement.tenant<One & { name: string; document: string; at: Date }, QueueRow>(
+  'callcenter.insert_queue',
+  `insert into callcenter.queues (bucket, account_id, environment, id, name, status, document, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, $name, 'open', $document::jsonb, $at, $at)
+   on conflict (bucket, account_id, environment, name) do nothing
+   returning ${columns}`,
+)
+
+export const findQueue = statement.tenant<One, QueueRow>(
+  'callcenter.find_queue',
+  `select ${columns} from callcenter.queues where ${mine} and id = $id`,
+)
+
+export const lockQueue = statement.tenant<One, QueueRow>(
+  'callcenter.lock_queue',
+  `select ${columns} from callcenter.queues where ${mine} and id = $id for update`,
+)
+
+export const findQueueNamed = statement.tenant<Tenant & { name: string }, QueueRow>(
+  'callcenter.find_queue_named',
+  `select ${columns} from callcenter.queues where ${mine} and name = $name`,
+)
+
+export const listQueues = statement.tenant<Tenant, QueueRow>(
+  'callcenter.list_queues',
+  `select ${columns} from callcenter.queues where ${mine} order by id desc limit 2000`,
+)
+
+export const saveQueue = statement.tenant<One & { name: string; status: string; document: string; at: Date }, QueueRow>(
+  'callcenter.save_queue',
+  `update callcenter.queues set name = $name, status = $status, document = $document::jsonb, updated_at = $at
+    where ${mine} and id = $id
+   returning ${columns}`,
+)
+
+/** Notes whose turn it was. */
+export const noteTurn = statement.tenant<One & { agent: string }, object>(
+  'callcenter.note_turn',
+  `update callcenter.queues set last_agent = $agent where ${mine} and id = $id`,
+)
+
+export const noteBreach = statement.tenant<One & { at: Date | null }, object>(
+  'callcenter.note_breach',
+  `update callcenter.queues set breached_at = $at where ${mine} and id = $id`,
+)

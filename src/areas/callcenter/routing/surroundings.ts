@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads everything that a decision about a call may depend on.
+import { idOf } from '../../../kernel/ids.ts'
+import { maybe, type Queryable } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { agentsAtWork } from '../agents/store.ts'
+import { lastContactOf, underWay } from '../calls/contacts.ts'
+import { listIvrs } from '../ivr/store.ts'
+import { candidateOf, liveOf, type Scene } from '../queues/live.ts'
+import { listQueues } from '../queues/store.ts'
+import type { DestinationOf } from '../schema.ts'
+import type { KnownQueue, RoutedCall, Surroundings } from './decide.ts'
+import type { Rule } from './rule.ts'
+import { listHours, listRules } from './store.ts'
+
+export async function readScene(queryable: Queryable, tenant: Tenant): Promise<Scene> {
+  const agents = await queryable.query(agentsAtWork, tenant)
+  const contacts = await queryable.query(underWay, tenant)
+  return { agents, contacts, queues: await queryable.query(listQueues, tenant) }
+}
+
+export async function readSurroundings(
+  queryable: Queryable,
+  tenant: Tenant,
+  assignment: DestinationOf | null,
+  nowMs: number,
+): Promise<Surroundings> {
+  const scene = await readScene(queryable, tenant)
+  const rules = await queryable.query(listRules, tenant)
+  const hours = await queryable.query(listHours, tenant)
+  const ivrs = await queryable.query(listIvrs, tenant)
+  const queues = scene.queues.map((queue): [string, KnownQueue] => {
+    const { waiting, agents, estimatedWait } = liveOf(queue, scene, nowMs, null)
+    const id = idOf('queue', queue.id)
+    const now = { waiting: waiting.length, available_agents: agents.available, agents_logged_in: agents.logged_in }
+    const known = { id, uuid: queue.id, status: queue.status, document: queue.document, lastAgent: queue.last_agent }
+    return [id, { ...known, ...now, estimated_wait: estimatedWait }]
+  })
+  return {
+    assignment,
+    rules: rules.map(
+      ({ id, document, created_at }): Rule => ({
+        ...document,
+        id: idOf('routingRule', id),
+        createdMs: created_at.getTime(),
+      }),
+    ),
+    hours: new Map(hours.map(({ id, document }) => [idOf('businessHours', id), document])),
+    queues: new Map(queues),
+    ivrs: new Map(
+      ivrs
+        .filter(({ document }) => document.status === 'active')
+        .map(({ id, document }) => [idOf('ivr', id), document]),
+    ),
+    agents: scene.agents.map((agent) => ({ ...candidateOf(agent), isFree: agent.status === 'available' })),
+  }
+}
+
+/** What is known of a caller: when they called last, and what was given with the call. */
+export async function routedCall(
+  queryable: Queryable,
+  tenant: Tenant,
+  call: Pick<RoutedCall, 'to' | 'from' | 'direction'> & Partial<RoutedCall>,
+  nowMs: number,
+): Promise<RoutedCall> {
+  const last = await maybe(queryable.query(lastContactOf, { ...tenant, phone: call.from }))
+  return {
+    language: null,
+    at: new Date(nowMs),
+    timezone: 'UTC',
+    customer: { tags: [], attributes: {} },
+    variables: {},
+    lastCallAt: last?.entered_at ?? null,
+    ...call,
+  }
+}

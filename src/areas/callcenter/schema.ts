@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that all of the call centre uses: agents' ids, skills, languages, and where a call may be sent.
+import { type Static, Type } from 'typebox'
+import { e164, e164Rule } from '../../kernel/phone.ts'
+import { OneOf } from '../../platform/schema.ts'
+import { spokenLanguages } from '../voice/area.ts'
+
+export const agentIdForm = /^[A-Za-z0-9_.-]{1,64}$/
+
+export const AgentId = (description: string) =>
+  Type.String({
+    pattern: agentIdForm.source,
+    rule: 'must have 1 to 64 letters, digits, dots, dashes and underscores',
+    description,
+  })
+
+export const PhoneNumber = (description: string) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
+
+export const SipUri = Type.String({
+  pattern: '^sips?:\\S+$',
+  maxLength: 256,
+  rule: 'must be a SIP URI, such as sip:ada@example.org',
+})
+
+export const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
+
+export const Language = Type.Unsafe<string>({
+  type: 'string',
+  enum: Object.keys(spokenLanguages),
+  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
+  errorCode: 'UNSUPPORTED_LANGUAGE',
+})
+
+export const Skill = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5' }),
+})
+
+export const RequiredSkill = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+  min_level: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5; 1 unless told' })),
+})
+
+export type SkillOf = Static<typeof Skill>
+export type RequiredSkillOf = Static<typeof RequiredSkill>
+
+const destinationTypes = [
+  'queue',
+  'ivr',
+  'agent',
+  'phone',
+  'sip',
+  'application',
+  'voicemail',
+  'message',
+  'hangup',
+] as const
+
+export const Destination = Type.Object(
+  {
+    type: OneOf(destinationTypes),
+    id: Type.Optional(Type.String({ maxLength: 80, description: 'Of a queue, an IVR or an agent' })),
+    number: Type.Optional(PhoneNumber('Of a phone')),
+    uri: Type.Optional(SipUri),
+    answer_url: Type.Optional(Url('Of an application: asked for the flow')),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 3_000, description: 'Spoken, of a message or before a voicemail' }),
+    ),
+    language: Type.Optional(Language),
+  },
+  { title: 'CallDestination' },
+)
+
+export type DestinationOf = Static<typeof Destination>
+
+export const CustomData = Type.Refine(
+  Type.Record(Type.String(), Type.Unknown()),
+  (value) => Buffer.byteLength(JSON.stringify(value)) <= 4_096,
+  () => 'must be a JSON object of at most 4096 bytes',
+)
+
+/** What is missing of a destination, as a sentence after its name; null if nothing is. */
+export function destinationProblem({ type, id, number, uri, answer_url, text }: DestinationOf): string | null {
+  if ((type === 'queue' || type === 'ivr' || type === 'agent') && id === undefined)
+    return `of type ${type} must have an id`
+  if (type === 'phone' && number === undefined) return 'of type phone must have a number'
+  if (type === 'sip' && uri === undefined) return 'of type sip must have a uri'
+  if (type === 'application' && answer_url === undefined) return 'of type application must have an answer_url'
+  if (type === 'message' && text === undefined) return 'of type message must have a text'
+  return null
+}

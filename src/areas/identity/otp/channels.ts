@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The channels that carry one-time codes, each through the door of its area, at its price. They are tried in the order that
+// the caller gives: one that cannot carry the code now is passed over.
+import type { Static } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { mailForAccount } from '../../email/area.ts'
+import { codeForAccount } from '../../messenger/area.ts'
+import { sendForAccount } from '../../sms/area.ts'
+import { callWithCode } from './by-voice.ts'
+import { codeOf, messageWith, subjectIn } from './code.ts'
+import type { Channel, OtpSend } from './schema.ts'
+import type { OtpRow } from './store.ts'
+
+export interface Carried {
+  readonly channel: Channel
+  readonly messageId: string | null
+}
+
+interface Errand {
+  readonly input: Static<typeof OtpSend>
+  readonly otp: OtpRow
+  readonly code: string
+  readonly text: string
+  /** Once for each sending of the code. */
+  readonly key: string
+}
+
+/** Gives the id of what was sent. */
+type Carry = (app: App, caller: Caller, errand: Errand) => Promise<string | null>
+
+/** The number of the sandbox that nothing reaches. */
+const undeliverableNumber = '+254700000001'
+const usualSender = 'Verify'
+
+const carriers: Readonly<Record<Channel, Carry>> = {
+  sms: (app, caller, { input, text, key }) =>
+    sendForAccount(app, caller, { to: input.phone, from: input.from ?? usualSender, message: text, key }),
+  messenger: (app, caller, { input, text, code, key }) =>
+    codeForAccount(app, caller, { to: input.phone, code, text, language: input.language ?? 'en', key }),
+  email: (app, caller, { input, text, key }) => byMail(app, caller, input, text, key),
+  voice: (app, caller, { input, otp }) =>
+    callWithCode(app, caller, {
+      ...{ otp: otp.id, to: input.phone, from: input.from, message: input.message, language: input.language },
+    }),
+}
+
+function byMail(app: App, caller: Caller, input: Static<typeof OtpSend>, text: string, key: string) {
+  const paragraphs = text.split('\n').map((line) => `<p>${escaped(line)}</p>`)
+  return mailForAccount(app, caller, {
+    to: input.email ?? '',
+    fromName: input.from ?? usualSender,
+    fromLocal: 'verify',
+    subject: subjectIn(input.language),
+    html: paragraphs.join('\n'),
+    attachments: [],
+    key,
+  })
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+/** Throws what the last channel was refused for, or PROVIDER_UNAVAILABLE when none could carry it. */
+export async function carry(app: App, caller: Caller, input: Static<typeof OtpSend>, otp: OtpRow): Promise<Carried> {
+  const code = codeOf(app.secrets, caller.tenant.environment, otp)
+  const wanted = [input.channel ?? 'sms'].flat()
+  let refusal: AppError | null = null
+  for (const channel of wanted) {
+    if (isUnreachable(caller, input.phone, channel)) continue
+    const text = messageWith(code, channel === 'sms' ? input : { ...input, app_hash: undefined, web_origin: undefined })
+    const errand = { input, otp, code, text, key: `otp ${otp.id} ${otp.sends} ${channel}` }
+    try {
+      return { channel, messageId: await carriers[channel](app, caller, errand) }
+    } catch (problem) {
+      if (!(problem instanceof AppError)) throw problem
+      if (!isMissing(problem)) refusal = problem
+    }
+  }
+  if (refusal) throw refusal
+  throw new AppError('PROVIDER_UNAVAILABLE', `no channel could carry the code: ${wanted.join(', ')}`, {
+    extra: { channels: wanted },
+  })
+}
+
+function isUnreachable({ tenant }: Caller, phone: string, channel: Channel): boolean {
+  return tenant.environment === 'test' && phone === undeliverableNumber && channel !== 'email'
+}
+
+/** Codes that mean that the channel is not there for this account or person, as opposed to a request that is wrong. */
+const missing = new Set([
+  'MAIL_NOT_CONFIGURED',
+  'PROVIDER_UNAVAILABLE',
+  '131047',
+  '131051',
+  '130472',
+  'NUMBER_NOT_OWNED',
+])
+
+function isMissing({ code, status }: AppError): boolean {
+  return status >= 500 || missing.has(code)
+}

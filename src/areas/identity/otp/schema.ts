@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of requests for one-time codes, and the channels that carry them.
+import { Type } from 'typebox'
+import { e164, e164Rule } from '../../../kernel/phone.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+
+const channels = ['sms', 'voice', 'messenger', 'email'] as const
+export type Channel = (typeof channels)[number]
+const ChannelName = OneOf(channels)
+
+export const OtpSend = Type.Object({
+  phone: Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' }),
+  channel: Type.Optional(Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })])),
+  email: Type.Optional(Type.String({ maxLength: 254, sensitive: true })),
+  code_length: Type.Optional(Type.Integer({ minimum: 4, maximum: 10, rule: 'must be 4 to 10' })),
+  expires_in: Type.Optional(Type.Integer({ minimum: 60, maximum: 900, rule: 'must be 60 to 900 seconds' })),
+  from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
+  message: Type.Optional(Type.String({ maxLength: 480, rule: 'must hold {{code}} once', sensitive: true })),
+  language: Type.Optional(Type.String({ maxLength: 10 })),
+  app_hash: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
+  ),
+  web_origin: Type.Optional(Type.String({ maxLength: 200 })),
+  purpose: Type.Optional(Type.String({ maxLength: 60 })),
+  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
+  ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),
+})
+
+export const OtpSent = Type.Object(
+  {
+    otp_id: Type.String(),
+    phone: Type.String(),
+    channel: ChannelName,
+    status: Type.Literal('pending'),
+    code_length: Type.Integer(),
+    expires_at: At(),
+    resend_after: At(),
+    sends_remaining: Type.Integer(),
+    message_id: Nullable(Type.String()),
+    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only' })),
+  },
+  { title: 'IdentityOtpSent' },
+)

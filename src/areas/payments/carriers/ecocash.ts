@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// EcoCash, over its Open API. A payment is known by the attempt's own id and the payer's number, so that it can be asked about
+// whatever became of the answer. What the provider says to an id that comes twice is not certain, so nothing is sent again.
+import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+import {
+  ecocashKeyHeader,
+  ecocashPaths,
+  ecocashPaymentBody,
+  ecocashStateBody,
+  readEcocashAnswer,
+  readEcocashState,
+} from '../../../protocols/ecocash.ts'
+import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
+import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import { ecocashFacts } from './ecocash-facts.ts'
+import { noRefunds } from './no-refunds.ts'
+import { notTaken } from './not-taken.ts'
+
+type EcocashSettings = { base_url: string; ecocash_mode: string; ecocash_api_key: string }
+
+const paymentMs = 30_000
+const queryMs = 10_000
+
+/** What the provider's words mean. Any other is its own trouble. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  INSUFFICIENT_FUNDS: 'INSUFFICIENT_FUNDS',
+  CANCELLED: 'USER_CANCELLED',
+  REJECTED: 'USER_CANCELLED',
+  EXPIRED: 'TRANSACTION_TIMEOUT',
+  TIMEOUT: 'TRANSACTION_TIMEOUT',
+}
+
+class EcocashCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
+  readonly provider = ecocashFacts.provider
+  readonly knownByAttempt = true
+  readonly repeatable = false
+  readonly outgoing = null
+  readonly thanks = {}
+  readonly refunds = noRefunds('gives payments back in its own merchant portal, not here')
+  readonly #settings: EcocashSettings
+  readonly #client: ProviderClient
+  readonly #patienceMs: number
+
+  constructor(settings: EcocashSettings, { http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+    this.#settings = settings
+    this.#client = new ProviderClient(http)
+    this.#patienceMs = patienceMs
+  }
+
+  async collect({ attempt, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
+    const reason = description || reference
+    const body = ecocashPaymentBody({ reference: attempt, phone, amount: formatMicros(micros), currency, reason })
+    const answer = await this.#post(ecocashPaths.payment, { body, timeoutMs: paymentMs, trace })
+    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
+    if (answer.kind === 'unknown') return answer
+    const heard = readEcocashAnswer(answer.status, answer.body)
+    return heard.kind === 'accepted' ? { ...heard, providerId: attempt } : notTaken(heard, answer.status, reasons)
+  }
+
+  async query({ attempt, phone, trace }: Taken): Promise<Verdict> {
+    const body = ecocashStateBody({ reference: attempt, phone })
+    const answer = await this.#post(ecocashPaths.state, { body, timeoutMs: queryMs, trace })
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const heard = readEcocashState(answer.status, answer.body)
+    switch (heard.kind) {
+      case 'pending':
+      case 'missing':
+        return heard
+      case 'paid': {
+        const micros = parseAmount(heard.amount, microDecimals)
+        return { kind: 'paid', receipt: heard.receipt, micros: typeof micros === 'bigint' ? micros : null }
+      }
+      case 'failed':
+        return { kind: 'refused', reason: reasons[heard.word] ?? 'PROVIDER_ERROR', code: heard.word }
+      default:
+        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    }
+  }
+
+  readCallback(): null {
+    return null
+  }
+
+  stop(): Promise<void> {
+    return this.#client.close()
+  }
+
+  #post(
+    path: (mode: string) => string,
+    request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
+    const { base_url, ecocash_mode, ecocash_api_key } = this.#settings
+    return this.#client.ask({
+      method: 'POST',
+      url: `${base_url}${path(ecocash_mode)}`,
+      headers: { [ecocashKeyHeader]: ecocash_api_key },
+      ...request,
+      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
+    })
+  }
+}
+
+export const ecocash: ProviderKind = {
+  method: 'mobile_money',
+  facts: ecocashFacts,
+  open: {
+    base_url: baseUrl,
+    ecocash_mode: openText('^(live|sandbox)$', 'must be live or sandbox', 'Whether payments are in earnest'),
+  },
+  secret: { ecocash_api_key: secretText('Of the application') },
+  outgoing: { open: {}, secret: {} },
+  identity: ['base_url', 'ecocash_mode', 'ecocash_api_key'],
+  connect: (settings: EcocashSettings, surroundings) => new EcocashCarrier(settings, surroundings),
+}

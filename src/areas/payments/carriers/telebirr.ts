@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// telebirr, over its web checkout: the payer is sent to a page of the provider's. Every request is signed with a key of the
+// merchant's own. An order whose answer got lost has no page, so that nobody pays it.
+import { randomBytes } from 'node:crypto'
+import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+import { membersOf, textOf } from '../../../protocols/json.ts'
+import {
+  readTelebirrAnswer,
+  readTelebirrNotice,
+  readTelebirrState,
+  type TelebirrMoment,
+  telebirrOrderBody,
+  telebirrPageUrl,
+  telebirrPaths,
+  telebirrQueryBody,
+} from '../../../protocols/telebirr.ts'
+import {
+  baseUrl,
+  openText,
+  type ProviderKind,
+  privateKeyText,
+  type Surroundings,
+  secretText,
+} from '../providers/kind.ts'
+import type { Asked, Collection, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import { BearerClient } from './bearer.ts'
+import { noRefunds } from './no-refunds.ts'
+import { notTaken } from './not-taken.ts'
+import { telebirrFacts } from './telebirr-facts.ts'
+
+type TelebirrSettings = {
+  base_url: string
+  checkout_url: string
+  merchant_app_id: string
+  merchant_code: string
+  fabric_app_id: string
+  app_secret: string
+  private_key: string
+}
+
+const orderMs = 30_000
+const queryMs = 10_000
+/** A token is good for an hour; it is replaced well before. */
+const tokenForMs = 45 * 60_000
+
+class TelebirrCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
+  readonly provider = telebirrFacts.provider
+  readonly knownByAttempt = false
+  readonly repeatable = false
+  readonly outgoing = null
+  readonly thanks = { code: '0', msg: 'success' }
+  readonly refunds = noRefunds('gives payments back in its own merchant portal, not here')
+  readonly #settings: TelebirrSettings
+  readonly #clock: Clock
+  readonly #client: BearerClient
+
+  constructor(settings: TelebirrSettings, surroundings: Surroundings) {
+    this.#settings = settings
+    this.#clock = surroundings.clock
+    const { base_url, fabric_app_id, app_secret } = settings
+    this.#client = new BearerClient({
+      surroundings,
+      request: {
+        method: 'POST',
+        url: `${base_url}${telebirrPaths.token}`,
+        headers: { 'x-app-key': fabric_app_id },
+        body: { appSecret: app_secret },
+      },
+      readToken: (body) => textOf(membersOf(body).token).replace(/^Bearer /, '') || null,
+      tokenForMs,
+      isRefused: ({ status, body }) => readTelebirrAnswer(status, body).kind === 'token',
+    })
+  }
+
+  async collect({ shortId, micros, currency, reference, description, callbackUrl, returnUrl, trace }: Collection) {
+    const { private_key: key, checkout_url } = this.#settings
+    const order = {
+      ...this.#merchant,
+      orderId: shortId,
+      amount: formatMicros(micros),
+      currency,
+      title: description || reference,
+      notifyUrl: callbackUrl,
+      returnUrl,
+      minutes: Math.ceil(telebirrFacts.expirySeconds / 60),
+    }
+    const answer = await this.#post(telebirrPaths.order, () => telebirrOrderBody(order, this.#moment(), key), {
+      timeoutMs: orderMs,
+      trace,
+    })
+    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason } as const
+    if (answer.kind === 'unknown') return answer
+    const heard = readTelebirrAnswer(answer.status, answer.body)
+    if (heard.kind !== 'opened') return notTaken(heard, answer.status, {})
+    const page_url = telebirrPageUrl(checkout_url, this.#merchant, heard.prepayId, this.#moment(), key)
+    return { kind: 'action', providerId: shortId, details: { page_url } } as const
+  }
+
+  async query({ providerId, trace }: Taken): Promise<Verdict> {
+    const { private_key: key } = this.#settings
+    const body = () => telebirrQueryBody(this.#merchant, providerId, this.#moment(), key)
+    const answer = await this.#post(telebirrPaths.query, body, { timeoutMs: queryMs, trace })
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const heard = readTelebirrState(answer.status, answer.body)
+    switch (heard?.state) {
+      case undefined:
+        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+      case 'PAY_SUCCESS':
+        return { kind: 'paid', receipt: heard?.receipt ?? null, micros: microsOf(heard?.amount ?? '') }
+      case 'PAY_FAILED':
+        return { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'PAY_FAILED' }
+      case 'ORDER_CLOSED':
+        return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'ORDER_CLOSED' }
+      default:
+        return { kind: 'pending' }
+    }
+  }
+
+  /** That money came is believed when the provider says so too, asked by us; the address of a notice proves the rest. */
+  readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
+    const notice = readTelebirrNotice(body)
+    if (!notice || notice.orderId !== providerId) return null
+    const { isPaid, receipt, amount } = notice
+    if (!isPaid) return { providerId, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'Failure' } }
+    return { providerId, verdict: { kind: 'paid', receipt, micros: microsOf(amount) } }
+  }
+
+  stop(): Promise<void> {
+    return this.#client.close()
+  }
+
+  get #merchant() {
+    const { merchant_app_id: appId, merchant_code: shortCode } = this.#settings
+    return { appId, shortCode }
+  }
+
+  #moment(): TelebirrMoment {
+    return { nonce: randomBytes(16).toString('hex'), atSeconds: Math.floor(this.#clock.nowMs() / 1_000) }
+  }
+
+  async #post(
+    path: string,
+    signed: () => object,
+    request: Pick<ProviderRequest, 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
+    const { base_url, fabric_app_id } = this.#settings
+    const headers = { 'x-app-key': fabric_app_id }
+    try {
+      return await this.#client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), ...request })
+    } catch {
+      // Only the signature can fail: whatever happens to a request is an answer.
+      return { kind: 'unsent', reason: 'the private key cannot sign' }
+    }
+  }
+}
+
+function microsOf(amount: string): bigint | null {
+  const micros = parseAmount(amount, microDecimals)
+  return typeof micros === 'bigint' ? micros : null
+}
+
+export const telebirr: ProviderKind = {
+  method: 'mobile_money',
+  facts: telebirrFacts,
+  open: {
+    base_url: baseUrl,
+    checkout_url: openText(
+      '^https?://[^\\s?#]{1,290}$',
+      'must be a URL without a query',
+      'The page that payers are sent to',
+    ),
+    merchant_app_id: openText('^\\d{4,32}$', 'must have 4 to 32 digits', 'Of the merchant'),
+    merchant_code: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The short code of the merchant'),
+  },
+  secret: {
+    fabric_app_id: secretText('The key of the application'),
+    app_secret: secretText('Of the application'),
+    private_key: privateKeyText('Whose public half the provider was given'),
+  },
+  outgoing: { open: {}, secret: {} },
+  identity: ['base_url', 'merchant_app_id', 'merchant_code'],
+  connect: (settings: TelebirrSettings, surroundings) => new TelebirrCarrier(settings, surroundings),
+}

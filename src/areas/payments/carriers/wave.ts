@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wave, over its checkout: the payer is sent to an address of the provider's. A session is looked for by the attempt's id, so
+// that one whose answer got lost is found, and its payer sent on later. The provider calls one address for a whole business,
+// where nobody can tell which account is meant: it is asked instead.
+import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+import { readWaveAnswer, type WaveSession, wavePaths, waveSessionBody } from '../../../protocols/wave.ts'
+import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
+import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import { noRefunds } from './no-refunds.ts'
+import { notTaken } from './not-taken.ts'
+import { waveFacts } from './wave-facts.ts'
+
+type WaveSettings = { base_url: string; wave_api_key: string }
+
+const orderMs = 30_000
+const queryMs = 10_000
+
+/** What the provider's codes mean. Any other is its own trouble. */
+const reasons: Readonly<Record<string, FailureReason>> = {
+  'insufficient-funds': 'INSUFFICIENT_FUNDS',
+  'payer-mobile-mismatch': 'PAYER_NOT_FOUND',
+}
+
+class WaveCarrier implements MobileMoney {
+  readonly method = 'mobile_money'
+  readonly provider = waveFacts.provider
+  readonly knownByAttempt = true
+  readonly repeatable = false
+  readonly outgoing = null
+  readonly thanks = {}
+  readonly refunds = noRefunds('gives payments back in its own business portal, not here')
+  readonly #settings: WaveSettings
+  readonly #client: ProviderClient
+  readonly #patienceMs: number
+
+  constructor(settings: WaveSettings, { http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+    this.#settings = settings
+    this.#client = new ProviderClient(http)
+    this.#patienceMs = patienceMs
+  }
+
+  async collect({ attempt, micros, currency, phone, returnUrl, trace }: Collection): Promise<Verdict> {
+    const body = waveSessionBody({ amount: formatMicros(micros), currency, reference: attempt, returnUrl, phone })
+    const answer = await this.#ask('POST', wavePaths.sessions, { body, timeoutMs: orderMs, trace })
+    if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
+    if (answer.kind === 'unknown') return answer
+    const heard = readWaveAnswer(answer.status, answer.body)
+    if (heard.kind === 'session') return sentOn(attempt, heard.session)
+    // Nothing answers to an order that there is no such thing.
+    return notTaken(heard.kind === 'missing' ? { kind: 'refused', code: '404' } : heard, answer.status, {})
+  }
+
+  async query({ attempt, kept, trace }: Taken): Promise<Verdict> {
+    const { session: id } = kept
+    const path = id === undefined ? `${wavePaths.search}?client_reference=${attempt}` : `${wavePaths.sessions}/${id}`
+    const answer = await this.#ask('GET', path, { timeoutMs: queryMs, trace })
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const heard = readWaveAnswer(answer.status, answer.body)
+    if (heard.kind === 'missing') return heard
+    if (heard.kind !== 'session') return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    const { session } = heard
+    if (session.state === 'open') return id === undefined ? sentOn(attempt, session) : { kind: 'pending' }
+    return endOf(session)
+  }
+
+  readCallback(): null {
+    return null
+  }
+
+  stop(): Promise<void> {
+    return this.#client.close()
+  }
+
+  #ask(
+    method: 'GET' | 'POST',
+    path: string,
+    request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
+  ): Promise<ProviderAnswer> {
+    const { base_url, wave_api_key } = this.#settings
+    return this.#client.ask({
+      method,
+      url: `${base_url}${path}`,
+      headers: { authorization: `Bearer ${wave_api_key}` },
+      ...request,
+      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
+    })
+  }
+}
+
+function sentOn(attempt: string, { id, launchUrl }: WaveSession): Verdict {
+  return { kind: 'action', providerId: attempt, details: { page_url: launchUrl }, keeps: { session: id } }
+}
+
+function endOf({ isPaid, amount, receipt, errorCode }: WaveSession): Verdict {
+  if (isPaid) {
+    const micros = parseAmount(amount, microDecimals)
+    return { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null }
+  }
+  if (errorCode === null) return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'expired' }
+  return { kind: 'refused', reason: reasons[errorCode] ?? 'PROVIDER_ERROR', code: errorCode }
+}
+
+export const wave: ProviderKind = {
+  method: 'mobile_money',
+  facts: waveFacts,
+  open: { base_url: baseUrl },
+  secret: { wave_api_key: secretText('Of the business wallet, with access to the Checkout API') },
+  outgoing: { open: {}, secret: {} },
+  identity: ['base_url', 'wave_api_key'],
+  connect: (settings: WaveSettings, surroundings) => new WaveCarrier(settings, surroundings),
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways to handsets over SMPP that this node has open: its own network of the sandbox, and those gateways of operators whose
+// lease it holds. A screen that another node stored is shown by the node that has the gateway, which hears of it by a signal.
+import { firstUuidAt } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Lease } from '../../../platform/nodes/leases.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { type Environment, tenantOf } from '../../../platform/tenant.ts'
+import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
+import { ussdNetwork } from '../sandbox/network.ts'
+import type { Session } from '../session.ts'
+import { sessionOf } from '../store.ts'
+import { waitingOf } from '../waiting.ts'
+import {
+  type GatewayRow,
+  gatewayName,
+  gatewayTowards,
+  leftBehind,
+  lineSettings,
+  listGateways,
+  noteGateway,
+  profileOf,
+} from './gateway-store.ts'
+import { Line } from './line.ts'
+
+/** Said to all nodes when a session was taken on by one that has not its dialog. */
+export const ussdTopic = 'ussd'
+/** Said to all nodes when an operator changed a gateway. */
+export const gatewayTopic = 'ussd-gateways'
+
+const lookMs = 1_000
+/** A node that died is replaced after this long and one look. */
+const leaseSeconds = 3
+/** No session waits for its application longer. */
+const longestMs = 600_000
+
+/** What is done with what gateways bring. */
+interface Ears {
+  /** Gives the command_status. */
+  take(gateway: string, message: UssdMessage): Promise<number>
+  /** Shows a session's screen, and ends one that cannot be reached. */
+  show(session: Session): Promise<void>
+  /** Goes on with a session whose node was lost while its application thought. */
+  resume(session: Session): void
+}
+
+export const gatewaysOf = onePerApp((app) => new Gateways(app))
+
+class Gateways {
+  readonly #app: App
+  readonly #lines = new Map<string, Line>()
+  /** Gateways of operators that are this node's: name -> what they were opened with. */
+  readonly #held = new Map<string, { lease: Lease; row: GatewayRow }>()
+  #ears: Ears | null = null
+  #timer: NodeJS.Timeout | null = null
+  #looking: Promise<void> | null = null
+  #isStopped = false
+
+  constructor(app: App) {
+    this.#app = app
+  }
+
+  /** Where the dialogs of this node's own network are. */
+  get sandboxName(): string {
+    return `sandbox-${this.#app.nodeId}`
+  }
+
+  has(gateway: string): boolean {
+    return this.#lines.has(gateway)
+  }
+
+  async start(ears: Ears): Promise<() => Promise<void>> {
+    this.#ears = ears
+    this.#app.signals.on(ussdTopic, (text) => void this.#heard(text))
+    this.#app.signals.on(gatewayTopic, () => void this.#look())
+    await this.#openSandbox(ears)
+    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) {
+      await this.#look()
+      this.#timer = setInterval(() => void this.#look(), lookMs)
+    }
+    return () => this.#stop()
+  }
+
+  /** Where a push to a number begins; null: nothing that takes pushed screens is connected. */
+  async towards(environment: Environment, phone: string): Promise<{ name: string; profile: UssdProfile } | null> {
+    if (environment === 'test') {
+      const isUp = this.#lines.get(this.sandboxName)?.isUp ?? false
+      return isUp ? { name: this.sandboxName, profile: standardProfile } : null
+    }
+    const row = await maybe(this.#app.db.query(gatewayTowards, { phone }))
+    return row && { name: gatewayName(row.name), profile: profileOf(row.profile) }
+  }
+
+  /** False: the network did not take it, or this node has not its gateway. */
+  async show(session: Session): Promise<boolean> {
+    return (await this.#lines.get(session.gateway)?.show(session)) ?? false
+  }
+
+  async release(session: Session): Promise<boolean> {
+    return (await this.#lines.get(session.gateway)?.release(session)) ?? false
+  }
+
+  async #openSandbox(ears: Ears): Promise<void> {
+    const network = ussdNetwork.of(this.#app)
+    if (!network) return
+    const { host, port, systemId, password } = network
+    const line = new Line(
+      this.#app.log,
+      {
+        ...{ name: this.sandboxName, host, port, tls: null, systemId, password, systemType: '', isPaired: false },
+        ...{ window: 500, responseTimeoutMs: 10_000, enquireLinkMs: 30_000, profile: standardProfile },
+      },
+      { take: ears.take },
+    )
+    this.#lines.set(this.sandboxName, line)
+    await line.open()
+  }
+
+  /** One look at a time; whoever asks meanwhile waits for it. */
+  #look(): Promise<void> {
+    if (this.#isStopped) return Promise.resolve()
+    this.#looking ??= this.#reconcile()
+      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
+      .finally(() => {
+        this.#looking = null
+      })
+    return this.#looking
+  }
+
+  async #reconcile(): Promise<void> {
+    const rows = (await this.#app.db.query(listGateways, {})).filter(({ enabled }) => enabled)
+    for (const [name, { row }] of this.#held) {
+      const now = rows.find((one) => one.name === name)
+      if (now?.updated_at.getTime() !== row.updated_at.getTime()) await this.#giveUp(name)
+    }
+    const wanted = rows.filter(({ name }) => !this.#held.has(name))
+    if (wanted.length === 0) return
+    const owners = await this.#app.leases.owners(wanted.map(({ name }) => leaseOf(name)))
+    for (const row of wanted) if (!owners.has(leaseOf(row.name))) await this.#take(row)
+  }
+
+  async #take(row: GatewayRow): Promise<void> {
+    const lease = this.#isStopped ? null : await this.#app.leases.tryAcquire(leaseOf(row.name), leaseSeconds)
+    const ears = this.#ears
+    if (!lease || !ears) return
+    this.#held.set(row.name, { lease, row })
+    lease.signal.addEventListener('abort', () => {
+      if (this.#held.get(row.name)?.lease === lease) void this.#giveUp(row.name)
+    })
+    const line = new Line(this.#app.log, lineSettings(this.#app, row), {
+      take: ears.take,
+      changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
+    })
+    this.#lines.set(gatewayName(row.name), line)
+    // Not waited for: one gateway that does not answer must not keep the others from being opened.
+    void line.open().then(() => this.#resume(row.name))
+  }
+
+  async #giveUp(name: string): Promise<void> {
+    const held = this.#held.get(name)
+    const line = this.#lines.get(gatewayName(name))
+    this.#held.delete(name)
+    this.#lines.delete(gatewayName(name))
+    await line?.close()
+    await held?.lease.release()
+  }
+
+  /** What another node left in the middle: the application is asked again, under the same session and step. */
+  async #resume(name: string): Promise<void> {
+    const gateway = gatewayName(name)
+    try {
+      const since = firstUuidAt(Math.max(0, this.#app.clock.nowMs() - longestMs))
+      for (const row of await this.#app.db.query(leftBehind, { gateway, since })) {
+        const session = await sessionOf(this.#app, tenantOf(row), row.id)
+        if (session && session.gateway === gateway) this.#ears?.resume(session)
+      }
+    } catch (error) {
+      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+    }
+  }
+
+  async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
+    await this.#app.db
+      .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
+      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+  }
+
+  async #stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer) clearInterval(this.#timer)
+    await this.#looking
+    for (const name of [...this.#held.keys()]) await this.#giveUp(name)
+    for (const line of this.#lines.values()) await line.close()
+  }
+
+  async #heard(text: string): Promise<void> {
+    const [verb, gateway = '', bucket = '', account = '', environment, id = ''] = text.split(' ')
+    if (waitingOf(this.#app).wake(id) || !this.has(gateway)) return
+    const whose = { bucket: Number(bucket), account_id: account, environment: environmentOf(environment) }
+    try {
+      const session = await sessionOf(this.#app, tenantOf(whose), id)
+      if (!session) return
+      if (verb === 'release') await this.release(session)
+      else await this.#ears?.show(session)
+    } catch (error) {
+      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+    }
+  }
+}
+
+function leaseOf(name: string): string {
+  return `ussd.gateway:${name}`
+}
+
+/** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */
+export async function showMoved(app: App, session: Session): Promise<void> {
+  if (waitingOf(app).wake(session.id)) return
+  await there(app, session, 'show')
+}
+
+/** Ends the dialog of a session without a word, wherever it is. */
+export async function releaseMoved(app: App, session: Session): Promise<void> {
+  await there(app, session, 'release')
+}
+
+async function there(app: App, session: Session, verb: 'show' | 'release'): Promise<void> {
+  const gateways = gatewaysOf(app)
+  if (gateways.has(session.gateway)) return void (await gateways[verb](session))
+  const { gateway, bucket, account_id, environment, id } = session
+  await app.signals.send(app.db, ussdTopic, [verb, gateway, bucket, account_id, environment, id].join(' '))
+}
+
+function environmentOf(text: string | undefined): Environment {
+  return text === 'live' ? 'live' : 'test'
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gateways of networks as operators manage them: entered, changed and given up without a restart. The password is written and
+// never shown.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
+import { gatewayTopic } from './gateways.ts'
+
+const Name = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,39}$',
+  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+})
+const seconds = (most: number) => Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}` })
+
+const needed = {
+  host: Type.String({ maxLength: 253, pattern: '^[A-Za-z0-9_.:-]+$', rule: 'must be a host name or address' }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
+  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
+  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
+}
+
+const shownFields = {
+  tls: Type.Boolean({ description: 'Whether the gateway speaks TLS, with a certificate of a public authority' }),
+  system_type: Type.String({ maxLength: 12, rule: 'must have at most 12 characters' }),
+  bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
+  window: Type.Integer({ minimum: 1, maximum: 1_000, rule: 'must be 1 to 1000' }),
+  response_timeout_seconds: seconds(60),
+  enquire_link_seconds: seconds(3_600),
+  prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
+    maxItems: 100,
+    rule: 'must list at most 100 beginnings of numbers such as +25470',
+    description: 'Where pushed screens go over it; none: everywhere',
+  }),
+  profile: Profile,
+  enabled: Type.Boolean(),
+}
+
+const GatewayCreate = Type.Object(
+  { name: Name, ...needed, ...Type.Partial(Type.Object(shownFields)).properties },
+  { title: 'UssdSmppGatewayCreate' },
+)
+const GatewayChange = Type.Partial(Type.Object({ ...needed, ...shownFields }), { title: 'UssdSmppGatewayChange' })
+
+const { password: _, ...shownNeeded } = needed
+const GatewayRecord = Type.Object(
+  {
+    name: Type.String(),
+    ...shownNeeded,
+    ...shownFields,
+    node: Nullable(Type.String({ description: 'Which node has it open' })),
+    is_up: Type.Boolean({ description: 'Whether screens can go over it, as that node last said' }),
+    last_error: Nullable(Type.String()),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'UssdSmppGateway' },
+)
+
+const maxGateways = 100
+
+interface Put {
+  name: string
+  host: string
+  port: number
+  tls: boolean
+  systemId: string
+  systemType: string
+  sealed: Buffer
+  bindMode: string
+  windowSize: number
+  responseTimeoutSeconds: number
+  enquireLinkSeconds: number
+  prefixes: readonly string[]
+  profile: string
+  enabled: boolean
+  createdAt: Date
+  updatedAt: Date
+}
+
+const put = statement.home<{ [K in keyof Put]: Put[K] }, GatewayRow>(
+  'ussd.put_smpp_gateway',
+  `insert into ussd.smpp_gateways as g (name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size,
+     response_timeout_seconds, enquire_link_seconds, prefixes, profile, enabled, created_at, updated_at)
+   values ($name, $host, $port, $tls, $systemId, $systemType, $sealed, $bindMode, $windowSize, $responseTimeoutSeconds,
+     $enquireLinkSeconds, $prefixes::text[], $profile::jsonb, $enabled, $createdAt, $updatedAt)
+   on conflict (name) do update
+     set host = excluded.host, port = excluded.port, tls = excluded.tls, system_id = excluded.system_id,
+         system_type = excluded.system_type, sealed = excluded.sealed, bind_mode = excluded.bind_mode,
+         window_size = excluded.window_size, response_timeout_seconds = excluded.response_timeout_seconds,
+         enquire_link_seconds = excluded.enquire_link_seconds, prefixes = excluded.prefixes, profile = excluded.profile,
+         enabled = excluded.enabled, is_up = g.is_up and excluded.enabled, updated_at = excluded.updated_at
+   returning ${gatewayColumns}`,
+)
+
+const lock = statement.home<{ name: string }, GatewayRow>(
+  'ussd.lock_smpp_gateway',
+  `select ${gatewayColumns} from ussd.smpp_gateways where name = $name for update`,
+)
+
+const remove = statement.home<{ name: string }, { name: string }>(
+  'ussd.delete_smpp_gateway',
+  'delete from ussd.smpp_gateways where name = $name returning name',
+)
+
+async function shown(app: App, row: GatewayRow): Promise<Static<typeof GatewayRecord>> {
+  const { sealed: _, window_size: window, profile, ...rest } = row
+  const lease = `ussd.gateway:${row.name}`
+  const owner = (await app.leases.owners([lease])).get(lease)
+  const { serviceType, opTag, sessionTag, dialogBytes, ops } = profileOf(profile)
+  return {
+    ...rest,
+    window,
+    profile: { service_type: serviceType, op_tag: opTag, session_tag: sessionTag, dialog_bytes: dialogBytes, ops },
+    node: owner === undefined ? null : idOf('node', owner),
+  }
+}
+
+type Change = Static<typeof GatewayChange>
+
+/** Operations must differ, since nothing else tells them apart; so must tags. */
+function checkProfile(given: unknown): void {
+  const { ops, opTag, sessionTag } = profileOf(given)
+  if (new Set(Object.values(ops)).size < Object.keys(ops).length)
+    throw invalid('profile.ops', 'must give each operation an octet of its own')
+  if (opTag === sessionTag) throw invalid('profile.session_tag', 'must differ from op_tag')
+}
+
+function rowOf(app: App, name: string, before: GatewayRow | null, change: Change, now: Date): Put {
+  const { password, profile } = change
+  const sealed = password === undefined ? before?.sealed : app.secrets.sealForInstallation(sealPlace(name), password)
+  const [host, port, systemId] = [
+    change.host ?? before?.host,
+    change.port ?? before?.port,
+    change.system_id ?? before?.system_id,
+  ]
+  if (host === undefined || port === undefined || systemId === undefined || !sealed)
+    throw new Error('a gateway was made without its place')
+  return {
+    ...{ name, host, port, systemId, sealed },
+    tls: change.tls ?? before?.tls ?? false,
+    systemType: change.system_type ?? before?.system_type ?? '',
+    bindMode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
+    windowSize: change.window ?? before?.window_size ?? 100,
+    responseTimeoutSeconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
+    enquireLinkSeconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
+    prefixes: change.prefixes ?? before?.prefixes ?? [],
+    profile: JSON.stringify(profile ?? before?.profile ?? {}),
+    enabled: change.enabled ?? before?.enabled ?? true,
+    createdAt: before?.created_at ?? now,
+    updatedAt: now,
+  }
+}
+
+async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
+  checkProfile(change.profile ?? before?.profile)
+  const row = await one(tx.query(put, { ...rowOf(app, name, before, change, now) }))
+  await app.signals.send(tx, gatewayTopic, name)
+  return row
+}
+
+const create = writeAcross({
+  method: 'POST',
+  path: '/v1/operator/ussd/smpp-gateways',
+  operation: 'operator.createUssdSmppGateway',
+  summary: 'Connect a network that speaks USSD over SMPP',
+  scope: 'operator',
+  body: GatewayCreate,
+  reply: { status: 201, schema: GatewayRecord, location: ({ name }) => `/v1/operator/ussd/smpp-gateways/${name}` },
+  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  examples: [
+    {
+      name: 'One network',
+      body: { name: 'network-a', host: 'ussd.example', port: 2775, system_id: 'pamoja', password: 'secret' },
+    },
+  ],
+  handle: async (app, tx, { body }, caller) => {
+    const { name, ...change } = body
+    const rows = await tx.query(listGateways, {})
+    if (rows.some((row) => row.name === name)) throw new AppError('CONFLICT', `there is a gateway ${name} already`)
+    if (rows.length >= maxGateways)
+      throw new AppError('CONFLICT', `there are ${maxGateways} gateways already: delete one first`)
+    const row = await stored(app, tx, name, null, change, new Date(caller.receivedMs))
+    const { host, port } = row
+    await record(tx, caller, 'ussd.create_smpp_gateway', name, { after: { host, port } })
+    return shown(app, row)
+  },
+})
+
+const change = writeAcross({
+  method: 'PATCH',
+  path: '/v1/operator/ussd/smpp-gateways/:id',
+  operation: 'operator.changeUssdSmppGateway',
+  summary: 'Change a gateway; it is opened anew',
+  scope: 'operator',
+  params: IdParam,
+  body: GatewayChange,
+  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  reply: { status: 200, schema: GatewayRecord },
+  errors: ['VALIDATION_ERROR', 'NOT_FOUND'],
+  examples: [{ name: 'Out of use', body: { enabled: false } }],
+  handle: async (app, tx, { params, body }, caller) => {
+    const before = await maybe(tx.query(lock, { name: params.id }))
+    if (!before) throw noSuchGateway()
+    const row = await stored(app, tx, params.id, before, body, new Date(caller.receivedMs))
+    await record(tx, caller, 'ussd.change_smpp_gateway', params.id, { after: { enabled: row.enabled } })
+    return shown(app, row)
+  },
+})
+
+const all = list({
+  path: '/v1/operator/ussd/smpp-gateways',
+  operation: 'operator.listUssdSmppGateways',
+  summary: 'List the connected networks, and how they are doing',
+  scope: 'operator',
+  query: Type.Object(wholeListQuery),
+  row: GatewayRecord,
+  examples: [{ name: 'All' }],
+  handle: async (app, { query }) => {
+    const rows = await app.db.query(listGateways, {})
+    return pageOfWhole(query, await Promise.all(rows.map((row) => shown(app, row))), ({ name }) => name)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/operator/ussd/smpp-gateways/:id',
+  operation: 'operator.getUssdSmppGateway',
+  summary: 'Read a connected network, and how it is doing',
+  scope: 'operator',
+  params: IdParam,
+  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  reply: { status: 200, schema: GatewayRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(listGateways, {})).find(({ name }) => name === params.id)
+    if (!row) throw noSuchGateway()
+    return shown(app, row)
+  },
+})
+
+const erase = writeAcross({
+  method: 'DELETE',
+  path: '/v1/operator/ussd/smpp-gateways/:id',
+  operation: 'operator.deleteUssdSmppGateway',
+  summary: 'Disconnect a network',
+  scope: 'operator',
+  params: IdParam,
+  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    if ((await tx.query(remove, { name: params.id })).length === 0) throw noSuchGateway()
+    await app.signals.send(tx, gatewayTopic, params.id)
+    await record(tx, caller, 'ussd.delete_smpp_gateway', params.id)
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+function noSuchGateway(): AppError {
+  return new AppError('NOT_FOUND', 'there is no gateway of this name')
+}
+
+export const smppGatewayRoutes: readonly Route[] = [create, change, all, get, erase]

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two nodes and a USSD gateway, which one of them has open. When that node is killed in the middle of a session the other goes
+// on: the subscriber sees the next screen, and the account pays once.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { uuidOf } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
+import { eventually } from '../eventually.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { application } from '../ussd.ts'
+import { type Installation, startInstallation } from './harness.ts'
+
+// What live keys call must be public: here the machine itself counts as that.
+const environment = { PAMOJA_RATE_LIMITS: 'off', PAMOJA_WEBHOOKS_ALLOW_CIDRS: '127.0.0.0/8,::1/128' }
+const shortcode = '*384#'
+const price = 0.5
+let network: UssdNetworkSimulator
+let installation: Installation
+let receiver: Receiver
+/** While it is true the application says nothing. */
+let isSilent = false
+
+before(async () => {
+  network = await UssdNetworkSimulator.start({ host: '127.0.0.1', systemId: 'network', password: 'secret' })
+  receiver = await startReceiver()
+  application(receiver, {
+    '/menu': ({ text }) => (isSilent ? null : text === '1*2' ? 'END Asante' : `CON Screen after ${text || 'the dial'}`),
+  })
+  installation = await startInstallation({ nodes: 2, database: 'shared', environment })
+  const made = await installation.operator().post('/v1/operator/ussd/smpp-gateways', {
+    ...{ name: 'network', host: '127.0.0.1', port: network.port, system_id: 'network', password: 'secret' },
+  })
+  assert.equal(made.status, 201, made.text)
+  await eventually(async () => (await gateway()).is_up, 'the gateway to be open')
+})
+after(async () => {
+  await installation.stop()
+  await network.stop()
+  await receiver.stop()
+})
+
+async function gateway() {
+  const [node = 0] = installation.runningNodes()
+  return (await installation.operator(node).get('/v1/operator/ussd/smpp-gateways/network')).body
+}
+
+async function killOwner(): Promise<number> {
+  const { node } = await gateway()
+  const owner = installation.runningNodes().find((index) => installation.nodeId(index) === uuidOf('node', node))
+  assert.ok(owner !== undefined, `${node} is no node`)
+  await installation.killNode(owner)
+  return owner
+}
+
+async function screen(phone: string) {
+  return eventually(async () => network.screen(phone, 1_000), 'a screen', 30_000)
+}
+
+test('a session goes on at the other node, between two screens and while the application thinks', async (t) => {
+  const account = await installation.account()
+  const credit = { amount: 10, currency: 'KES', environment: 'live', reference: 'live' }
+  const credited = await installation.operator().post(`/v1/operator/accounts/${account.id}/credit`, credit)
+  assert.equal(credited.status, 200, credited.text)
+  const { body: key } = await installation
+    .client(0, account.key)
+    .post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = (node: number) => installation.client(node, key.key)
+  const assigned = { account_id: account.id, shortcode }
+  assert.equal((await installation.operator().post('/v1/operator/ussd/shortcodes', assigned)).status, 200)
+  const app = { shortcode, mode: 'text', url: receiver.url('/menu'), network_limit: 60, timeout: 180 }
+  const made = await live(0).post('/v1/ussd/shortcodes', app)
+  assert.equal(made.status, 201, made.text)
+  const [resting, thinking] = ['+254711300001', '+254711300002']
+  for (const phone of [resting, thinking]) {
+    assert.equal((await network.dial(phone, shortcode)).status, 0)
+    assert.equal((await screen(phone))?.text, 'Screen after the dial')
+  }
+  isSilent = true
+  assert.equal(await network.input(thinking, '1'), 0)
+  const dead = await killOwner()
+  const killedMs = performance.now()
+  isSilent = false
+  assert.equal((await screen(thinking))?.text, 'Screen after 1')
+  t.diagnostic(`the next screen came ${Math.round(performance.now() - killedMs)} ms after the node was killed`)
+  assert.equal(await network.input(resting, '1'), 0)
+  assert.equal((await screen(resting))?.text, 'Screen after 1')
+  for (const phone of [resting, thinking]) {
+    assert.equal(await network.input(phone, '2'), 0)
+    assert.deepEqual(await screen(phone), { text: 'Asante', isOpen: false })
+  }
+  const [left = 0] = installation.runningNodes()
+  const { body } = await eventually(async () => {
+    const answer = await live(left).get('/v1/ussd/sessions?status=completed')
+    return answer.body.data.length === 2 && answer
+  }, 'both to be completed')
+  for (const session of body.data) assert.deepEqual([session.reason, session.cost], ['completed', price])
+  const { ok, problems } = await verifyLedger(installation.db)
+  assert.ok(ok, problems.join())
+  await installation.startNode(dead)
+})

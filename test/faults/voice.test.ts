@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two nodes on one database, and calls that one of them has: the other commands them; and when their node is killed, it ends them
+// as failed, charged for what was spoken.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { eventually } from '../eventually.ts'
+import { type Installation, startInstallation } from './harness.ts'
+
+let installation: Installation
+before(async () => {
+  installation = await startInstallation({
+    nodes: 2,
+    database: 'shared',
+    environment: { PAMOJA_VOICE_LATENESS_MS: '60000' },
+  })
+})
+after(() => installation.stop())
+
+const wanted = { from: '+254700000000', to: '+254711000020', actions: [{ action: 'wait', timeout: 7_000 }] }
+
+async function answeredCall(node: number, key: string): Promise<string> {
+  const client = installation.client(node, key)
+  const { status, body } = await client.post('/v1/voice/calls', wanted)
+  assert.equal(status, 201, JSON.stringify(body))
+  await eventually(async () => (await client.get(`/v1/voice/${body.call_id}`)).body.status === 'answered', 'the answer')
+  return body.call_id
+}
+
+test('a call is ended from the node that does not have it', async () => {
+  const { key } = await installation.account()
+  const id = await answeredCall(0, key)
+  const { status, body } = await installation.client(1, key).post(`/v1/voice/${id}/hangup`, {})
+  assert.deepEqual([status, body.status, body.hangup_by], [200, 'completed', 'api'])
+})
+
+test('a node is killed in a call: the call ends as failed, and is charged for what was spoken', async () => {
+  const account = await installation.account()
+  const before = await installation.balance(account)
+  const id = await answeredCall(1, account.key)
+  const other = installation.client(0, account.key)
+  // More than the first minute, which another node would have to learn of.
+  await other.post('/v1/sandbox/clock', { advance_seconds: 200 })
+  await eventually(async () => (await other.get('/v1/wallet/balance')).body.held >= 24, 'the hold to be extended')
+  await installation.killNode(1)
+  const over = await eventually(
+    async () => {
+      const { body } = await other.get(`/v1/voice/${id}`)
+      return body.ended_at ? body : null
+    },
+    'the call to be ended by the other node',
+    60_000,
+  )
+  assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['failed', 'network_error', 'system'])
+  // The end is the last sign of life of its node, which says so every five seconds.
+  assert.ok(over.duration >= 190 && over.duration < 260, `it lasted ${over.duration} s`)
+  assert.equal(over.cost, over.duration / 10)
+  assert.equal(await installation.balance(account), before - over.cost)
+  await installation.startNode(1)
+})

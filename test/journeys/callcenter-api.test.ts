@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// The call centre's requests: what each takes, what it refuses and with which code, and who may ask.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { agentIs, assign, done, later, login, numberOf, queueOf } from '../callcentre.ts'
+import { openStream } from '../stream.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+})
+after(() => world?.stop())
+
+const open = () => world.account({ balance: 100 })
+const nobody = 'que_01jb2c3d4e5f6g7h8j9kamnpqr'
+
+type Refusal = readonly [path: string, body: object, status: number, code: string]
+
+async function refused(ada: Account, table: readonly Refusal[]): Promise<void> {
+  for (const [path, body, status, code] of table) {
+    const reply = await ada.client.post(path, body)
+    assert.deepEqual(
+      [reply.status, reply.body.error?.code],
+      [status, code],
+      `${path} ${JSON.stringify(body).slice(0, 200)} ${reply.text}`,
+    )
+  }
+}
+
+test('queues have defaults, are changed in parts, and refuse what breaks their limits', async () => {
+  const ada = await open()
+  const queue = await done(ada, '/v1/voice/queue', { name: 'Support' }, 201)
+  assert.deepEqual(
+    [
+      queue.strategy,
+      queue.max_wait_seconds,
+      queue.max_size,
+      queue.offer_timeout,
+      queue.wrap_up_seconds,
+      queue.sla,
+      queue.status,
+      queue.priority,
+    ],
+    ['longest_idle', 600, 200, 20, 30, { target_percent: 80, threshold_seconds: 20 }, 'open', 5],
+  )
+  const path = `/v1/voice/queue/${queue.queue_id}`
+  const changed = await ada.client.patch(path, {
+    agents: ['a', 'b'],
+    status: 'paused',
+    skills_required: [{ name: 'x', min_level: 2 }],
+  })
+  assert.deepEqual(
+    [changed.status, changed.body.agents, changed.body.status, changed.body.name],
+    [200, ['a', 'b'], 'paused', 'Support'],
+  )
+  assert.deepEqual((await ada.client.patch(path, { agents: ['c'] })).body.agents, ['c'], 'lists are replaced whole')
+  const good = { name: 'Other' }
+  await refused(ada, [
+    ['/v1/voice/queue', { name: 'Support' }, 409, 'DUPLICATE_REFERENCE'],
+    ['/v1/voice/queue', { name: '' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { name: 'a'.repeat(65) }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, strategy: 'loudest' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, max_wait_seconds: 7_201 }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, max_size: 0 }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, max_size: 10_001 }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, priority: 11 }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, language: 'es-ES' }, 422, 'UNSUPPORTED_LANGUAGE'],
+    ['/v1/voice/queue', { ...good, music_url: 'http://example.com/x' }, 400, 'INVALID_URL'],
+    ['/v1/voice/queue', { ...good, business_hours_id: 'bh_x' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, callback: { enabled: true } }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/queue', { ...good, overflow: { on: ['rain'], action: { type: 'hangup' } } }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/queue',
+      { ...good, overflow: { on: ['full'], action: { type: 'queue', id: nobody } } },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    ['/v1/voice/queue', { ...good, overflow: { on: ['full'], action: { type: 'phone' } } }, 422, 'VALIDATION_ERROR'],
+  ])
+  const other = await queueOf(ada, { name: 'Other' })
+  assert.equal((await ada.client.patch(`/v1/voice/queue/${other}`, { name: 'Support' })).status, 409)
+  const { body: all } = await ada.client.get('/v1/voice/queue?limit=1')
+  assert.deepEqual([all.data.length, all.has_more, all.data[0].live.waiting], [1, true, 0])
+  assert.equal((await ada.client.get(`/v1/voice/queue/${nobody}`)).status, 404)
+})
+
+test('agents log in and out, say what they do, and their token speaks for nobody else', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  const first = await login(ada, 'amina', 1, { queues: [queue], skills: [{ name: 'billing', level: 5 }] })
+  assert.deepEqual([first.status, first.queues, first.desk.ice_servers], ['available', [queue], []])
+  const second = await login(ada, 'amina', 1, { status: 'training' })
+  assert.notEqual(second.session_id, first.session_id)
+  assert.deepEqual(
+    [second.status, second.skills],
+    ['training', [{ name: 'billing', level: 5 }]],
+    'what is not said stays',
+  )
+  const { body: log } = await ada.client.get('/v1/events?event=agent.logged_out')
+  assert.equal(log.data[0].payload.reason, 'replaced')
+  const agent = world.stranger.as(second.token)
+  const status = await agent.post('/v1/voice/agent/status', { agent_id: 'amina', status: 'break', reason: 'lunch' })
+  assert.deepEqual(
+    [status.body.status, status.body.previous_status, status.body.reason, status.body.next_status],
+    ['break', 'training', 'lunch', null],
+  )
+  await login(ada, 'baraka', 2)
+  const mine = await agent.post('/v1/voice/agent/status', { agent_id: 'baraka', status: 'break' })
+  assert.deepEqual([mine.status, mine.body.error.code], [403, 'FORBIDDEN'])
+  assert.equal((await agent.get('/v1/voice/agent/baraka/context')).status, 403)
+  assert.equal((await agent.get('/v1/voice/agent/amina/context')).body.call, null)
+  assert.equal((await agent.get('/v1/voice/queue')).status, 200)
+  for (const [method, path] of [
+    ['POST', '/v1/voice/queue'],
+    ['PATCH', '/v1/voice/agent/amina'],
+    ['POST', '/v1/voice/monitor'],
+  ] as const)
+    assert.equal((await agent.request(method, path, { body: {} })).status, 403, path)
+  assert.equal((await agent.get('/v1/wallet/balance')).status, 403)
+  const until = new Date(world.app.clock.nowMs() + 120_000).toISOString()
+  await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'meeting', until })
+  await later(ada, 121)
+  await agentIs(ada, 'amina', 'available')
+  const changed = await ada.client.patch('/v1/voice/agent/amina', { skills: [], name: 'Amina' })
+  assert.deepEqual([changed.body.skills, changed.body.name, changed.body.queues], [[], 'Amina', [queue]])
+  const out = await done(ada, '/v1/voice/agent/logout', { agent_id: 'amina' })
+  assert.deepEqual([out.status, out.session_seconds >= 121], ['offline', true])
+  await refused(ada, [
+    ['/v1/voice/agent/status', { agent_id: 'amina', status: 'break' }, 409, 'AGENT_NOT_LOGGED_IN'],
+    ['/v1/voice/agent/logout', { agent_id: 'amina' }, 409, 'AGENT_NOT_LOGGED_IN'],
+    ['/v1/voice/agent/logout', { agent_id: 'nobody' }, 404, 'NOT_FOUND'],
+    ['/v1/voice/agent/status', { agent_id: 'baraka', status: 'on_call' }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/agent/status',
+      { agent_id: 'baraka', status: 'break', reason: 'a'.repeat(65) },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/agent/status',
+      { agent_id: 'baraka', status: 'break', until: '2020-01-01T00:00:00Z' },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    ['/v1/voice/agent/login', { agent_id: 'a b' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/agent/login', { agent_id: 'a'.repeat(65) }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/agent/login', { agent_id: 'x', queues: [nobody] }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/agent/login', { agent_id: 'x', skills: [{ name: 'a', level: 6 }] }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/agent/login', { agent_id: 'x', endpoint: { type: 'phone' } }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/agent/login', { agent_id: 'x', endpoint: { type: 'phone', number: '0711' } }, 422, 'INVALID_PHONE'],
+    ['/v1/voice/agent/login', { agent_id: 'x', languages: ['es-ES'] }, 422, 'UNSUPPORTED_LANGUAGE'],
+  ])
+  assert.equal(
+    (await ada.client.get('/v1/voice/agent/x/context')).status,
+    404,
+    'nothing was stored for what was refused',
+  )
+})
+
+test('numbers are assigned to one thing that is there, and detached again', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  const path = `/v1/voice/numbers/${encodeURIComponent(numberOf(ada))}/assign`
+  const assigned = await done(ada, path, { queue_id: queue })
+  assert.deepEqual(
+    [assigned.assigned_to, assigned.country, assigned.capabilities],
+    [{ type: 'queue', id: queue }, 'KE', ['voice', 'sms']],
+  )
+  assert.deepEqual((await done(ada, path, { routing: true })).assigned_to, { type: 'routing' })
+  assert.deepEqual((await done(ada, path, { agent_id: 'amina' })).assigned_to, { type: 'agent', id: 'amina' })
+  assert.equal((await done(ada, path, { queue_id: null })).assigned_to, null)
+  await refused(ada, [
+    [path, {}, 422, 'VALIDATION_ERROR'],
+    [path, { queue_id: queue, routing: true }, 422, 'VALIDATION_ERROR'],
+    [path, { queue_id: nobody }, 422, 'VALIDATION_ERROR'],
+    [path, { ivr_id: 'ivr_x' }, 422, 'VALIDATION_ERROR'],
+    [path, { agent_id: 'a b' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/numbers/nonsense/assign', { routing: true }, 404, 'NOT_FOUND'],
+  ])
+  const eve = await open()
+  const theirs = await eve.client.post(path, { routing: true })
+  assert.deepEqual([theirs.status, theirs.body.error.code], [403, 'NUMBER_NOT_OWNED'])
+})
+
+test('rules and business hours are kept, changed and refused', async () => {
+  const ada = await open()
+  const hours = { name: 'Office', timezone: 'Africa/Nairobi', weekly: { monday: [{ open: '08:00', close: '17:00' }] } }
+  const made = await done(ada, '/v1/voice/routing/business-hours', hours, 201)
+  assert.deepEqual([typeof made.open_now, made.next_change_at !== null], ['boolean', true])
+  const again = await done(ada, '/v1/voice/routing/business-hours', { ...hours, weekly: {} }, 200)
+  assert.deepEqual(
+    [again.business_hours_id, again.open_now, again.next_change_at],
+    [made.business_hours_id, false, null],
+  )
+  const rule = {
+    name: 'Closed',
+    priority: 1,
+    conditions: [{ field: 'business_hours', op: 'closed', value: made.business_hours_id }],
+    action: { type: 'message', text: 'We are closed.' },
+  }
+  const kept = await done(ada, '/v1/voice/routing/rules', rule, 201)
+  assert.deepEqual([kept.enabled, kept.match, kept.stop], [true, 'all', true])
+  const simulated = await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })
+  assert.deepEqual([simulated.matched_rule_id, simulated.destination.type], [kept.rule_id, 'message'])
+  const path = `/v1/voice/routing/rules/${kept.rule_id}`
+  assert.equal((await ada.client.patch(path, { enabled: false })).body.enabled, false)
+  assert.equal(
+    (await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })).destination,
+    null,
+  )
+  assert.deepEqual((await ada.client.delete(path)).body.deleted, true)
+  assert.equal((await ada.client.delete(path)).status, 404)
+  const good = { name: 'x', priority: 1, action: { type: 'hangup' } }
+  const many = Array.from({ length: 21 }, () => ({ field: 'to', op: 'exists' }))
+  await refused(ada, [
+    ['/v1/voice/routing/rules', { ...good, conditions: many }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/routing/rules',
+      { ...good, conditions: [{ field: 'shoe_size', op: 'eq', value: 1 }] },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/routing/rules',
+      { ...good, conditions: [{ field: 'to', op: 'in', value: 'x' }] },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/routing/rules',
+      { ...good, conditions: [{ field: 'to', op: 'open', value: 'x' }] },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/routing/rules',
+      { ...good, conditions: [{ field: 'business_hours', op: 'open', value: 'bh_x' }] },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    ['/v1/voice/routing/rules', { ...good, action: { type: 'queue', id: nobody } }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/routing/rules',
+      { ...good, action: { type: 'application', answer_url: 'ftp://x' } },
+      400,
+      'INVALID_URL',
+    ],
+    ['/v1/voice/routing/rules', { ...good, action: { type: 'phone', number: '0711' } }, 422, 'INVALID_PHONE'],
+    ['/v1/voice/routing/business-hours', { ...hours, timezone: 'Mars/Base' }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/routing/business-hours',
+      { ...hours, weekly: { monday: [{ open: '17:00', close: '08:00' }] } },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/routing/business-hours',
+      { ...hours, weekly: { monday: Array.from({ length: 5 }, () => ({ open: '08:00', close: '09:00' })) } },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    ['/v1/voice/routing/simulate', { to: 'x', from: '+254711000021' }, 422, 'INVALID_PHONE'],
+  ])
+})
+
+test('a simulation walks menus, looks at assumed queues, and traces its way', async () => {
+  const ada = await open()
+  const next = await queueOf(ada, { name: 'Next' })
+  const queue = await queueOf(ada, { max_size: 5, overflow: { on: ['full'], action: { type: 'queue', id: next } } })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const menus = { main: { options: { '1': { label: 'Help', action: { type: 'queue', id: queue } } } } }
+  const ivr = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
+  await assign(ada, { ivr_id: ivr.ivr_id })
+  const to = numberOf(ada)
+  const from = '+254711000021'
+  const waiting = await done(ada, '/v1/voice/routing/simulate', { to, from })
+  assert.deepEqual(waiting.destination, { type: 'ivr', id: ivr.ivr_id })
+  const chosen = await done(ada, '/v1/voice/routing/simulate', { to, from, digits: ['9', '1'] })
+  assert.deepEqual([chosen.destination.id, chosen.eligible_agents.length, chosen.estimated_wait_seconds], [queue, 1, 0])
+  assert.deepEqual(
+    chosen.trace.map(({ kind, result }: { kind: string; result: string }) => `${kind} ${result}`),
+    ['number matched', 'ivr entered', 'ivr entered', 'ivr matched', 'queue selected', 'agent selected'],
+  )
+  const full = await done(ada, '/v1/voice/routing/simulate', {
+    to,
+    from,
+    speech: ['help!'],
+    assume: { [queue]: { waiting: 5 } },
+  })
+  assert.deepEqual(full.destination, { type: 'queue', id: next })
+  const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.equal(body.live.waiting, 0, 'nothing was touched')
+  await refused(ada, [
+    ['/v1/voice/ivr', { name: 'x', entry: 'none', menus }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/ivr', { name: 'x', entry: 'main', menus: { ...menus, lost: menus.main } }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/ivr',
+      { name: 'x', entry: 'main', menus: { main: { options: { a: { action: { type: 'hangup' } } } } } },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [
+      '/v1/voice/ivr',
+      { name: 'x', entry: 'main', menus: { main: { options: { '1': { action: { webhook: 'ftp://x' } } } } } },
+      400,
+      'INVALID_URL',
+    ],
+    ['/v1/voice/ivr', { name: 'x', entry: 'main', menus, language: 'es-ES' }, 422, 'UNSUPPORTED_LANGUAGE'],
+  ])
+  assert.equal((await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, { entry: 'none' })).status, 422)
+  assert.equal((await ada.client.get(`/v1/voice/ivr/${ivr.ivr_id}`)).body.version, 1)
+})
+
+test('calls, transfers, conferences and monitors refuse what cannot be', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1, { status: 'break' })
+  const from = numberOf(ada)
+  const to = '+254711000020'
+  const nothing = 'call_01jb2c3d4e5f6g7h8j9kamnpqr'
+  await refused(ada, [
+    ['/v1/voice/call', { from, to, agent_id: 'amina' }, 409, 'AGENT_NOT_AVAILABLE'],
+    ['/v1/voice/call', { from, to, agent_id: 'nobody' }, 409, 'AGENT_NOT_AVAILABLE'],
+    ['/v1/voice/call', { from, to: '0711' }, 422, 'INVALID_PHONE'],
+    ['/v1/voice/call', { from, to: '+8816123456' }, 403, 'DESTINATION_NOT_ALLOWED'],
+    ['/v1/voice/call', { from, to, event_url: 'ftp://x' }, 400, 'INVALID_URL'],
+    ['/v1/voice/call', { from, to, ring_timeout: 4 }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/call', { from, to, queue_id: nobody }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/call', { from, to, custom_data: { a: 'a'.repeat(4_096) } }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/transfer', { call_id: nothing, transfer_type: 'cold', destination: 'amina' }, 404, 'NOT_FOUND'],
+    ['/v1/voice/transfer', { call_id: nothing, transfer_type: 'hot', destination: 'amina' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/monitor', { call_id: nothing, mode: 'listen', supervisor_id: 'amina' }, 404, 'NOT_FOUND'],
+    ['/v1/voice/monitor', { call_id: nothing, mode: 'listen' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/monitor', { call_id: nothing, mode: 'sing', supervisor_id: 'amina' }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/conference', { name: 'x', from, participants: [] }, 422, 'VALIDATION_ERROR'],
+    ['/v1/voice/conference', { name: 'x', from, participants: ['amina'] }, 409, 'AGENT_NOT_AVAILABLE'],
+    ['/v1/voice/conference', { name: 'x', from, participants: ['+0711'] }, 422, 'INVALID_PHONE'],
+    [
+      '/v1/voice/conference',
+      { name: 'x', from, participants: Array.from({ length: 51 }, () => to) },
+      409,
+      'CONFERENCE_FULL',
+    ],
+    ['/v1/voice/conference', { name: 'x', from, participants: [to, to], max_participants: 1 }, 409, 'CONFERENCE_FULL'],
+    ['/v1/voice/conference', { name: 'x', from, participants: [to], moderator: 'amina' }, 422, 'VALIDATION_ERROR'],
+  ])
+  assert.equal((await ada.client.patch(`/v1/voice/call/${nothing}`, { hold: true })).status, 404)
+  const ringing = await done(ada, '/v1/voice/calls', { from, to: '+254711000004', actions: [{ action: 'wait' }] }, 201)
+  const early = await ada.client.patch(`/v1/voice/call/${ringing.call_id}`, { hold: true })
+  assert.deepEqual([early.status, early.body.error.code], [409, 'CALL_NOT_ACTIVE'])
+  assert.equal(
+    (
+      await ada.client.post('/v1/voice/monitor', {
+        call_id: ringing.call_id,
+        mode: 'listen',
+        endpoint: { type: 'phone', number: to },
+      })
+    ).status,
+    409,
+  )
+  assert.equal((await ada.client.get('/v1/wallet/balance')).body.balance, 100)
+  const poor = await world.account({ balance: 1 })
+  await refused(poor, [['/v1/voice/call', { from: numberOf(poor), to }, 402, 'INSUFFICIENT_BALANCE']])
+  await done(ada, `/v1/voice/call/${ringing.call_id}/hangup`, {})
+})
+
+test('metrics are told every second; reports come as JSON and CSV, and refuse wrong ranges', async () => {
+  const ada = await open()
+  await queueOf(ada)
+  await login(ada, 'amina', 1)
+  const { body: now } = await ada.client.get('/v1/call-center/metrics/realtime?window=15m')
+  assert.deepEqual(
+    [now.window, now.totals.offered, now.totals.service_level_percent, now.totals.agents_available, now.queues.length],
+    ['15m', 0, null, 1, 1],
+  )
+  const stream = await openStream(`${world.node.url}/v1/call-center/metrics/realtime?stream=1`, {
+    key: ada.key,
+    ca: world.node.caFile ? readFileSync(world.node.caFile, 'utf8') : null,
+    headers: { accept: 'text/event-stream' },
+  })
+  await eventually(async () => stream.messages.length >= 2, 'two messages')
+  const [first, second] = stream.messages.map(({ data }) => JSON.parse(data))
+  assert.ok(first.generated_at < second.generated_at && first.agents[0].agent_id === 'amina')
+  stream.close()
+  const { body: report } = await ada.client.get(
+    '/v1/call-center/reports?from=2026-03-01&to=2026-03-02&interval=hour&group_by=queue',
+  )
+  assert.deepEqual([report.rows, report.totals.offered, report.group_by, report.interval], [[], 0, ['queue'], 'hour'])
+  assert.deepEqual(
+    [report.from, report.to],
+    ['2026-03-01T00:00:00.000Z', '2026-03-03T00:00:00.000Z'],
+    'the last day is included',
+  )
+  const csv = await ada.client.get('/v1/call-center/reports?format=csv&metrics=offered,answered&group_by=agent')
+  assert.deepEqual(
+    [csv.headers['content-type'], csv.text],
+    ['text/csv; charset=utf-8', 'interval_start,agent_id,offered,answered\r\n'],
+  )
+  for (const query of [
+    'from=yesterday',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2024-01-01&to=2026-01-01',
+    'from=2026-01-01&to=2026-12-31&interval=15m',
+  ]) {
+    const { status, body } = await ada.client.get(`/v1/call-center/reports?${query}`)
+    assert.deepEqual([status, body.error?.code], [400, 'INVALID_DATE_RANGE'], query)
+  }
+  for (const query of ['interval=minute', 'group_by=shoe', 'metrics=joy', 'timezone=Mars/Base', 'queue_id=x'])
+    assert.equal((await ada.client.get(`/v1/call-center/reports?${query}`)).status, 400, query)
+  assert.equal((await ada.client.get('/v1/call-center/metrics/realtime?window=year')).status, 400)
+})

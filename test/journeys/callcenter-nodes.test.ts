@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The call centre on several nodes: two of them race for one agent, one dies with callers in its queue, an agent's line is lost.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { lookAround } from '../../src/areas/callcenter/calls/look-around.ts'
+import { voice } from '../../src/areas/voice/area.ts'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
+import { statement } from '../../src/platform/db.ts'
+import { type RunningNode, startNode } from '../../src/server.ts'
+import {
+  agentIs,
+  agentNow,
+  assign,
+  callerOf,
+  callIs,
+  connected,
+  done,
+  ended,
+  eventsOf,
+  login,
+  queueOf,
+} from '../callcentre.ts'
+import { Client } from '../client.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
+import { doChores, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
+
+let world: World
+let second: RunningNode
+
+before(async () => {
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 3 })
+  const { config } = loadConfig(
+    {},
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_RATE_LIMITS: 'off',
+      PAMOJA_VOICE_LATENESS_MS: 60_000,
+    },
+  )
+  second = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+})
+after(async () => {
+  await second?.stop()
+  await world?.stop()
+})
+
+const open = () => world.account({ balance: 1_000 })
+
+test('two nodes that look at once give each agent one call, and each call one agent, the first caller first', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  const calls: string[] = []
+  for (let i = 0; i < 4; i++) calls.push(await callerOf(ada, `+25471100006${i}`))
+  await eventually(
+    async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting === 4,
+    'all to wait',
+  )
+  const elsewhere = new Client(second.url, second.caFile && readFileSync(second.caFile, 'utf8'), ada.key)
+  const agents = ['a', 'b', 'c']
+  await Promise.all(
+    agents.map((agent_id, i) =>
+      (i % 2 === 0 ? ada.client : elsewhere).post('/v1/voice/agent/login', {
+        agent_id,
+        queues: [queue],
+        endpoint: { type: 'phone', number: `+2547110001${10 + i}` },
+      }),
+    ),
+  )
+  const tenant = tenantOf(ada)
+  await Promise.all(Array.from({ length: 20 }, (_, i) => lookAround(i % 2 === 0 ? world.app : second.app, tenant)))
+  for (const agent of agents) await agentIs(ada, agent, 'on_call')
+  const taken = await Promise.all(agents.map(async (agent) => (await agentNow(ada, agent)).call_id))
+  assert.deepEqual([...taken].sort(), calls.slice(0, 3).sort(), 'the three who came first, each once')
+  const rang = (await eventsOf(ada, 'agent.status_changed')).filter(
+    ({ payload }: { payload: { status: string } }) => payload.status === 'ringing',
+  )
+  assert.equal(rang.length, 3, 'nobody was rung twice')
+  elsewhere.close()
+  for (const call of calls) await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+const loseNode = statement.tenant<{ bucket: number; account: string }, object>(
+  'test.lose_node',
+  `update platform.sessions set node = gen_random_uuid(), created_at = now() - interval '1 minute'
+    where bucket = $bucket and account_id = $account`,
+)
+
+test('a node that dies takes its callers with it: their calls and contacts end, and agents are free', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const speaking = await callerOf(ada)
+  await connected(ada, speaking, 'amina')
+  const waiting = await callerOf(ada, '+254711000022')
+  await callIs(ada, waiting, ({ phase }) => phase === 'queued', 'the second to wait')
+  await world.app.db.query(loseNode, tenantOf(ada))
+  await doChores(second.app, voice.chores)
+  for (const call of [speaking, waiting]) {
+    const over = await ended(ada, call)
+    assert.deepEqual([over.hangup_cause, over.hangup_by], ['network_error', 'system'])
+  }
+  await agentIs(ada, 'amina', 'available')
+  const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.equal(body.live.waiting, 0)
+})
+
+test('an agent whose line is lost in a call ends it, and is not given another at once', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  // This phone answers, and hangs up after two seconds.
+  await done(ada, '/v1/voice/agent/login', {
+    agent_id: 'amina',
+    queues: [queue],
+    endpoint: { type: 'phone', number: '+254711000006' },
+  })
+  const call = await callerOf(ada)
+  await agentIs(ada, 'amina', 'on_call')
+  const over = await ended(ada, call)
+  assert.deepEqual([over.status, over.hangup_by], ['completed', 'agent'])
+  await agentIs(ada, 'amina', 'wrap_up')
+})
+
+test('an agent who logs out by force leaves the call', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  const busy = await ada.client.post('/v1/voice/agent/logout', { agent_id: 'amina' })
+  assert.deepEqual([busy.status, busy.body.error.code], [409, 'AGENT_BUSY'])
+  const kept = await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'break' })
+  assert.deepEqual([kept.status, kept.next_status], ['on_call', 'break'])
+  const out = await done(ada, '/v1/voice/agent/logout', { agent_id: 'amina', force: true })
+  assert.equal(out.status, 'offline')
+  await ended(ada, call)
+  assert.equal((await agentNow(ada, 'amina')).status, 'offline')
+})

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call centre at work: callers wait, agents answer, and the records, the events and the metrics say so. All calls are real SIP
+// and RTP between phones of the sandbox.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  agentIs,
+  agentNow,
+  assign,
+  callerOf,
+  callIs,
+  callNow,
+  connected,
+  done,
+  ended,
+  eventsOf,
+  later,
+  login,
+  numberOf,
+  phoneOf,
+  queueOf,
+} from '../callcentre.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+let world: World
+
+before(async () => {
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+})
+after(() => world?.stop())
+
+const open = () => world.account({ balance: 1_000 })
+
+test('a caller waits, an agent is rung and answers, they speak, and everything says so', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, {
+    record: true,
+    wrap_up_seconds: 20,
+    sla: { target_percent: 80, threshold_seconds: 30 },
+  })
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  const { body: waiting } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.deepEqual(
+    [
+      waiting.live.waiting,
+      waiting.live.calls[0].call_id,
+      waiting.live.calls[0].position,
+      waiting.live.estimated_wait_seconds,
+    ],
+    [1, call, 1, null],
+  )
+  await later(ada, 10)
+  const session = await login(ada, 'amina', 1, { queues: [queue] })
+  assert.match(session.session_id, /^ses_/)
+  assert.equal(session.token.split('.').length, 3)
+  const speaking = await connected(ada, call, 'amina')
+  assert.deepEqual([speaking.queue_id, speaking.status], [queue, 'answered'])
+  const busy = await agentIs(ada, 'amina', 'on_call')
+  assert.equal(busy.call_id, call)
+  const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
+  assert.deepEqual(
+    [context.call.call_id, context.customer.phone, context.call.wait_seconds >= 10],
+    [call, '+254711000021', true],
+  )
+  await later(ada, 60)
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  const over = await ended(ada, call)
+  assert.deepEqual([over.status, over.hangup_by, over.recording_ids.length], ['completed', 'caller', 1])
+  await agentIs(ada, 'amina', 'wrap_up')
+  await ada.client.patch(`/v1/voice/call/${call}`, {
+    wrap_up: { disposition: 'solved', notes: 'Asked for her balance.' },
+  })
+  await later(ada, 21)
+  await agentIs(ada, 'amina', 'available')
+  const { body: live } = await ada.client.get('/v1/call-center/metrics/realtime')
+  assert.deepEqual(
+    [live.totals.offered, live.totals.answered, live.totals.service_level_percent, live.agents[0].calls_handled],
+    [1, 1, 100, 1],
+  )
+  const told = (await eventsOf(ada, 'agent.status_changed')).map(
+    ({ payload }: { payload: { status: string } }) => payload.status,
+  )
+  assert.deepEqual(told, ['available', 'ringing', 'on_call', 'wrap_up', 'available'])
+  const [queued] = await eventsOf(ada, 'call.queued')
+  assert.deepEqual([queued.payload.call_id, queued.payload.position, queued.payload.queue_id], [call, 1, queue])
+  const { body: past } = await ada.client.get('/v1/voice/agent/amina/context?phone=%2B254711000021')
+  assert.deepEqual([past.history.calls[0].call_id, past.notes[0].text], [call, 'Asked for her balance.'])
+})
+
+test('an agent who does not answer is away, and the caller is the first in the queue again', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { offer_timeout: 10 })
+  await assign(ada, { queue_id: queue })
+  await done(ada, '/v1/voice/agent/login', {
+    agent_id: 'asleep',
+    endpoint: { type: 'phone', number: '+254711000004' },
+    queues: [queue],
+  })
+  const call = await callerOf(ada)
+  await agentIs(ada, 'asleep', 'ringing')
+  await login(ada, 'awake', 2, { queues: [queue] })
+  // One offer at a time: the second agent is not rung while the first one is.
+  assert.equal((await agentNow(ada, 'awake')).status, 'available')
+  await later(ada, 11)
+  const away = await agentIs(ada, 'asleep', 'away')
+  assert.equal(away.reason, 'no_answer')
+  await connected(ada, call, 'awake')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a caller who gives up has abandoned, and a short wait counts apart', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  const short = await callerOf(ada)
+  await callIs(ada, short, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await done(ada, `/v1/sandbox/voice/${short}/hangup`, {})
+  await ended(ada, short)
+  const long = await callerOf(ada, '+254711000022')
+  await callIs(ada, long, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await later(ada, 30)
+  await done(ada, `/v1/sandbox/voice/${long}/hangup`, {})
+  const totals = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/call-center/metrics/realtime')
+    return body.totals.abandoned === 2 ? body.totals : null
+  }, 'both to be counted')
+  assert.deepEqual(
+    [totals.offered, totals.short_abandoned, totals.service_level_percent, totals.abandon_rate_percent, totals.waiting],
+    [2, 1, 0, 100, 0],
+  )
+  const told = await eventsOf(ada, 'call.abandoned')
+  assert.deepEqual(
+    told.map(({ payload }: { payload: { call_id: string } }) => payload.call_id).sort(),
+    [short, long].sort(),
+  )
+})
+
+test('a queue that keeps nobody longer sends callers on, and one that is full refuses them', async () => {
+  const ada = await open()
+  const next = await queueOf(ada, { name: 'Next' })
+  const queue = await queueOf(ada, {
+    max_wait_seconds: 60,
+    max_size: 1,
+    overflow: { on: ['max_wait'], action: { type: 'queue', id: next } },
+  })
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ queue_id, phase }) => queue_id === queue && phase === 'queued', 'the caller to wait')
+  const second = await callerOf(ada, '+254711000023')
+  assert.equal((await ended(ada, second)).status, 'failed', 'nothing answers who finds no place')
+  await later(ada, 61)
+  await callIs(ada, call, ({ queue_id }) => queue_id === next, 'the caller to wait in the next queue')
+  await login(ada, 'amina', 1, { queues: [next] })
+  await connected(ada, call, 'amina')
+  const { body } = await ada.client.get(`/v1/call-center/metrics/realtime?queue_id=${queue}`)
+  assert.deepEqual([body.queues.length, body.queues[0].overflowed], [1, 1])
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a caller presses the key of the queue, hangs up and is called back in turn', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { callback: { enabled: true, key: '1', max_attempts: 2 } })
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '1' })
+  await later(ada, 5)
+  await eventually(async () => {
+    await later(ada, 5)
+    return (await callNow(ada, call)).ended_at
+  }, 'the caller to be let go')
+  const { body: waiting } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.equal(waiting.live.waiting, 1, 'the place is kept')
+  const back = waiting.live.calls[0].call_id
+  assert.notEqual(back, call)
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const speaking = await connected(ada, back, 'amina')
+  assert.deepEqual([speaking.direction, speaking.to, speaking.from], ['outbound', '+254711000021', numberOf(ada)])
+  await done(ada, `/v1/voice/call/${back}/hangup`, {})
+  await agentIs(ada, 'amina', 'wrap_up')
+})
+
+test('an agent calls a customer, holds, mutes, presses keys, and the metrics count it', async () => {
+  const ada = await open()
+  const { token } = await login(ada, 'amina', 1)
+  const agent = world.stranger.as(token)
+  const { status, body } = await agent.post('/v1/voice/call', {
+    from: numberOf(ada),
+    to: '+254711000030',
+    agent_id: 'amina',
+    custom_data: { order: '77' },
+  })
+  assert.equal(status, 201, JSON.stringify(body))
+  assert.deepEqual([body.status, typeof body.started_at], ['initiated', 'string'])
+  const call = body.call_id
+  await connected(ada, call, 'amina')
+  const hold = await agent.patch(`/v1/voice/call/${call}`, { hold: true })
+  assert.deepEqual([hold.status, hold.body.on_hold], [200, true])
+  await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
+  await later(ada, 15)
+  assert.equal((await agent.patch(`/v1/voice/call/${call}`, { hold: false, mute: true })).body.on_hold, false)
+  assert.equal((await agent.patch(`/v1/voice/call/${call}`, { mute: false, send_dtmf: '12#' })).status, 200)
+  const silent = await agent.patch(`/v1/voice/call/${call}`, { recording: 'pause' })
+  assert.deepEqual([silent.status, silent.body.error.code], [409, 'CALL_NOT_ACTIVE'])
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await agentIs(ada, 'amina', 'wrap_up')
+  const freed = await agent.post('/v1/voice/agent/status', { agent_id: 'amina', status: 'available' })
+  assert.deepEqual([freed.body.previous_status, freed.body.status], ['wrap_up', 'available'])
+  const { body: day } = await ada.client.get('/v1/call-center/reports?group_by=agent,direction')
+  assert.equal(day.rows.length, 1, JSON.stringify(day))
+  const [row] = day.rows
+  assert.deepEqual([row.agent_id, row.direction, row.answered], ['amina', 'outbound', 1])
+  assert.ok(row.hold_seconds >= 15 && row.hold_seconds <= 20, JSON.stringify(row))
+})
+
+test('a call is transferred cold, warm with a consultation, and merged', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await login(ada, 'baraka', 2)
+  await login(ada, 'chipo', 3)
+  const cold = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: 'baraka' })
+  assert.deepEqual([cold.status, cold.consult_call_id], ['ringing', null])
+  await connected(ada, call, 'baraka')
+  await agentIs(ada, 'amina', 'available')
+  const busy = await ada.client.post('/v1/voice/transfer', {
+    call_id: call,
+    transfer_type: 'warm',
+    destination: 'nobody',
+  })
+  assert.deepEqual([busy.status, busy.body.error.code], [409, 'AGENT_NOT_AVAILABLE'])
+
+  const warm = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'chipo' })
+  await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
+  await agentIs(ada, 'chipo', 'on_call')
+  const twice = await ada.client.post('/v1/voice/transfer', {
+    call_id: call,
+    transfer_type: 'cold',
+    destination: 'amina',
+  })
+  assert.deepEqual([twice.status, twice.body.error.code], [409, 'CONFLICT'])
+  const path = `/v1/voice/transfer/${warm.transfer_id}`
+  const completed = await ada.client.patch(path, { action: 'complete' })
+  assert.deepEqual([completed.status, completed.body.status], [200, 'completed'], JSON.stringify(completed.body))
+  assert.match(completed.body.consult_call_id, /^call_/)
+  await connected(ada, call, 'chipo')
+  await agentIs(ada, 'baraka', 'available')
+  assert.equal((await ada.client.patch(path, { action: 'cancel' })).status, 409)
+
+  const third = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'amina' })
+  await agentIs(ada, 'amina', 'on_call')
+  await ada.client.patch(`/v1/voice/transfer/${third.transfer_id}`, { action: 'merge' })
+  await callIs(ada, call, ({ phase }) => phase === 'connected', 'all three to speak')
+  assert.equal((await agentNow(ada, 'chipo')).status, 'on_call')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await agentIs(ada, 'chipo', 'wrap_up')
+  await later(ada, 31)
+  await agentIs(ada, 'chipo', 'available')
+  await agentIs(ada, 'amina', 'available')
+  const told = (await eventsOf(ada, 'call.transferred')).map(
+    ({ payload }: { payload: { status: string } }) => payload.status,
+  )
+  assert.deepEqual(told, ['completed', 'completed', 'completed'])
+  const { body } = await ada.client.get('/v1/call-center/reports')
+  assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [2, 100])
+})
+
+test('a transfer that nobody answers gives the customer back, and one to a queue waits there', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  const next = await queueOf(ada, { name: 'Next' })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  const warm = { call_id: call, transfer_type: 'warm', destination: '+254711000002' }
+  await done(ada, '/v1/voice/transfer', warm)
+  await eventually(async () => (await eventsOf(ada, 'call.transferred')).length === 1, 'the transfer to fail')
+  await callIs(ada, call, ({ phase, agent_id }) => phase === 'connected' && agent_id === 'amina', 'amina to speak on')
+  const into = await done(ada, '/v1/voice/transfer', { ...warm, transfer_type: 'cold', destination: next })
+  assert.equal(into.status, 'completed')
+  await callIs(ada, call, ({ queue_id }) => queue_id === next, 'the caller to wait in the next queue')
+  await agentIs(ada, 'amina', 'available')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a supervisor listens, whispers, barges and stops; each is told and audited', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await login(ada, 'boss', 2)
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  const monitor = await done(ada, '/v1/voice/monitor', { call_id: call, mode: 'listen', supervisor_id: 'boss' }, 201)
+  assert.deepEqual([monitor.status, monitor.mode], ['connecting', 'listen'])
+  const path = `/v1/voice/monitor/${monitor.monitor_id}`
+  await eventually(async () => (await ada.client.get(path)).body.status === 'active', 'the supervisor to listen')
+  await agentIs(ada, 'boss', 'on_call')
+  for (const mode of ['whisper', 'barge', 'listen'])
+    assert.deepEqual((await ada.client.patch(path, { mode })).body.mode, mode)
+  const stopped = await ada.client.delete(path)
+  assert.equal(stopped.body.status, 'ended')
+  await agentIs(ada, 'boss', 'available')
+  assert.deepEqual((await ada.client.patch(path, { mode: 'barge' })).status, 409)
+  const again = await done(
+    ada,
+    '/v1/voice/monitor',
+    { call_id: call, mode: 'barge', endpoint: { type: 'phone', number: phoneOf(9) } },
+    201,
+  )
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await eventually(
+    async () => (await ada.client.get(`/v1/voice/monitor/${again.monitor_id}`)).body.status === 'ended',
+    'the call to end it',
+  )
+  const late = await ada.client.post('/v1/voice/monitor', { call_id: call, mode: 'listen', supervisor_id: 'boss' })
+  assert.deepEqual([late.status, late.body.error.code], [409, 'CALL_NOT_ACTIVE'])
+  const { body: log } = await ada.client.get('/v1/audit-log?limit=200')
+  const actions = log.data
+    .map(({ action }: { action: string }) => action)
+    .filter((action: string) => action.startsWith('monitor.'))
+  assert.deepEqual(actions.sort(), [
+    'monitor.start',
+    'monitor.start',
+    'monitor.stop',
+    'monitor.switch',
+    'monitor.switch',
+    'monitor.switch',
+  ])
+})
+
+test('a conference calls everybody, one is muted and held, and it ends with the last', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1)
+  const made = await done(
+    ada,
+    '/v1/voice/conference',
+    { name: 'Stand-up', from: numberOf(ada), participants: ['+254711000041', 'amina'], record: true },
+    201,
+  )
+  assert.deepEqual([made.status, made.participants.length], ['initiated', 2])
+  const path = `/v1/voice/conference/${made.conference_id}`
+  const active = await eventually(async () => {
+    const { body } = await ada.client.get(path)
+    return body.participants.every(({ status }: { status: string }) => status === 'joined') ? body : null
+  }, 'both to come')
+  assert.equal(active.status, 'active')
+  await agentIs(ada, 'amina', 'on_call')
+  const [first] = active.participants
+  const one = `${path}/participants/${first.participant_id}`
+  const changed = await ada.client.patch(one, { muted: true, held: true })
+  assert.deepEqual([changed.body.muted, changed.body.status], [true, 'held'])
+  const third = await done(ada, `${path}/participants`, { endpoint: '+254711000043' })
+  assert.equal(third.status, 'dialing')
+  const over = await ada.client.delete(path)
+  assert.equal(over.body.status, 'ended')
+  await agentIs(ada, 'amina', 'available')
+  assert.equal((await ada.client.post(`${path}/participants`, { endpoint: '+254711000044' })).status, 409)
+  const told = (await eventsOf(ada, 'conference.*')).map(({ event }: { event: string }) => event)
+  assert.deepEqual([told[0], told.includes('conference.ended')], ['conference.started', true])
+})
+
+test('a caller walks through menus into a queue, and the agent sees the way', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  const menus = {
+    main: {
+      options: { '1': { label: 'Account', action: { menu: 'account' } }, '9': { action: { repeat: true } } },
+      input: { timeout: 20 },
+    },
+    account: {
+      collect: { variable: 'pin', min: 4, max: 4, mask: true, next: { type: 'queue', id: queue } },
+      input: { timeout: 20 },
+    },
+  }
+  const ivr = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
+  assert.deepEqual([ivr.version, ivr.status], [1, 'active'])
+  await assign(ada, { ivr_id: ivr.ivr_id })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase, ivr_id }) => phase === 'ivr' && ivr_id === ivr.ivr_id, 'the menu')
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '1' })
+  await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)
+    return body.data.filter(({ data }: { data: { type?: string } }) => data.type === 'replied').length === 1
+  }, 'the second menu')
+  // Changed meanwhile: the call keeps the version that it began with.
+  const changed = await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, {
+    entry: 'main',
+    menus: { main: { options: { '1': { action: { type: 'hangup' } } } } },
+  })
+  assert.equal(changed.body.version, 2)
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '4321' })
+  await callIs(ada, call, ({ phase, queue_id }) => phase === 'queued' && queue_id === queue, 'the caller to wait')
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await connected(ada, call, 'amina')
+  const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
+  assert.deepEqual(context.call.ivr_path, [
+    { menu: 'main', digit: '1', label: 'Account' },
+    { menu: 'account', digit: '****', label: 'pin' },
+  ])
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('rules decide about numbers that nothing else answers, live as simulated', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await done(
+    ada,
+    '/v1/voice/routing/rules',
+    {
+      name: 'Kenya',
+      priority: 10,
+      conditions: [{ field: 'from_country', op: 'eq', value: 'KE' }],
+      action: { type: 'queue', id: queue },
+    },
+    201,
+  )
+  const simulated = await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })
+  assert.deepEqual(simulated.destination, { type: 'queue', id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ queue_id }) => queue_id === queue, 'the caller to wait')
+  const stranger = await ada.client.post('/v1/sandbox/voice/inbound', { from: '+12125550123', to: numberOf(ada) })
+  assert.equal(stranger.status, 404)
+  assert.equal(
+    (await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+12125550123' })).destination,
+    null,
+  )
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a flow of the customer hands its call to a queue, and goes on afterwards', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const actions = [
+    { action: 'enqueue', queue_id: queue, data: { ticket: '5' } },
+    { action: 'wait', timeout: 7_000 },
+  ]
+  const { call_id: call } = await done(
+    ada,
+    '/v1/voice/calls',
+    { from: numberOf(ada), to: '+254711000020', actions },
+    201,
+  )
+  await connected(ada, call, 'amina')
+  const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
+  assert.equal(context.call.custom_data.ticket, '5')
+  const { body: log } = await ada.client.get('/v1/voice/queue')
+  assert.equal(log.data[0].live.agents.on_call, 1)
+  const leg = (await eventsOf(ada, 'call.answered')).map(
+    ({ payload }: { payload: { call_id: string } }) => payload.call_id,
+  )
+  const other = leg.find((id: string) => id !== call)
+  await done(ada, `/v1/sandbox/voice/${other}/hangup`, {})
+  await agentIs(ada, 'amina', 'available')
+  assert.equal((await callNow(ada, call)).status, 'answered', 'its own flow goes on')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
