@@ -179,7 +179,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('tells every event with a sample of the body that subscribers receive', () => {
-    const events = areas.flatMap((area) => area.events ?? [])
+    const events = areas.filter((area) => area.routes.length > 0).flatMap((area) => area.events ?? [])
     assert.deepEqual(
       Object.keys(document.webhooks),
       events.map(({ name }) => name),
@@ -197,7 +197,7 @@ describe('the OpenAPI document', () => {
     assert.equal(text, openapiText(areas, '1.2.3'))
     assert.match(text, /^\{\n {2}"openapi": "3\.1\.\d"/)
     assert.match(text, /\}\n$/)
-    assert.doesNotMatch(text, /localhost:\d/, 'it names no machine')
+    assert.deepEqual(JSON.parse(text).servers.map(({ url }: { url: string }) => url), ['/api'], 'it names no machine')
     assert.deepEqual(
       JSON.parse(text),
       JSON.parse(JSON.stringify(openapi({ version: '1.2.3', publicUrl: null }, areas))),
