@@ -411,11 +411,7 @@ function watchFigures({ metrics, db, committer, work, requestLog, timeline, outb
     'Request log lines that were not written.',
     () => requestLog.dropped,
   )
-  metrics.total(
-    'pamoja_timeline_dropped_total',
-    'Frames of timelines that were not written.',
-    () => timeline.dropped,
-  )
+  metrics.total('pamoja_timeline_dropped_total', 'Frames of timelines that were not written.', () => timeline.dropped)
   const lanes = atMostEvery(queueLookMs, () => queues(db))
   metrics.gauges(
     'pamoja_work_queue_jobs',

@@ -197,7 +197,11 @@ describe('the OpenAPI document', () => {
     assert.equal(text, openapiText(areas, '1.2.3'))
     assert.match(text, /^\{\n {2}"openapi": "3\.1\.\d"/)
     assert.match(text, /\}\n$/)
-    assert.deepEqual(JSON.parse(text).servers.map(({ url }: { url: string }) => url), ['/api'], 'it names no machine')
+    assert.deepEqual(
+      JSON.parse(text).servers.map(({ url }: { url: string }) => url),
+      ['/api'],
+      'it names no machine',
+    )
     assert.deepEqual(
       JSON.parse(text),
       JSON.parse(JSON.stringify(openapi({ version: '1.2.3', publicUrl: null }, areas))),

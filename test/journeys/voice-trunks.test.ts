@@ -108,7 +108,7 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   await enter({ name: 'good', host, port: network.port, prefixes: ['+254'], username: 'me', password: 'secret' })
   await trunk('good', ({ is_up }) => is_up === true)
   const rate = { prefix: '+25471', currency: 'KES', minute: '3' }
-  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 201)
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
   const { trunks } = telephoneNetworkOf(world.app)
   await eventually(async () => trunks.rateOf(wanted.to, 'KES') === 3_000_000n, 'the rate to be known')
   const { status, body } = await live.post('/v1/voice/calls', wanted)

@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { pageOf, type Window, windowOf } from '../../platform/page.ts'
-import { IdParam, list, noContent, type Route, write } from '../../platform/route.ts'
+import { IdParam, list, noContent, type Route, read, write } from '../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
@@ -51,6 +51,11 @@ const page = statement.tenant<Tenant & Window, Row>(
   `select ${columns} from identity.blocklist
     where ${mine} and ($after::uuid is null or case when $descending then id < $after else id > $after end)
     order by case when $descending then id end desc, case when not $descending then id end limit $limit::int + 1`,
+)
+
+const find = statement.tenant<One, Row>(
+  'identity.find_block',
+  `select ${columns} from identity.blocklist where ${mine} and id = $id`,
 )
 
 const remove = statement.tenant<One, { id: string }>(
@@ -98,7 +103,7 @@ const block = write({
   scope: 'identity:write',
   limit: 'identity',
   body: Block,
-  reply: { status: 201, schema: Blocked },
+  reply: { status: 201, schema: Blocked, location: ({ id }) => `/v1/identity/blocklist/${id}` },
   errors: ['CONFLICT'],
   examples: [{ name: 'A forged passport', body: { kind: 'document', value: 'AK0999999', reason: 'forged' } }],
   handle: async (app, tx, { body }, caller) => {
@@ -127,6 +132,24 @@ const listAll = list({
   },
 })
 
+const getOne = read({
+  method: 'GET',
+  path: '/v1/identity/blocklist/:id',
+  operation: 'identity.getBlock',
+  summary: 'Read an entry of the blocklist',
+  scope: 'identity:read',
+  params: IdParam,
+  needs: { operation: 'identity.block', id: 'id' },
+  reply: { status: 200, schema: Blocked },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const id = uuidOf('identityBlock', params.id)
+    const row = id && (await maybe(app.db.query(find, { ...tenant, id })))
+    if (!row) throw new AppError('NOT_FOUND', 'there is no such entry')
+    return shown(row)
+  },
+})
+
 const unblock = write({
   method: 'DELETE',
   path: '/v1/identity/blocklist/:id',
@@ -147,4 +170,4 @@ const unblock = write({
   },
 })
 
-export const blocklistRoutes: readonly Route[] = [block, listAll, unblock]
+export const blocklistRoutes: readonly Route[] = [block, listAll, getOne, unblock]

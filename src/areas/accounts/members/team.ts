@@ -108,7 +108,12 @@ const inviteRoute = writeAcross({
   },
 })
 
-const aMember: Need = { operation: 'team.invite', id: 'id' }
+/** An address is a member's once in the whole installation, so that each needs another. */
+const aMember: Need = {
+  operation: 'team.invite',
+  id: 'id',
+  body: () => ({ email: `${randomBytes(6).toString('hex')}@example.com`, role: 'developer' }),
+}
 
 const getMember = read({
   method: 'GET',
@@ -152,7 +157,7 @@ const changeRoute = writeAcross({
       status: body.status ?? before.status,
     }
     const row = await one(tx.query(changeMember, { account, id: before.id, ...wanted }))
-    await keepAnOwner(tx, account)
+    await keepAnOwner(tx, account, before)
     if (row.status === 'disabled') await tx.query(endSessionsOf, { member: row.id })
     await app.signals.send(tx, 'accounts', account)
     const { role: was, status } = before
@@ -180,7 +185,7 @@ const removeRoute = writeAcross({
     const before = await existing(tx, account, params.id)
     await refuseOwners(tx, caller, before.role)
     await tx.query(removeMember, { account, id: before.id })
-    await keepAnOwner(tx, account)
+    await keepAnOwner(tx, account, before)
     await app.signals.send(tx, 'accounts', account)
     await record(tx, caller, 'member.remove', params.id, { before: { email: before.email, role: before.role } })
     return { id: params.id, deleted: true as const }
@@ -195,7 +200,9 @@ async function refuseOwners(tx: Tx, { actor, tenant }: Caller, ...touched: (stri
   if (member && member.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
 }
 
-async function keepAnOwner(tx: Tx, account: string): Promise<void> {
+/** Refuses to take the last owner away; a team that never had one, as of an account made by the operator, is left as it is. */
+async function keepAnOwner(tx: Tx, account: string, before: { role: string; status: string }): Promise<void> {
+  if (before.role !== 'owner' || before.status !== 'active') return
   if ((await one(tx.query(countTeam, { account }))).owners > 0) return
   throw new AppError('CONFLICT', 'an account keeps at least one owner who can sign in')
 }

@@ -124,13 +124,7 @@ async function agentGone(
 }
 
 /** An agent hung up. Of two who spoke with the customer the other stays; otherwise the call is over. */
-async function agentLeft(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  agent: AgentRow,
-): Promise<After[]> {
+async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
   const here = await tx.query(agentsOfContact, { ...tenant, contact: contact.id })

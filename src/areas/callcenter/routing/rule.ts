@@ -6,20 +6,7 @@ import { OneOf } from '../../../platform/schema.ts'
 import { Destination, RequiredSkill } from '../schema.ts'
 import { type HoursOf, isOpenAt, wallTime } from './hours.ts'
 
-const operators = [
-  'eq',
-  'ne',
-  'in',
-  'not_in',
-  'prefix',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'exists',
-  'open',
-  'closed',
-] as const
+const operators = ['eq', 'ne', 'in', 'not_in', 'prefix', 'gt', 'gte', 'lt', 'lte', 'exists', 'open', 'closed'] as const
 
 const plainFields = [
   'to',

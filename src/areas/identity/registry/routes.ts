@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registries that an operator connects. The token is written and never shown.
+import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, noContent, type Route, writeAcross } from '../../../platform/route.ts'
+import { IdParam, list, type Need, noContent, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, CountryCode, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { documentTypes } from '../documents/catalogue.ts'
 import { registryPlace } from './registries.ts'
@@ -72,7 +73,7 @@ const connect = writeAcross({
     'It is asked by POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth} and answers {found, match: {field: exact, partial or none}, photo}.',
   scope: 'operator',
   body: RegistryCreate,
-  reply: { status: 201, schema: RegistryRecord },
+  reply: { status: 201, schema: RegistryRecord, location: ({ id }) => `/v1/operator/identity/registries/${id}` },
   errors: ['CONFLICT', 'INVALID_URL'],
   examples: [
     {
@@ -108,6 +109,37 @@ const listAll = list({
   handle: async (app, { query }) => pageOfWhole(query, (await app.db.query(selectAll, {})).map(shown), ({ id }) => id),
 })
 
+/** A country has one registry of a name, so that each that a test makes needs another. */
+const aRegistry: Need = {
+  operation: 'operator.connectRegistry',
+  id: 'id',
+  body: () => ({
+    name: `registry-${randomBytes(4).toString('hex')}`,
+    country: 'KE',
+    id_types: ['passport'],
+    url: 'https://registry.example.com/v1',
+    token: 'secret-of-the-registry',
+  }),
+}
+
+const getOne = read({
+  method: 'GET',
+  path: '/v1/operator/identity/registries/:id',
+  operation: 'operator.getRegistry',
+  summary: 'Read a connected registry',
+  scope: 'operator',
+  params: IdParam,
+  needs: aRegistry,
+  reply: { status: 200, schema: RegistryRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const id = uuidOf('registry', params.id)
+    const row = (await app.db.query(selectAll, {})).find((one) => one.id === id)
+    if (!row) throw new AppError('NOT_FOUND', 'there is no registry with this id')
+    return shown(row)
+  },
+})
+
 const disconnect = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/identity/registries/:id',
@@ -115,7 +147,7 @@ const disconnect = writeAcross({
   summary: 'Disconnect a registry',
   scope: 'operator',
   params: IdParam,
-  needs: { operation: 'operator.connectRegistry', id: 'id' },
+  needs: aRegistry,
   reply: noContent,
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params }, caller) {
@@ -127,4 +159,4 @@ const disconnect = writeAcross({
   },
 })
 
-export const registryRoutes: readonly Route[] = [connect, listAll, disconnect]
+export const registryRoutes: readonly Route[] = [connect, listAll, getOne, disconnect]

@@ -137,10 +137,10 @@ const answer = write({
 })
 
 async function answerPrompt(app: App, { tenant }: Caller, id: string, given: Static<typeof Answer>): Promise<string> {
-  if (given.decision === 'approve' && given.pin === undefined)
-    throw new AppError('VALIDATION_ERROR', 'pin must be given to approve', { extra: { field: 'pin' } })
   const payment = await maybe(app.db.query(findPayment, { ...tenant, id: paymentUuid(id) }))
   if (!payment) throw noSuchPayment()
+  if (given.decision === 'approve' && given.pin === undefined)
+    throw new AppError('VALIDATION_ERROR', 'pin must be given to approve', { extra: { field: 'pin' } })
   const { status } = payment
   if (!open.includes(status)) throw new AppError('INVALID_STATE', `the payment is ${status}`, { extra: { status } })
   const attempt = await maybe(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gateways of networks as operators manage them: entered, changed and given up without a restart. The password is written and
 // never shown.
+import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -8,7 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
+import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
 import { gatewayTopic } from './gateways.ts'
@@ -165,6 +166,19 @@ async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null,
   return row
 }
 
+/** Names are the installation's, so that each gateway of a test needs another. */
+const aGateway: Need = {
+  operation: 'operator.createUssdSmppGateway',
+  id: 'name',
+  body: () => ({
+    name: `network-${randomBytes(4).toString('hex')}`,
+    host: 'ussd.example',
+    port: 2775,
+    system_id: 'pamoja',
+    password: 'secret',
+  }),
+}
+
 const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/smpp-gateways',
@@ -201,7 +215,7 @@ const change = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: GatewayChange,
-  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  needs: aGateway,
   reply: { status: 200, schema: GatewayRecord },
   errors: ['VALIDATION_ERROR', 'NOT_FOUND'],
   examples: [{ name: 'Out of use', body: { enabled: false } }],
@@ -235,7 +249,7 @@ const get = read({
   summary: 'Read a connected network, and how it is doing',
   scope: 'operator',
   params: IdParam,
-  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  needs: aGateway,
   reply: { status: 200, schema: GatewayRecord },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }) => {
@@ -252,7 +266,7 @@ const erase = writeAcross({
   summary: 'Disconnect a network',
   scope: 'operator',
   params: IdParam,
-  needs: { operation: 'operator.createUssdSmppGateway', id: 'name' },
+  needs: aGateway,
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {

@@ -49,7 +49,7 @@ const set = writeAcross({
   summary: 'Set the price of a minute to numbers that begin with a prefix',
   scope: 'operator',
   body: Type.Object({ prefix: Prefix, currency: Currency, minute: AmountIn({ description: 'Major units a minute' }) }),
-  reply: { status: 201, schema: RateRecord },
+  reply: { status: 200, schema: RateRecord },
   errors: ['VALIDATION_ERROR'],
   examples: [{ name: 'Mobiles of Kenya', body: { prefix: '+2547', currency: 'KES', minute: 2.5 } }],
   handle: async (app, tx, { body }, caller) => {

@@ -7,7 +7,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, writeAcross } from '../../../platform/route.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import {
@@ -116,7 +116,7 @@ const createTrunk = writeAcross({
     'Calls with live keys go over trunks: over the one with the longest prefix, then over the others in turn.',
   scope: 'operator',
   body: TrunkCreate,
-  reply: { status: 201, schema: TrunkRecord },
+  reply: { status: 201, schema: TrunkRecord, location: ({ name }) => `/v1/operator/voice/trunks/${name}` },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     {
@@ -151,6 +151,23 @@ const changeTrunk = writeAcross({
     const row = await one(tx.query(updateTrunk, await parametersOf(app, caller, before.name, body, before)))
     await record(tx, caller, 'voice.change_trunk', row.name, { before: shown(before), after: shown(row) })
     await app.signals.send(tx, trunkTopic, row.name)
+    return trunkRecord(app, row)
+  },
+})
+
+const getTrunk = read({
+  method: 'GET',
+  path: '/v1/operator/voice/trunks/:id',
+  operation: 'operator.getVoiceTrunk',
+  summary: 'Read a connection to a telephone network, and how it is doing',
+  scope: 'operator',
+  params: IdParam,
+  needs: 'nothing',
+  reply: { status: 200, schema: TrunkRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
+    if (!row) throw noSuchTrunk()
     return trunkRecord(app, row)
   },
 })
@@ -232,4 +249,4 @@ function trunkRecord(app: App, row: TrunkRow): Static<typeof TrunkRecord> {
   }
 }
 
-export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, changeTrunk, removeTrunk]
+export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, getTrunk, changeTrunk, removeTrunk]
