@@ -263,6 +263,7 @@ async function buildApp({ config, areas, clock, log, db, address, dispatcher, si
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     finders: areas.flatMap((area) => area.finders ?? []),
+    histories: areas.flatMap((area) => area.histories ?? []),
     outbox,
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),

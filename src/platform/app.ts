@@ -10,6 +10,7 @@ import type { Database } from './db.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { Courier, Outbox } from './events.ts'
 import type { Finder } from './finding.ts'
+import type { History } from './history.ts'
 import type { Idempotency } from './http/idempotency.ts'
 import type { RequestLog } from './http/request-log.ts'
 import type { Limits } from './limits.ts'
@@ -47,6 +48,8 @@ export interface App {
   readonly spendByCountry: ReadonlyMap<string, SpendByCountry>
   /** Where things are found of which nobody knows whose they are. */
   readonly finders: readonly Finder[]
+  /** What the areas know of a customer's past. */
+  readonly histories: readonly History[]
   readonly outbox: Outbox
   readonly courier: Courier
   /** The one door to URLs that customers gave. */

@@ -6,6 +6,7 @@ import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
 import type { Finder } from './finding.ts'
+import type { History } from './history.ts'
 import type { Hook } from './hook.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
 import type { AreaListener } from './listeners.ts'
@@ -83,6 +84,8 @@ export interface Area {
   readonly spendByCountry?: SpendByCountry
   /** What operators find by an id, a number or a reference, whoever's it is. */
   readonly finders?: readonly Finder[]
+  /** What it knows of a customer's past, by phone number or mail address. */
+  readonly histories?: readonly History[]
   /** Addresses outside /v1, for carriers, providers and people, who have no key. */
   readonly hooks?: readonly Hook[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */

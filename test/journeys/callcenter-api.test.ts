@@ -411,3 +411,18 @@ test('metrics are told every second; reports come as JSON and CSV, and refuse wr
     assert.equal((await ada.client.get(`/v1/call-center/reports?${query}`)).status, 400, query)
   assert.equal((await ada.client.get('/v1/call-center/metrics/realtime?window=year')).status, 400)
 })
+
+test('what happened with a customer on other channels is told beside the calls', async () => {
+  const ada = await world.account({ balance: 1000 })
+  await login(ada, 'amina', 1)
+  const phone = '+254711000001'
+  const text = await ada.client.post('/v1/sms/send', { to: phone, from: 'PAMOJA', message: 'Habari' })
+  const payment = await ada.client.post('/v1/payments', { amount: 100, currency: 'KES', phone })
+  const other = await ada.client.post('/v1/sms/send', { to: '+254711000002', from: 'PAMOJA', message: 'Habari' })
+  assert.deepEqual([text.status, payment.status, other.status], [200, 201, 200], payment.text)
+  const { body } = await ada.client.get(`/v1/voice/agent/amina/context?phone=${encodeURIComponent(phone)}`)
+  const ids = (rows: { id: string }[]) => rows.map(({ id }) => id)
+  assert.deepEqual(ids(body.history.sms), [text.body.message_id])
+  assert.deepEqual(ids(body.history.payments), [payment.body.payment_id])
+  assert.deepEqual(body.history.ussd_sessions, [])
+})

@@ -5,6 +5,7 @@ import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { finder } from '../../platform/finding.ts'
+import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './bulk/batches.ts'
@@ -55,6 +56,19 @@ export const email: Area = {
   simulators: [mailWorld],
   charges: emailCharges,
   uses: ['webhooks'],
+  histories: [
+    history({
+      name: 'emails',
+      prefix: 'email',
+      from: 'email.recipients t join email.messages m on m.bucket = t.bucket and m.account_id = t.account_id and m.environment = t.environment and m.id = t.message_id',
+      id: 'm.id',
+      order: 't.message_id',
+      status: 't.status',
+      createdAt: 'm.created_at',
+      by: 't.email',
+      knownBy: 'email',
+    }),
+  ],
   routes: [
     ...messageRoutes,
     ...changeRoutes,

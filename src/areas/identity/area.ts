@@ -2,6 +2,7 @@
 // The door of the identity area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { followCalls } from '../voice/area.ts'
 import { blocklistRoutes } from './blocklist.ts'
@@ -35,6 +36,19 @@ export const identity: Area = {
   limits: [planLimit('identity')],
   settings: identitySettings,
   simulators: [simulatedRegistry],
+  histories: [
+    history({
+      name: 'verifications',
+      prefix: 'verification',
+      from: 'identity.verifications t',
+      id: 't.id',
+      order: 't.id',
+      status: 't.status',
+      createdAt: 't.created_at',
+      by: "t.metadata ->> 'phone'",
+      knownBy: 'phone',
+    }),
+  ],
   routes: [
     ...verificationRoutes,
     ...documentRoutes,

@@ -4,6 +4,7 @@
 import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { messengerEvents } from './events.ts'
 import { fallbackJob } from './fallback.ts'
@@ -34,6 +35,19 @@ export const messenger: Area = {
   },
   scopes: [scopeArea('messenger', { limit: 'messenger' })],
   limits: [planLimit('messenger', '130429')],
+  histories: [
+    history({
+      name: 'messages',
+      prefix: 'messengerMessage',
+      from: 'messenger.messages t',
+      id: 't.id',
+      order: 't.id',
+      status: 't.status',
+      createdAt: 't.created_at',
+      by: 't.recipient',
+      knownBy: 'phone',
+    }),
+  ],
   routes: [
     ...mediaRoutes,
     ...templateRoutes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 import type { Area } from '../../platform/area.ts'
+import { history } from '../../platform/history.ts'
 import { bankSandboxRoutes } from './bank/sandbox.ts'
 import { callbackHook, declareTaker } from './callbacks/callbacks.ts'
 import { cardRoutes } from './cards/routes.ts'
@@ -65,6 +66,19 @@ export const payments: Area = {
   partitions: [{ table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 }],
   settings: paymentSettings,
   simulators: [paymentProviders],
+  histories: [
+    history({
+      name: 'payments',
+      prefix: 'payment',
+      from: 'payments.payments t',
+      id: 't.id',
+      order: 't.id',
+      status: 't.status',
+      createdAt: 't.created_at',
+      by: 't.phone',
+      knownBy: 'phone',
+    }),
+  ],
   routes: [
     ...paymentRoutes,
     ...timelineRoutes,

@@ -5,6 +5,7 @@ import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
@@ -54,6 +55,19 @@ export const sms: Area = {
   topics: ['sms', 'sms-permissions'],
   partitions: [{ table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 }],
   simulators: [messageCentre],
+  histories: [
+    history({
+      name: 'sms',
+      prefix: 'sms',
+      from: 'sms.messages t',
+      id: 't.id',
+      order: 't.id',
+      status: 't.status',
+      createdAt: 't.created_at',
+      by: 't.recipient',
+      knownBy: 'phone',
+    }),
+  ],
   routes: [
     ...messageRoutes,
     ...timelineRoutes,

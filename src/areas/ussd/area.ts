@@ -4,6 +4,7 @@
 import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { history } from '../../platform/history.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
@@ -30,6 +31,19 @@ export const ussd: Area = {
   uses: ['webhooks', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
   topics: [ussdTopic, gatewayTopic],
+  histories: [
+    history({
+      name: 'ussd_sessions',
+      prefix: null,
+      from: 'ussd.sessions t',
+      id: 't.session_id',
+      order: 't.id',
+      status: 't.status',
+      createdAt: 't.created_at',
+      by: 't.phone',
+      knownBy: 'phone',
+    }),
+  ],
   routes: [
     ...sessionRoutes,
     ...callbackRoutes,

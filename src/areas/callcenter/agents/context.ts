@@ -7,11 +7,14 @@ import { isE164 } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
+import type { KnownAs } from '../../../platform/history.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { type ContactRow, contactOfCall, contactsOfCaller } from '../calls/contacts.ts'
 import { waitSeconds } from '../metrics/measure.ts'
 import type { AgentRow } from './store.ts'
 
 const mostCalls = 10
+const mostElsewhere = 5
 const mostNotes = 20
 
 export async function contextOf(
@@ -27,24 +30,29 @@ export async function contextOf(
   const phone = query.phone ?? (contact && customerOf(contact))
   if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
   const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: mostNotes })
+  const customer = phone === null ? null : customerShown(phone, contact)
   return {
     agent_id: agent.agent_id,
     status: agent.status,
     call: contact && callShown(contact, nowMs),
-    customer: phone === null ? null : customerShown(phone, contact),
-    history: {
-      calls: past.slice(0, mostCalls).map(callBefore),
-      sms: [],
-      messages: [],
-      emails: [],
-      payments: [],
-      ussd_sessions: [],
-      verifications: [],
-    },
+    customer,
+    history: { calls: past.slice(0, mostCalls).map(callBefore), ...(await elsewhere(app, tenant, customer)) },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
     ),
   }
+}
+
+/** What the other channels know of the customer, newest first. */
+async function elsewhere(app: App, tenant: Tenant, customer: KnownAs | null) {
+  const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
+  const known = customer ? app.histories : []
+  const found = await Promise.all(
+    known.map(
+      async (one) => [one.name, customer ? await one.newest(app.db, tenant, customer, mostElsewhere) : []] as const,
+    ),
+  )
+  return { ...shown, ...Object.fromEntries(found) }
 }
 
 function customerOf({ direction, from_number, to_number }: ContactRow): string {

@@ -106,7 +106,7 @@ export const Agent = Type.Object(
   { title: 'Agent' },
 )
 
-const Past = Type.Object({}, { additionalProperties: true })
+const Past = Type.Object({ id: Type.String(), status: Type.String(), created_at: At() })
 
 export const AgentContext = Type.Object(
   {
