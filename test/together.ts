@@ -2,7 +2,7 @@
 // Files of tests that share a process, one after another: reading the program from disk takes longer than most of them, and
 // what the compiler learnt from one file serves the next. Each still has a database and a node of its own.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 /** `compiled` is what Node runs; `source` is what people and reports call it. */
@@ -13,6 +13,8 @@ interface TestFile {
 
 /** Runs each file as a test of its own, with the tests of the file inside; the next begins when the last hook has ended. */
 export async function together(files: readonly TestFile[]): Promise<void> {
+  const [only] = files
+  if (only && files.length === 1) return alone(only)
   for (const { source, compiled } of files)
     await test(source, async () => {
       const found = surroundings()
@@ -37,6 +39,14 @@ export async function together(files: readonly TestFile[]): Promise<void> {
       })
     })
   setTimeout(giveUp, graceMs).unref()
+}
+
+/** Runs the one file of a process: nobody finds what it leaves behind, and its hooks around each test are around its own only. */
+async function alone({ source, compiled }: TestFile): Promise<void> {
+  await suite(source, async () => {
+    after(() => void setTimeout(giveUp, graceMs).unref())
+    await import(pathToFileURL(compiled).href)
+  })
 }
 
 /** How long a process may take to end after its last test. */

@@ -97,10 +97,10 @@ export const errors = {
   ],
   CALL_NOT_ACTIVE: [409, 'The call is not answered, or is over already. Read it to see its status.'],
   AGENT_NOT_AVAILABLE: [409, 'The agent takes no call just now. Choose another one, or a queue.'],
-  AGENT_NOT_LOGGED_IN: [409, 'The agent is not logged in. Log the agent in first.'],
+  AGENT_NOT_LOGGED_IN: [409, 'The agent is not logged in. Send POST /v1/voice/agent/login for them first.'],
   AGENT_BUSY: [409, 'The agent is on a call. Wait until it is over, or say force.'],
   QUEUE_FULL: [409, 'As many callers wait in the queue as it takes. Raise max_size, or give it an overflow.'],
-  CONFERENCE_FULL: [409, 'As many people are in the conference as it takes.'],
+  CONFERENCE_FULL: [409, 'As many people are in the conference as it takes. Wait until somebody leaves.'],
   NOT_CANCELLABLE: [
     409,
     'The message is on its way or finished, and cannot be cancelled or moved any more. Read it to see its status.',

@@ -99,6 +99,11 @@ export function newUuid(atMs: number): string {
   return uuidText(nextUuidBytes(atMs))
 }
 
+/** Makes a UUID that sorts by another time than now, such as one that an account's clock shows; ids after it are of now again. */
+export function newUuidOf(shownMs: number, nowMs: number): string {
+  return firstUuidAt(shownMs).slice(0, 13) + newUuid(nowMs).slice(13)
+}
+
 /** The id beside a UUID: its last bit turned over, so that either leads to the other. For what is told under a second name. */
 export function twinOf(uuid: string): string {
   return uuid.slice(0, 35) + (Number.parseInt(uuid.slice(35), 16) ^ 1).toString(16)

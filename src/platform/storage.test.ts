@@ -334,7 +334,9 @@ async function filesIn(directory: string): Promise<string[]> {
   const files: string[] = []
   for (const name of found) {
     const file = join(directory, name)
-    if ((await stat(file)).isFile()) files.push(file)
+    // A file may have left between the listing and here.
+    const found = await stat(file).catch(() => null)
+    if (found?.isFile()) files.push(file)
   }
   return files
 }

@@ -3,7 +3,7 @@
 // where the operator wants it. Frames are gathered in memory and copied in a few times a second, like the request log: they are
 // a record, not money, so that a crash may lose the last moment and a flood drops some (counted) rather than slowing anyone.
 import { withoutCardNumbers } from '../kernel/card.ts'
-import { firstUuidAt, newUuid, timeOfUuid, uuidOf } from '../kernel/ids.ts'
+import { firstUuidAt, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
 import { type Database, type Queryable, statement } from './db.ts'
 import { findRequest } from './http/logged-requests.ts'
 import { copyField } from './http/request-log.ts'
@@ -113,7 +113,8 @@ export class Timeline {
       return
     }
     const { kind, direction, title, peer, status, isOk, durationMs, request, answer } = frame
-    const id = newUuid(this.#nowMs() + clockOffsetMs - (durationMs ?? 0))
+    const nowMs = this.#nowMs()
+    const id = newUuidOf(nowMs + clockOffsetMs - (durationMs ?? 0), nowMs)
     const took = durationMs === null ? null : String(Math.round(durationMs))
     const texts = [title, peer, status, isOk === null ? null : String(isOk), took, cut(request), cut(answer)]
     const head = [bucket, account, environment, resource, id, kind, direction].join('\t')

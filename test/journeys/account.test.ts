@@ -14,6 +14,9 @@ test('settings are changed one by one, unset with null, and nothing else is kept
   const { client } = await world.account()
   const set = async (settings: object) => client.patch('/v1/account', { settings })
   const none = {
+    address: null,
+    brand_color: null,
+    brand_logo: null,
     default_sender: null,
     email_webhook_url: null,
     invoice_number_pattern: null,
@@ -23,6 +26,7 @@ test('settings are changed one by one, unset with null, and nothing else is kept
     dunning_end: null,
     sms_text_days: null,
     sms_words: null,
+    tax_number: null,
   }
   assert.deepEqual((await client.get('/v1/account')).body.settings, none, 'one who never set any sees what there is')
   assert.deepEqual((await set({ default_sender: 'ACME', sms_text_days: 30 })).body.settings, {

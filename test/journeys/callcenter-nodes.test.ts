@@ -106,8 +106,10 @@ test('a node that dies takes its callers with it: their calls and contacts end, 
     assert.deepEqual([over.hangup_cause, over.hangup_by], ['network_error', 'system'])
   }
   await agentIs(ada, 'amina', 'available')
-  const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
-  assert.equal(body.live.waiting, 0)
+  await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
+    return body.live.waiting === 0
+  }, 'nobody to wait in the queue')
 })
 
 test('an agent whose line is lost in a call ends it, and is not given another at once', async () => {

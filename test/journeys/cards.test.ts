@@ -600,11 +600,9 @@ test('the same key with another card number is another request', async () => {
 test('cards are listed among the ways to pay, and an operator enters an account with an acquirer', async () => {
   const { client } = await world.account()
   const { data } = (await client.get('/v1/payments/methods?currency=gbp')).body
-  assert.deepEqual(
-    [data.length, data[0].method, data[0].max_amount, data[0].supports_3ds, data[0].status],
-    [1, 'card', 10_000, true, 'up'],
-  )
-  assert.deepEqual(data[0].brands, ['visa', 'mastercard', 'verve', 'american-express'])
+  const cards = data.filter(({ method }: { method: string }) => method === 'card')
+  assert.deepEqual([cards.length, cards[0].max_amount, cards[0].supports_3ds, cards[0].status], [1, 10_000, true, 'up'])
+  assert.deepEqual(cards[0].brands, ['visa', 'mastercard', 'verve', 'american-express'])
   const entered = await world.operator.post('/v1/operator/payments/providers', {
     provider: 'acquirer',
     environment: 'live',

@@ -74,7 +74,7 @@ test('in the portal a delivery is looked at, and sent again', async () => {
   await client.post('/v1/payments', { amount: 100, currency: 'KES', phone: '+254700000001' })
   const { body } = await receiver.next('/again')
   const tab = await portalOf(client)
-  await tab.says(/1 of 1 delivered/)
+  await tab.says(/1 delivered in 24 hours/)
   await tab.press('Deliveries')
   await tab.says(/payment\.created/)
   await tab.press('Show')

@@ -359,6 +359,7 @@ test('the ways to pay are listed with their bounds and how they are doing', asyn
     status: 'up',
     logo_url: `${world.node.url}/logos/mpesa.svg`,
     ussd_code: '*334#',
+    confirms_on: 'phone',
   })
   for (const query of ['currency=GBP', 'country=GB', 'country=GB&direction=out']) {
     const { data } = (await client.get(`/v1/payments/methods?${query}`)).body

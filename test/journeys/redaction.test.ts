@@ -150,8 +150,11 @@ test('keys, tokens and texts are nowhere they do not belong', async () => {
       `${secret === mark ? 'what was marked' : secret.slice(0, 9)} was found`,
     )
   // The event of a note tells its text, and the job that publishes it carries it there; messages, mails and what
-  // somebody typed in a USSD session are kept as they are.
-  const places = ['email.contents', 'events.events', 'notes.notes', 'sms.messages', 'ussd.sessions', 'work.jobs']
+  // somebody typed in a USSD session are kept as they are, and so are the frames in which a text went out, as long as it.
+  const places = [
+    ...['email.contents', 'events.events', 'notes.notes', 'platform.frames', 'sms.messages', 'ussd.sessions'],
+    'work.jobs',
+  ]
   assert.deepEqual(placesOf(noteText, everywhere).sort(), places)
 })
 

@@ -16,7 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/ledger': ['src/platform', 'src/kernel'],
   'src/areas': ['src/ledger', 'src/platform', 'src/protocols', 'src/kernel', 'src/config.ts', 'src/setting.ts'],
   'src/simulators': ['src/protocols', 'src/kernel'],
-  'src/config.ts': ['src/setting.ts', 'src/kernel/start-error.ts'],
+  'src/config.ts': ['src/setting.ts', 'src/kernel'],
   'src/setting.ts': [],
 }
 

@@ -11,7 +11,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, read, writeAcross } from '../../../platform/route.ts'
+import { list, type Need, read, writeAcross } from '../../../platform/route.ts'
 import { Deleted, listQuery, OneOf } from '../../../platform/schema.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
@@ -90,6 +90,13 @@ function registrable(app: App, text: string): string {
 }
 
 const label = (rule: string) => Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule })
+
+/** A verified domain belongs to one account of the installation, so that each that a test makes is another. */
+const aDomain: Need = {
+  operation: 'email.createDomain',
+  id: 'id',
+  body: () => ({ domain: `${randomBytes(6).toString('hex')}.example` }),
+}
 
 const createDomain = writeAcross({
   method: 'POST',
@@ -191,6 +198,7 @@ const getDomain = read({
   summary: 'Read a domain by its id or name',
   scope: 'email:read',
   params: DomainParam,
+  needs: aDomain,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND'],
   handle: async (app, { params }, caller) =>
@@ -205,6 +213,7 @@ const verifyDomain = read({
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,
+  needs: aDomain,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
   handle: async (app, { params }, caller) => {
@@ -246,6 +255,7 @@ const rotateDkim = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,
+  needs: aDomain,
   reply: { status: 200, schema: DomainRecord },
   errors: ['DOMAIN_NOT_FOUND', 'CONFLICT'],
   prepare: async (app, { params }, caller) => {
@@ -294,6 +304,7 @@ const deleteDomain = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,
+  needs: aDomain,
   reply: { status: 200, schema: Deleted },
   errors: ['DOMAIN_NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {

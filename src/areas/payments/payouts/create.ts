@@ -125,6 +125,9 @@ export function draftOf(
   const { terms, ...to } = recipientOf(app, tenant, input, { currency, micros })
   const { provider } = to
   const known = gatewayOf(app).speaksTo(to, tenant.environment)
+  // Every provider of the sandbox that can pay out does.
+  if (known?.outgoing === null && tenant.environment === 'test')
+    throw new AppError('UNSUPPORTED_PROVIDER', `${provider} takes payments, and pays nobody out`)
   // The simulators are not known to every node; whoever knows them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError(

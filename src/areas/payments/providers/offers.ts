@@ -129,7 +129,10 @@ async function bankRows(app: App, query: MethodQuery, tenant: Tenant): Promise<S
   const { environment } = tenant
   const gateway = gatewayOf(app)
   const paysOut = (country: string) => gateway.outgoing({ provider: bankProvider, country }, environment) !== null
-  const markets = bankMarkets(query).filter(({ country }) => query.direction !== 'out' || paysOut(country))
+  const taken = enabledCurrencies(app)
+  const markets = bankMarkets(query).filter(
+    ({ country, currency }) => taken.includes(currency) && (query.direction !== 'out' || paysOut(country)),
+  )
   return Promise.all(
     markets.map(async ({ country, currency }) => {
       const named = { provider: bankProvider, country }
