@@ -20,16 +20,16 @@ function run(...words: string[]): { status: number | null; text: string } {
 }
 
 test('an area has its door, routes, table, event and journey, a line in areas.ts and a prefix for its ids', () => {
-  const { status, text } = run('area', 'parcels', 'prc')
+  const { status, text } = run('area', 'parcels', 'pcl')
   assert.equal(status, 0, text)
   assert.match(made('src/areas.ts'), /from '.\/areas\/operator\/area.ts'\nimport { parcels }/)
   assert.match(made('src/areas.ts'), /\n {2}parcels,\n {2}webhooks,\n/)
-  assert.match(made('src/kernel/ids.ts'), /\n {2}parcels: 'prc',\n/)
+  assert.match(made('src/kernel/ids.ts'), /\n {2}parcels: 'pcl',\n/)
   for (const file of ['area', 'routes', 'schema', 'store', 'events'])
     assert.ok(existsSync(join(copy, `src/areas/parcels/${file}.ts`)), file)
   assert.match(text, /new +src\/migrations\/\d{4}-\d\d-\d\d_parcels.sql/)
   assert.match(made('test/journeys/parcels.test.ts'), /assert\.fail\(/)
-  assert.match(run('area', 'letters', 'prc').text, /prefix par is taken/)
+  assert.match(run('area', 'letters', 'pcl').text, /prefix pcl is taken/)
 })
 
 test('a provider and an event begin with a test that fails', () => {
@@ -42,7 +42,7 @@ test('a provider and an event begin with a test that fails', () => {
 })
 
 test('what is none of these is refused with how it is written', () => {
-  for (const words of [[], ['thing'], ['area', 'Parcels', 'prc'], ['area', 'parcels'], ['event', 'fax.sent']]) {
+  for (const words of [[], ['thing'], ['area', 'Parcels', 'pcl'], ['area', 'parcels'], ['event', 'fax.sent']]) {
     const { status, text } = run(...words)
     assert.equal(status, 2, text)
     assert.match(text, /Usage|small letters|area parcels par|area\.what_happened/)

@@ -11,7 +11,7 @@ export interface KnownAs {
   readonly email: string | null
 }
 
-export interface PastThing {
+interface PastThing {
   readonly id: string
   readonly status: string
   readonly created_at: Date

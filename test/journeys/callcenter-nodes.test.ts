@@ -55,11 +55,13 @@ test('two nodes that look at once give each agent one call, and each call one ag
   const queue = await queueOf(ada)
   await assign(ada, { queue_id: queue })
   const calls: string[] = []
-  for (let i = 0; i < 4; i++) calls.push(await callerOf(ada, `+25471100006${i}`))
-  await eventually(
-    async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting === 4,
-    'all to wait',
-  )
+  for (let i = 1; i <= 4; i++) {
+    calls.push(await callerOf(ada, `+25471100006${i}`))
+    await eventually(
+      async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting === i,
+      `caller ${i} to wait`,
+    )
+  }
   const elsewhere = new Client(second.url, second.caFile && readFileSync(second.caFile, 'utf8'), ada.key)
   const agents = ['a', 'b', 'c']
   await Promise.all(

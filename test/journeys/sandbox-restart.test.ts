@@ -6,7 +6,7 @@ import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Journal } from '../../src/simulators/journal.ts'
-import type { Client } from '../client.ts'
+import { Client } from '../client.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { eventually } from '../eventually.ts'
 import { endAll, freePort, newHome, run, type Serving, serve } from '../program.ts'
@@ -114,16 +114,24 @@ test('what was under way at a kill -9 ends after the next start, once, and the b
 test('of two nodes that share a home the first keeps the books, and the simulators of the other work all the same', async (t) => {
   if (process.platform !== 'linux') return t.skip('only Linux tells the nodes apart')
   const second = await serve(home.path, { ...environment, PAMOJA_PORT: '0' })
-  const { status, body, text } = await second.client.post('/v1/payouts', {
+  // credentials.json stays that of the first, so that its own address is known from what it prints only.
+  const [address = ''] = /https:\/\/localhost:\d+/.exec(second.program.stdout) ?? []
+  const there = new Client(
+    address,
+    await readFile(second.credentials.ca_file ?? '', 'utf8'),
+    second.credentials.api_key,
+  )
+  const { status, body, text } = await there.post('/v1/payouts', {
     amount: 30,
     currency: 'KES',
     phone: '+254700000001',
   })
   assert.equal(status, 201, text)
   const ended = await eventually(async () => {
-    const { body: payout } = await second.client.get(`/v1/payouts/${body.payout_id}`)
+    const { body: payout } = await there.get(`/v1/payouts/${body.payout_id}`)
     return payout.status === 'completed' && payout
   }, 'the payout by the second node')
+  there.close()
   second.client.close()
   assert.equal((await second.program.stop('SIGTERM')).code, 0)
   assert.ok(!(await readFile(join(home.path, 'simulators/daraja.journal'), 'utf8')).includes(ended.provider_reference))

@@ -3,7 +3,7 @@
 // pictures), and nothing else. Whatever it does not know stays text.
 import { type Html, html, json } from '../web/html.ts'
 
-export interface Heading {
+interface Heading {
   readonly level: number
   readonly text: string
   readonly id: string
