@@ -80,6 +80,8 @@ test('sipp is the network behind a trunk: it rings, answers, and is hung up', { 
   await world.operator.post('/v1/operator/voice/numbers', { number: from, account_id: ada.id })
   const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'sipp' }
   await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+  const rate = { prefix: '+254', currency: 'KES', minute: 3 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
   const entered = await world.operator.post('/v1/operator/voice/trunks', { name: 'sipp', host, port })
   assert.equal(entered.status, 201, JSON.stringify(entered.body))
   for (let i = 0; i < 3; i++) {

@@ -107,6 +107,8 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   await enter({ name: 'shut', host, port: 9, transport: 'tcp', prefixes: ['+2547'], priority: 2 })
   await enter({ name: 'good', host, port: network.port, prefixes: ['+254'], username: 'me', password: 'secret' })
   await trunk('good', ({ is_up }) => is_up === true)
+  const unpriced = await live.post('/v1/voice/calls', wanted)
+  assert.deepEqual([unpriced.status, unpriced.body.error.code], [403, 'DESTINATION_NOT_ALLOWED'])
   const rate = { prefix: '+25471', currency: 'KES', minute: '3' }
   assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
   const { trunks } = telephoneNetworkOf(world.app)
@@ -129,8 +131,6 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   const over = await live.post(`/v1/voice/${body.call_id}/hangup`, {})
   assert.equal(over.body.status, 'completed')
   assert.equal(over.body.cost, over.body.duration / 20, 'three shillings a minute')
-  const removed = await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
-  assert.equal(removed.status, 200, JSON.stringify(removed.body))
   await remove('dumb', 'shut')
   const busy = await live.post('/v1/voice/calls', { ...wanted, to: '+254711000002' })
   const refused = await eventually(async () => {
@@ -138,6 +138,8 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
     return call.ended_at ? call : null
   }, 'the call to end')
   assert.deepEqual([refused.status, refused.sip_code, refused.cost], ['busy', 486, 0])
+  const removed = await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
+  assert.equal(removed.status, 200, JSON.stringify(removed.body))
   await remove('good')
 })
 

@@ -129,6 +129,11 @@ export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewC
   const id = newUuid(receivedMs)
   const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
   const minute = minutePriceOf(app, tenant, currency, wanted.to)
+  if (minute === null)
+    throw new AppError(
+      'DESTINATION_NOT_ALLOWED',
+      `the operator has set no price in ${currency} for calls to this number`,
+    )
   if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n)))
     throw new AppError('INSUFFICIENT_BALANCE', `the ${currency} wallet does not cover the first minute of the call`)
   const row = await one(

@@ -125,6 +125,7 @@ export class Legs {
     }
     const id = newUuid(app.clock.nowMs())
     const minute = this.minutePrice(to)
+    if (minute === null) return 'no_route'
     const row = await app.db.tx(tenant, async (tx) => {
       const child = { ...tenant, id }
       if (!(await holdFor(tx, child, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
@@ -150,7 +151,7 @@ export class Legs {
     return row ?? 'insufficient_funds'
   }
 
-  private minutePrice(to: LegTarget): bigint {
+  private minutePrice(to: LegTarget): bigint | null {
     const { tenant, currency } = this.source
     if ('phone' in to) return minutePriceOf(this.network.app, tenant, currency, to.phone)
     return 'sip' in to ? sipMinutePriceOf(this.network.app, tenant.account, currency) : 0n

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a minute of a call costs: the operator's price list, or, where it says nothing, a figure that lets an installation be
-// tried. Calls that come in cost nothing until the operator sets a price for them.
+// tried in the sandbox. A live call to where nobody has set a price is not placed: it would cost the operator more than it brings. Calls that come in cost nothing until the operator sets a price for them.
 import { isCurrency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
@@ -28,8 +28,8 @@ const placeholderMicros: Readonly<Record<string, bigint>> = {
 }
 const dollarMicros = 50_000n
 
-/** Micros of a minute to a number: by its prefix, by country and network, or the placeholder. */
-export function minutePriceOf(app: App, { account }: Tenant, currency: string, to: string): bigint {
+/** Micros of a minute to a number: by its prefix, by country and network; in the sandbox the placeholder, live null. */
+export function minutePriceOf(app: App, { account, environment }: Tenant, currency: string, to: string): bigint | null {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   const rate = telephoneNetworkOf(app).trunks.rateOf(to, currency)
   if (rate !== null) return rate
@@ -43,7 +43,8 @@ export function minutePriceOf(app: App, { account }: Tenant, currency: string, t
     ...(country === null ? {} : { country }),
     ...(network === null ? {} : { network }),
   })
-  return price?.micros ?? placeholderMicros[currency] ?? dollarMicros
+  if (price) return price.micros
+  return environment === 'live' ? null : (placeholderMicros[currency] ?? dollarMicros)
 }
 
 export function inboundPriceOf(app: App, account: string, currency: string): bigint {
