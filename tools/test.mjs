@@ -134,7 +134,7 @@ async function runFailedAgain(first, scratch, surroundings) {
   const code = await runNode(files.map(compiledFrom), report, { ...surroundings, PAMOJA_TEST_SEPARATE: 'true' }, 1)
   const again = await readReport(report)
   const broken = files.filter((file) =>
-    again.failedFiles?.some((failed) => failed.endsWith(file.replace(/\.ts$/, '.js'))),
+    again.failedFiles?.some((failed) => failed.endsWith(file) || failed.endsWith(file.replace(/\.ts$/, '.js'))),
   )
   for (const file of files) if (!broken.includes(file)) say(`unsteady, passed the second time: ${file}`)
   const failed = again.failed ?? first.failed

@@ -103,8 +103,11 @@ test('an agent who does not answer is away, and the caller is the first in the q
   await login(ada, 'awake', 2, { queues: [queue] })
   // One offer at a time: the second agent is not rung while the first one is.
   assert.equal((await agentNow(ada, 'awake')).status, 'available')
-  await later(ada, 11)
-  const away = await agentIs(ada, 'asleep', 'away')
+  const away = await eventually(async () => {
+    await later(ada, 11)
+    const now = await agentNow(ada, 'asleep')
+    return now.status === 'away' && now
+  }, 'the agent to be away')
   assert.equal(away.reason, 'no_answer')
   await connected(ada, call, 'awake')
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
