@@ -14,6 +14,7 @@ import type { Chore, Partitioned } from './nodes/maintenance.ts'
 import type { Chapter } from './openapi/reference.ts'
 import type { Route } from './route.ts'
 import type { Simulator } from './simulators.ts'
+import type { Socket } from './socket.ts'
 import type { SpendByCountry } from './spending.ts'
 import type { Tenant } from './tenant.ts'
 import type { Job } from './work.ts'
@@ -88,6 +89,8 @@ export interface Area {
   readonly histories?: readonly History[]
   /** Addresses outside /v1, for carriers, providers and people, who have no key. */
   readonly hooks?: readonly Hook[]
+  /** Websockets below /v1. */
+  readonly sockets?: readonly Socket[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
   health?(app: App): string
   /** The node takes no requests any more: those that wait for something to happen are answered now. */

@@ -9,7 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import { conferenceEvents } from '../events.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import {
@@ -21,12 +21,11 @@ import {
   saveConference,
   saveParticipant,
 } from './conferences.ts'
+import type { After } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 
 const ringSeconds = 45
-
-export type After = () => Promise<unknown>
 
 export function conferenceRecord(row: ConferenceRow, participants: readonly ParticipantRow[]) {
   return {
@@ -105,6 +104,7 @@ async function ring(
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = (await participants(tx, occasion, conference.id)).find(({ id }) => id === row.id)
     if (now && now.call_id === null) await save(tx, tenant, now, { call_id: rung.call })
+    if (row.agent_id !== null) await noteLeg(app, tx, occasion, row.agent_id, rung.call)
   })
 }
 

@@ -92,9 +92,10 @@ export class Legs {
     })
     this.legs.set(row.id, leg)
     await sessionsOf(this.network.app).begin(callSessions, record.one, (command) => this.obey(row.id, command))
-    if (ways === null) leg.await()
-    else leg.ring(await this.resolved(wanted.to, ways, row), port)
-    return { leg, media: ways === null ? { host: this.network.mediaHost, port } : null }
+    const media = ways === null ? { host: this.network.mediaHost, port } : null
+    if (media) leg.await(media)
+    else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
+    return { leg, media }
   }
 
   /** Null for a leg that is rung over no network of ours. */
