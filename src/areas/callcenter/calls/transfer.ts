@@ -11,10 +11,12 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import type { AgentRow } from '../agents/store.ts'
+import { waitingIn } from '../queues/live.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { agentIdForm } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
+import { type ContactRow, contactOfCall, saveContact, underWay } from './contacts.ts'
+import { sendOn } from './go.ts'
 import { connected, over } from './lifecycle.ts'
 import { type After, endCall, queueBefore, successor, waitIn } from './next-contact.ts'
 import { targetOf } from './reach.ts'
@@ -163,6 +165,16 @@ async function intoQueue(
   transfer: TransferRow,
   queue: QueueRow,
 ): Promise<{ transfer: TransferRow; after: After[] }> {
+  const { tenant, nowMs } = occasion
+  const { max_size, overflow } = queue.document
+  const waiting = waitingIn(queue, await tx.query(underWay, tenant), nowMs)
+  if (waiting.length >= max_size) {
+    if (!overflow?.on.includes('full')) throw new AppError('QUEUE_FULL', `${max_size} callers wait in ${queue.name}`)
+    const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+    const done = await settle(app, tx, occasion, contact, transfer, 'completed')
+    const hangUps = legs.map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+    return { transfer: done, after: [...hangUps, () => sendOn(app, tenant, contact, overflow.action)] }
+  }
   const after = await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', isTransferred: true })
   return { transfer: await settle(app, tx, occasion, contact, transfer, 'completed'), after }
 }

@@ -24,7 +24,7 @@ import { Desk, type DeskView } from './desk.ts'
 import { deskCame, deskSessions, deskWent } from './presence.ts'
 
 /** What nodes tell each other: an agent whose desk is on another node has changed. */
-export const deskTopic = 'callcenter_desks'
+export const deskTopic = 'callcenter-desks'
 
 const lookEveryMs = 1_000
 /** A browser whose audio has not come up by then has none. */

@@ -82,7 +82,9 @@ export class Legs {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
       return 'network_error'
     }
-    const options = { tag: wanted.tag, timeoutMs: wanted.timeoutSeconds * 1_000 }
+    // A call that was created before may say itself how long it is rung.
+    const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
+    const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
     const leg = new RungLeg(this.network, this.room, record, options, {
       ...handlers,
       ended: (ended, ending) => {
