@@ -82,7 +82,11 @@ async function pairOf() {
   })
   const changed = (state: string) => state === 'connected' && connected()
   const { leg, sdp } = await WebRtcLeg.open(place, () => performance.now(), changed)
-  const { leg: other } = await WebRtcLeg.open(place, () => performance.now(), () => undefined)
+  const { leg: other } = await WebRtcLeg.open(
+    place,
+    () => performance.now(),
+    () => undefined,
+  )
   const codec = new RTCRtpCodecParameters({ mimeType: 'audio/PCMU', clockRate: 8_000, channels: 1, payloadType: 0 })
   const peer = new RTCPeerConnection({
     codecs: { audio: [codec], video: [] },
@@ -106,7 +110,13 @@ async function pairOf() {
   const packet = Buffer.alloc(headerBytes + 160, 0x55)
   return {
     speak: (tick: number) => {
-      writeRtpHeader(packet, { payloadType: 0, marker: false, sequence: tick & 0xffff, timestamp: tick * 160, source: 1 })
+      writeRtpHeader(packet, {
+        payloadType: 0,
+        marker: false,
+        sequence: tick & 0xffff,
+        timestamp: tick * 160,
+        source: 1,
+      })
       track.writeRtp(Buffer.from(packet))
     },
     close: async () => {

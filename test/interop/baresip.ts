@@ -18,7 +18,9 @@ export function withoutBaresip(): string | false {
   const missing = ['baresip', 'espeak-ng'].filter(
     (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
   )
-  return missing.length > 0 && process.env.PAMOJA_REQUIRE_BARESIP !== '1' ? `not installed: ${missing.join(', ')}` : false
+  return missing.length > 0 && process.env.PAMOJA_REQUIRE_BARESIP !== '1'
+    ? `not installed: ${missing.join(', ')}`
+    : false
 }
 
 interface BaresipPhone {

@@ -105,7 +105,7 @@ function keepPeers(): void {
     peers,
     RTCPeerConnection: new Proxy(RTCPeerConnection, {
       construct(target, given) {
-        const made = Reflect.construct(target, given)
+        const made = Object(Reflect.construct(target, given))
         peers.push(made)
         return made
       },

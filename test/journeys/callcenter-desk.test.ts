@@ -223,6 +223,43 @@ test('a browser that dies in a call may come back to it; one that does not gives
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
+test('calls whose flows name one conversation speak with each other, and go on when it ends', async () => {
+  const ada = await open()
+  const talk = (to: string, more: object) =>
+    done(
+      ada,
+      '/v1/voice/calls',
+      {
+        from: '+254700000000',
+        to,
+        actions: [
+          { action: 'conversation', name: 'stand-up', ...more },
+          { action: 'wait', timeout: 600 },
+        ],
+      },
+      201,
+    )
+  const early = (await talk('+254711000031', { startOnEnter: false })).call_id
+  await callIs(ada, early, ({ phase }) => phase === 'on_hold', 'the first to wait for who begins')
+  const host = (await talk('+254711000032', { endOnExit: true, record: true })).call_id
+  const guest = (await talk('+254711000033', { mute: true })).call_id
+  for (const call of [host, guest]) await callIs(ada, call, ({ phase }) => phase === 'conference', 'the others to join')
+  await eventually(async () => (await eventsOf(ada, 'conference.participant_joined')).length === 3, 'all three to join')
+  assert.ok(carrier().say(early, tone([700], 60_000)) && carrier().say(host, tone([1_000], 60_000)))
+  assert.ok(carrier().say(guest, tone([1_500], 60_000)))
+  await phoneHears(early, 1_000)
+  await phoneHears(host, 700)
+  await phoneHears(guest, 700)
+  await phoneHears(host, 1_500, false)
+  await done(ada, `/v1/sandbox/voice/${host}/hangup`, {})
+  for (const call of [early, guest]) {
+    const now = await callIs(ada, call, ({ phase }) => phase === 'flow', 'the flow to go on')
+    assert.deepEqual([now.status, now.conference_id], ['answered', null])
+  }
+  assert.equal((await eventsOf(ada, 'conference.ended')).length, 1)
+  for (const call of [early, guest]) await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
 const loseNode = statement.tenant<{ bucket: number; account: string }, object>(
   'test.lose_desk_node',
   `update platform.sessions set node = gen_random_uuid(), created_at = now() - interval '1 minute'

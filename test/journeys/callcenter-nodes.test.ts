@@ -131,7 +131,10 @@ test('callers of a node that died keep their place: those of other nodes wait on
   await eventually(async () => (await waiting()).waiting === 1, 'the first to wait')
   await later(ada, 30)
   const elsewhere = new Client(second.url, second.caFile && readFileSync(second.caFile, 'utf8'), ada.key)
-  const { body: other } = await elsewhere.post('/v1/sandbox/voice/inbound', { from: '+254711000025', to: numberOf(ada) })
+  const { body: other } = await elsewhere.post('/v1/sandbox/voice/inbound', {
+    from: '+254711000025',
+    to: numberOf(ada),
+  })
   await eventually(async () => (await waiting()).waiting === 2, 'the second to wait, on the other node')
   await world.app.db.query(loseNodeOf, { ...tenantOf(ada), node: world.app.nodeId })
   await doChores(second.app, voice.chores)

@@ -530,11 +530,11 @@ test('a queue that is full takes no transfer and no caller of a flow; a customer
   await assign(ada, { queue_id: queue })
   const first = await callerOf(ada)
   await callIs(ada, first, ({ phase }) => phase === 'queued', 'the caller to wait')
-  const { body: made } = await ada.client.post('/v1/voice/calls', {
-    from: numberOf(ada),
-    to: '+254711000020',
-    actions: [{ action: 'enqueue', queue_id: queue }, { action: 'wait', timeout: 600 }],
-  })
+  const actions = [
+    { action: 'enqueue', queue_id: queue },
+    { action: 'wait', timeout: 600 },
+  ]
+  const made = await done(ada, '/v1/voice/calls', { from: numberOf(ada), to: '+254711000020', actions }, 201)
   await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/${made.call_id}/events`)
     return body.data.some((step: object) => JSON.stringify(step).includes('QUEUE_FULL')) || null

@@ -7,7 +7,7 @@ import { maybe, one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type CallFacts, type CallFollower, type LegChange, liveCalls, type Refusal } from '../../voice/area.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import { all, endConference, entered, gone } from './conference.ts'
+import { all, endConference, gone, joined } from './conference.ts'
 import {
   type ConferenceRow,
   findConference,
@@ -33,8 +33,9 @@ export async function joinConversation(app: App, call: CallFacts, wish: Wish): P
     const place = await takePlace(app, call, wish)
     if (place === null) return { code: 'CONFERENCE_FULL', message: `${wish.name} takes ${most} people at most` }
     const { conference, participant, isNew } = place
-    if ((!isNew || (await liveCalls(app).openRoom(tenant, conference.id))) && (await joined(app, tenant, call, conference))) {
-      await enter(app, tenant, call.call, conference, participant, wish)
+    if ((!isNew || (await liveCalls(app).openRoom(tenant, conference.id))) && (await isInRoom(app, call, conference))) {
+      const music = (Array.isArray(wish.musicOnHoldUrl) ? wish.musicOnHoldUrl[0] : wish.musicOnHoldUrl) ?? 'default'
+      await joined(app, call, conference.id, participant.id, { mayBegin: wish.startOnEnter, music })
       return true
     }
     // Its node has died, or has no room: another one is begun, once.
@@ -45,13 +46,13 @@ export async function joinConversation(app: App, call: CallFacts, wish: Wish): P
 }
 
 /** A place in the conversation of this name, which the first one begins. */
-function takePlace(app: App, { tenant, call, direction, from, to }: CallFacts, wish: Wish) {
+function takePlace(app: App, { tenant, direction, from, to }: CallFacts, wish: Wish) {
   return atSwitchboard(app, tenant, async (tx, { receivedMs, nowMs }) => {
     const open = await maybe(tx.query(openConversation, { ...tenant, name: wish.name }))
     const options = {
       from: direction === 'inbound' ? to : from,
       moderator: null,
-      start_on_moderator: !wish.startOnEnter,
+      start_on_moderator: false,
       mute_on_entry: false,
       max_participants: most,
       is_conversation: true,
@@ -66,10 +67,10 @@ function takePlace(app: App, { tenant, call, direction, from, to }: CallFacts, w
       tx.query(insertParticipant, {
         ...tenant,
         conference: conference.id,
-        id: call,
+        id: newUuid(receivedMs),
         endpoint: direction === 'inbound' ? from : to,
         agent: null,
-        // Who ends it for everybody, and before whom nobody speaks.
+        // Who ends it for everybody on leaving.
         role: wish.endOnExit ? 'moderator' : 'participant',
         muted: wish.mute,
       }),
@@ -78,7 +79,7 @@ function takePlace(app: App, { tenant, call, direction, from, to }: CallFacts, w
   })
 }
 
-async function joined(app: App, tenant: Tenant, { call }: CallFacts, { id }: ConferenceRow): Promise<boolean> {
+async function isInRoom(app: App, { tenant, call }: CallFacts, { id }: ConferenceRow): Promise<boolean> {
   for (let i = 0; i < tries; i++) {
     if (await liveCalls(app).join(tenant, call, id)) return true
     await new Promise((resume) => setTimeout(resume, betweenMs))
@@ -86,33 +87,31 @@ async function joined(app: App, tenant: Tenant, { call }: CallFacts, { id }: Con
   return false
 }
 
-/** The call is in the room: it speaks, or waits with music until somebody comes who may begin. */
-async function enter(
-  app: App,
-  tenant: Tenant,
-  call: string,
-  { id }: ConferenceRow,
-  participant: ParticipantRow,
-  { startOnEnter, musicOnHoldUrl }: Wish,
-): Promise<void> {
-  const music = (Array.isArray(musicOnHoldUrl) ? musicOnHoldUrl[0] : musicOnHoldUrl) ?? 'default'
-  await entered(app, tenant, { conference: id, participant: participant.id, call, startOnEnter, music })
-}
-
 /** A call left the room of a conversation, or the room was closed: its own flow goes on. */
 export async function leftConversation(app: App, { tenant, call, room }: LegChange): Promise<void> {
   const conference = await maybe(app.db.query(findConference, { ...tenant, id: room }))
   if (!conference?.options.is_conversation) return
   const rows = await app.db.query(listParticipants, { ...tenant, conference: room })
-  const row = rows.find((one) => one.call_id === call || one.id === call)
-  await gone(app, tenant, room, row?.id ?? '')
-  if (row?.role === 'moderator')
-    await all(app, await atSwitchboard(app, tenant, (tx, occasion) => endConference(app, tx, occasion, conference)))
-  await liveCalls(app).hold(tenant, call, null)
-  await liveCalls(app).resume(tenant, call, followerName, null)
+  const row = rows.find((each) => each.call_id === call && (each.status === 'joined' || each.status === 'held'))
+  if (!row) return
+  await gone(app, tenant, room, row.id)
+  if (row.role === 'moderator') await endNow(app, tenant, room)
+  const live = liveCalls(app)
+  await live.hold(tenant, call, null)
+  if (row.muted) await live.mute(tenant, call, false)
+  await live.mark(tenant, call, { phase: 'flow', conference_id: null })
+  await live.resume(tenant, call, followerName, null)
 }
 
 async function forget(app: App, tenant: Tenant, conference: ConferenceRow, { id }: ParticipantRow): Promise<void> {
   await gone(app, tenant, conference.id, id)
-  await all(app, await atSwitchboard(app, tenant, (tx, occasion) => endConference(app, tx, occasion, conference)))
+  await endNow(app, tenant, conference.id)
+}
+
+async function endNow(app: App, tenant: Tenant, id: string): Promise<void> {
+  const after = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const conference = await maybe(tx.query(findConference, { ...tenant, id }))
+    return conference ? endConference(app, tx, occasion, conference) : []
+  })
+  await all(app, after)
 }

@@ -23,6 +23,7 @@ import { assignmentOf } from '../routing/target.ts'
 import type { DestinationOf } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
 import { addCost, contactOfCall } from './contacts.ts'
+import { joinConversation } from './conversation.ts'
 import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
 import { legChanged, Order } from './happen.ts'
 import { voicemailReceived } from './voicemail.ts'
@@ -86,6 +87,7 @@ function heardIn(body: Readonly<Record<string, unknown>>) {
 
 /** Actions of a customer's own flow that are for queues and agents; the flow goes on when the call there is over. */
 async function took(app: App, call: CallFacts, action: Handed): Promise<boolean | Refusal> {
+  if (action.action === 'conversation') return joinConversation(app, call, action)
   const destination = destinationIn(action)
   if (!destination) return false
   const { nowMs } = await occasionOf(app, call.tenant)
@@ -98,7 +100,8 @@ async function took(app: App, call: CallFacts, action: Handed): Promise<boolean 
   const full = { code: 'QUEUE_FULL', message: `as many callers wait in ${destination.id} as it takes` }
   if (decided.destination?.type === 'queue')
     return (await joinQueue(app, call, decided.destination.id ?? '', luggage)) || full
-  if (decided.trace.some(({ kind, reason }) => kind === 'queue' && reason === 'full') && !decided.destination) return full
+  const isFull = decided.trace.some(({ kind, reason }) => kind === 'queue' && reason === 'full')
+  if (decided.destination?.type === 'hangup' && isFull) return full
   if (decided.destination?.type !== 'agent') return false
   return (await enqueue(app, call, null, decided.destination.id ?? '', luggage)) !== null
 }

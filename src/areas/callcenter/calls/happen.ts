@@ -13,6 +13,7 @@ import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
 import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
+import { leftConversation } from './conversation.ts'
 import { whenAnswered } from './go.ts'
 import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
@@ -232,6 +233,7 @@ async function callChanged(app: App, change: LegChange): Promise<void> {
   const { tenant, call } = change
   if (change.kind === 'answered') return whenAnswered(app, tenant, call)
   if (change.kind === 'digit') return digitPressed(app, change)
+  if (change.kind === 'left') return leftConversation(app, change)
   if (change.kind !== 'ended') return
   await atOnce(app, change, async (tx, occasion) => {
     const contact = await maybe(tx.query(contactOfCall, { ...tenant, call }))

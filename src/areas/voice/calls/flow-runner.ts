@@ -316,7 +316,8 @@ export class FlowRunner {
     const stored = await recording.stored()
     if (!stored) return
     const { recording_url: url, duration: seconds } = toldOf(this.app, stored)
-    if (url !== null) await this.followed(giver, () => giver.recorded?.(this.app, this.facts, { id: stored.id, url, seconds }))
+    if (url !== null)
+      await this.followed(giver, () => giver.recorded?.(this.app, this.facts, { id: stored.id, url, seconds }))
   }
 
   end(): void {
