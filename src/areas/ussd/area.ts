@@ -28,7 +28,7 @@ export const ussd: Area = {
   chapters: {
     ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by whoever dials a code of yours.' },
   },
-  uses: ['webhooks', 'sms', 'payments'],
+  uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
   topics: [ussdTopic, gatewayTopic],
   histories: [
