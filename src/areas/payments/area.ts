@@ -38,7 +38,7 @@ import { refundJob } from './refunds/submit.ts'
 import { paymentRoutes } from './routes.ts'
 import { watchJob } from './submit.ts'
 import { timelineRoutes } from './timeline.ts'
-import { waitingOf } from './waiting.ts'
+import { paymentWaits } from './waiting.ts'
 
 declareTaker('refund', takeRefund)
 declareTaker('payout', takeResult)
@@ -129,7 +129,7 @@ export const payments: Area = {
     reconciliation.measure(app)
     return gatewayOf(app).start()
   },
-  drain: (app) => waitingOf(app).stop(),
+  waits: [paymentWaits],
 }
 
 export { refuseCardNumbers } from './cards/card.ts'
