@@ -28,7 +28,7 @@ import {
   withdrawAttempt,
 } from '../records/store.ts'
 import { type Change, changeOf, ended } from './change.ts'
-import { waitingOf } from './waiting.ts'
+import { paymentWaits } from './waiting.ts'
 
 /** Every change takes a payment a step on, and there are few steps: somebody who loses so often is not looking at it. */
 const mostTries = 100
@@ -209,7 +209,7 @@ function told(
   { version, deliveries }: RowOf<typeof settleOperation.gives>,
 ): void {
   after.version = version ?? after.version
-  waitingOf(app).over(after)
+  if (!open.includes(after.status)) paymentWaits.of(app).happened(after.id)
   if (event) app.outbox.begin(event, deliveries)
 }
 
