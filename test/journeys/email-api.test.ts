@@ -2,7 +2,7 @@
 // Email over HTTP beside the plain send: refusals and limits, templates, domains, bulk, figures, changes of messages.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { mailWorld } from '../../src/areas/email/sandbox/mail-world.ts'
+import { mailWorld } from '../../src/areas/email/mail-world.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'

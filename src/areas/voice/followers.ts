@@ -4,8 +4,8 @@
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Target } from './calls/store.ts'
 import type { HandedAction } from './flow/action.ts'
+import type { Target } from './store.ts'
 
 /** A call as another area sees it. Ids are UUIDs. */
 export interface CallFacts {

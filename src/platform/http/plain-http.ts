@@ -9,8 +9,8 @@ import { hashOf, isWellFormedKey } from '../auth.ts'
 import { rateHeaders } from '../limits/headers.ts'
 import type { Admission } from '../limits.ts'
 import { errorPage, isBrowsing } from '../web/error-page.ts'
+import { addressPolicy } from './admission.ts'
 import { errorBody } from './answer.ts'
-import { addressPolicy } from './entrance.ts'
 
 /** Answers a request that came without TLS. A key that came with it has been seen by everyone on the way. */
 export function refusePlain(app: App): RequestListener {

@@ -5,7 +5,7 @@
 import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
-import { atMost } from '../at-most.ts'
+import { atMost } from '../concurrency/at-most.ts'
 import { one, statement } from '../db.ts'
 import { strandedLanes } from '../work/queues.ts'
 import { fence, type Term } from './leases.ts'

@@ -15,9 +15,9 @@ import { aboutOf, newsOf } from '../delivery/news.ts'
 import { verdictOf } from '../delivery/verdict.ts'
 import { emailEvents } from '../events.ts'
 import { listenSmtp } from '../listening.ts'
-import { mailWorld } from '../sandbox/mail-world.ts'
-import { storeDeed } from '../tracking/spool.ts'
+import { mailWorld } from '../mail-world.ts'
 import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
+import { storeDeed } from './spool.ts'
 
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000

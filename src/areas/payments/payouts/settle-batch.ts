@@ -3,8 +3,8 @@
 // which they would only wait in turn. What is said of them while a transaction runs goes into the next one.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { Gatherer } from '../../../platform/concurrency/gather.ts'
 import { one, type Tx } from '../../../platform/db.ts'
-import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'

@@ -2,7 +2,7 @@
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment, One, Tenant } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../records/store.ts'

@@ -12,7 +12,7 @@ import { bodyChecker } from '../../../platform/http/validate.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
-import { bindOf, findBind } from '../network/bind.ts'
+import { bindOf, findBind } from './bind.ts'
 import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 

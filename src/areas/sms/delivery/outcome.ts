@@ -4,11 +4,11 @@ import { tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
 import type { Route, SubmitOutcome } from '../carrier.ts'
 import { goOn } from '../fallback/fallback.ts'
-import type { Errand } from './errand.ts'
+import { whileStoring } from './handover.ts'
 import type { StoredMessage } from './load.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
-import { whileStoring } from './remembered.ts'
 import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
+import type { Errand } from './submit-state.ts'
 
 /** What a carrier's answer makes of a message; null: the next carrier may be asked. */
 export async function settle(

@@ -8,7 +8,7 @@ import { type Environment, mine, type Tenant } from '../../../platform/tenant.ts
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
 import { segmentsOf } from '../message.ts'
-import { findPlaces } from '../ported/places.ts'
+import { findPlaces } from '../ported/number-network.ts'
 import { claimsTo } from './owner.ts'
 import { receive, type Whole } from './receive.ts'
 

@@ -12,7 +12,7 @@ import { type Keyword, keywordIn } from '../numbers/keywords.ts'
 const answerWithinDays = 30
 
 /** Whose environment it is, and how far its clock was moved. */
-export interface Whose {
+interface Whose {
   readonly tenant: Tenant
   readonly clockOffsetMs: number
 }

@@ -5,16 +5,16 @@
 // because it refuses what none of them leads to.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { returnStrays } from '../../../platform/work/queues.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
+import { type Bind, type BindRow, bindColumns, bindOf } from '../carriers/bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
-import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { sharedCentres } from './centres.ts'
 import { Ownership } from './ownership.ts'
 

@@ -8,7 +8,6 @@ import type { Lease } from '../../../platform/nodes/leases.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
-import { ussdNetwork } from '../sandbox/network.ts'
 import type { Session } from '../session.ts'
 import { sessionOf } from '../store.ts'
 import { waitingOf } from '../waiting.ts'
@@ -23,6 +22,7 @@ import {
   profileOf,
 } from './gateway-store.ts'
 import { Line } from './line.ts'
+import { ussdNetwork } from './sandbox.ts'
 
 /** Said to all nodes when a session was taken on by one that has not its dialog. */
 export const ussdTopic = 'ussd'

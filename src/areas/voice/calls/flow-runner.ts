@@ -9,12 +9,12 @@ import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../f
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { Unspeakable } from '../speech/speak.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
 import { type RecordingInProgress, toldOf } from './recording.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 import type { CallTimers } from './timers.ts'
 
 const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'

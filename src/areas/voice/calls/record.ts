@@ -9,7 +9,6 @@ import type { Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
-import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import {
   type CallQuality,
   type CallRow,
@@ -19,7 +18,8 @@ import {
   insertEvent,
   saveCall,
   settleHold,
-} from './store.ts'
+} from '../store.ts'
+import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import { tellSoon } from './tell.ts'
 
 /** Seconds that are paid for ahead, and how many of them are left when more is set aside. */

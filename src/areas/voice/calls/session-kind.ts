@@ -6,10 +6,10 @@ import { maybe } from '../../../platform/db.ts'
 import type { SessionKind } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { giveUpRecordings } from '../recordings/ending.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { findCall } from '../store.ts'
 import { CallRecord } from './record.ts'
-import { findCall } from './store.ts'
 
 export const callSessions: SessionKind = {
   name: 'call',

@@ -9,8 +9,8 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import type { Job, NewJob } from '../../../platform/work.ts'
 import { ask } from '../ask.ts'
+import { findCall, tellCall, untold } from '../store.ts'
 import { isOver } from './call.ts'
-import { findCall, tellCall, untold } from './store.ts'
 
 const patienceMs = dayMs
 const lookEveryMs = 15_000

@@ -9,8 +9,8 @@ import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import type { Target } from '../calls/store.ts'
 import { followersOf } from '../followers.ts'
+import type { Target } from '../store.ts'
 import { assignNumber, listNumbers, type NumberRow, ownerOfNumber } from './store.ts'
 
 const mostNumbers = 10_000

@@ -3,7 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import type { Target } from '../calls/store.ts'
+import type { Target } from '../store.ts'
 
 export interface NumberRow {
   environment: Environment
