@@ -134,7 +134,11 @@ export async function startNode({
         applicationName,
         sessionSettings: leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS),
       },
-      (error) => log.warn({ error }, 'an idle database connection was lost'),
+      (error) =>
+        log.warn(
+          { error },
+          'idle database connection lost: a new one is opened when needed; check the network to the database if this repeats',
+        ),
     )
     stops.push(() => db.close())
     progress('Bringing the tables up to date')
@@ -179,7 +183,11 @@ export async function startNode({
         watchIdentity(
           { certFile: config.PAMOJA_TLS_CERT, keyFile: config.PAMOJA_TLS_KEY },
           listener.updateIdentity,
-          (error) => log.error({ error }, 'the new certificate cannot be used; the old one stays'),
+          (error) =>
+            log.error(
+              { error },
+              'new certificate cannot be used, the old one stays: check the files that PAMOJA_TLS_CERT and PAMOJA_TLS_KEY name',
+            ),
         ),
       )
     const metrics = await openListener(app, admin, identity)
@@ -366,7 +374,11 @@ function ledgerChores({ metrics }: App): Chore[] {
       run: async ({ db, log }) => {
         const found = await verifyLedger(db)
         problems = found.problems.length
-        if (!found.ok) log.error({ problems: found.problems.slice(0, 10) }, 'the ledger does not add up')
+        if (!found.ok)
+          log.error(
+            { problems: found.problems.slice(0, 10) },
+            'ledger does not add up: run `npm start -- ledger verify` and stop payouts until it adds up',
+          )
       },
     },
   ]
@@ -375,7 +387,14 @@ function ledgerChores({ metrics }: App): Chore[] {
 /** Every node looks after its signing keys: one of them makes the next in time, all of them publish it before it signs. */
 function careForTokens(app: App): () => void {
   const timer = setInterval(() => {
-    app.tokens.rotate().catch((error) => app.log.warn({ error }, 'signing keys could not be looked after'))
+    app.tokens
+      .rotate()
+      .catch((error) =>
+        app.log.warn(
+          { error },
+          'signing keys not rotated: tried again within the hour; check the database if this repeats',
+        ),
+      )
   }, tokenCareMs)
   timer.unref()
   return () => clearInterval(timer)
@@ -383,7 +402,11 @@ function careForTokens(app: App): () => void {
 
 function noteKeyUse(app: App): () => Promise<void> {
   const flush = async (): Promise<void> => {
-    await app.authenticator.noteUses().catch((error) => app.log.warn({ error }, 'the use of keys could not be noted'))
+    await app.authenticator
+      .noteUses()
+      .catch((error) =>
+        app.log.warn({ error }, 'last use of API keys not stored: tried again; check the database if this repeats'),
+      )
   }
   const timer = setInterval(() => void flush(), keyUseFlushMs)
   timer.unref()
@@ -472,7 +495,11 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
         allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
         refusePlain: refusePlain(app),
         malformed: malformed(app),
-        onProblem: (error) => app.log.warn({ error }, 'a connection could not be taken'),
+        onProblem: (error) =>
+          app.log.warn(
+            { error },
+            'connection not accepted: the client sees it closed; check the limit of open files if this repeats',
+          ),
       })
       return holder.listener.server
     },
@@ -560,6 +587,11 @@ async function openListeners(
 /** Last started, first stopped. One failure does not keep the rest from stopping. */
 async function stopAll(stops: Stops, log: Logger): Promise<void> {
   for (const stop of stops.splice(0).reverse())
-    await Promise.resolve(stop()).catch((error) => log.warn({ error }, 'something did not stop cleanly'))
+    await Promise.resolve(stop()).catch((error) =>
+      log.warn(
+        { error },
+        'a part of the node did not stop cleanly: leases it held run out by themselves; nothing to do',
+      ),
+    )
   log.flush()
 }

@@ -173,7 +173,7 @@ class Sessions {
         await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
       }
     } catch (error) {
-      this.#app.log.warn({ error }, 'commands of other nodes could not be read; they are asked for again')
+      this.#app.log.warn({ error }, 'commands of other nodes not read: tried again; check the database if this repeats')
     } finally {
       this.#isReading = false
     }

@@ -64,7 +64,7 @@ export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node:
     onProblem: (error: unknown) =>
       log.warn(
         { error },
-        'a simulator could not do something, or cannot write its books and forgets them when it stops',
+        'simulator failed, or cannot write its journal and forgets it when it stops: check the disk of PAMOJA_HOME',
       ),
   }
   for (const simulator of areas.flatMap((area) => area.simulators ?? [])) {

@@ -70,7 +70,10 @@ async function takeDial(
 /** Has the next screen made and shown, while the network waits for neither. */
 export function goOn(app: App, session: Session): void {
   shown(app, session).catch((error) =>
-    app.log.warn({ error }, 'a turn of a session broke off: its timer ends the session'),
+    app.log.warn(
+      { error },
+      'turn of a USSD session failed: its timer ends the session; check the error if this repeats',
+    ),
   )
 }
 

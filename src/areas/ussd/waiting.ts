@@ -96,7 +96,10 @@ class Waiting {
       const moved = await this.#app.db.query(movedAmong, { buckets, accounts, ids: [...this.#waiters.keys()] })
       for (const { id } of moved) this.wake(id)
     } catch (error) {
-      this.#app.log.warn({ error }, 'sessions that are waited for could not be looked at')
+      this.#app.log.warn(
+        { error },
+        'USSD sessions that requests wait for not read: the requests answer at their time limit; check the database if this repeats',
+      )
     }
   }
 }

@@ -107,6 +107,8 @@ function followClocks(app: App): void {
   app.signals.on('accounts', (account) => {
     network
       .clockMoved(account, () => clockOffsetOf(app, account, 'test'))
-      .catch((error) => app.log.warn({ error }, 'calls did not hear that a clock was moved'))
+      .catch((error) =>
+        app.log.warn({ error }, 'calls not told of a moved clock: their timers run by the old one; nothing to do'),
+      )
   })
 }

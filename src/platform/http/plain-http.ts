@@ -35,7 +35,10 @@ export function refusePlain(app: App): RequestListener {
     const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (key && isWellFormedKey(key))
       app.authenticator.exposed(hashOf(key), ip, id).catch((error) => {
-        app.log.warn({ error, request: id }, 'an exposed key could not be noted')
+        app.log.warn(
+          { error, request: id },
+          'API key sent over plain HTTP not marked as exposed: check the database, and ask the account to replace the key',
+        )
       })
   }
 }

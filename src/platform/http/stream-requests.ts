@@ -52,7 +52,10 @@ export async function handleStream(
     await stream.run(reply.raw, counted(exchange, messages))
   } catch (error) {
     if (!reply.sent) throw error
-    app.log.error({ error, request: exchange.id, operation: route.operation }, 'a stream failed')
+    app.log.error(
+      { error, request: exchange.id, operation: route.operation },
+      'stream broke off inside this program: the client connects again; report the error',
+    )
   } finally {
     stream.release()
     await closed

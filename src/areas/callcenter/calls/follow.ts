@@ -130,7 +130,12 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
           tag: isOwn ? null : `customer ${contact.id}`,
         })
     })
-    .catch((error) => app.log.warn({ error, call: row.resource_id }, 'the end of a call was not noted'))
+    .catch((error) =>
+      app.log.warn(
+        { error, call: row.resource_id },
+        'end of a call not stored: the next sweep of the call center ends it; check the database if this repeats',
+      ),
+    )
 }
 
 /** Takes part in the calls of this node; gives the way to stop. */

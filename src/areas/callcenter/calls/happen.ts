@@ -50,7 +50,12 @@ async function atOnce(
 ): Promise<void> {
   const after = await atSwitchboard(app, change.tenant, work)
   for (const act of after)
-    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a call was not told what became of it'))
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'change not passed to a call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }
 
 // --- the leg of an agent ---

@@ -61,7 +61,14 @@ export function playAnnouncement(
 
 export async function doAll(app: App, acts: readonly Act[]): Promise<void> {
   await Promise.all(
-    acts.map((act) => carryOut(app, act).catch((error) => app.log.warn({ error, act: act.do }, 'a call was not told'))),
+    acts.map((act) =>
+      carryOut(app, act).catch((error) =>
+        app.log.warn(
+          { error, act: act.do },
+          'command not passed to a call: its session ended or its node is down; nothing to do if the call is over',
+        ),
+      ),
+    ),
   )
 }
 

@@ -222,7 +222,12 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
     return change.kind === 'ended' ? targetGone(app, tx, occasion, contact, transfer, change) : []
   })
   for (const act of after)
-    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a transfer was not told on'))
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'transfer not passed to the call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }
 
 /** A cold transfer is done when the other rings: the first agent leaves, the customer hears it ring. */

@@ -98,7 +98,12 @@ const logoutRoute = write({
 function hangUpSoon(app: App, tenant: Tenant, leg: string): void {
   liveCalls(app)
     .hangUp(tenant, leg)
-    .catch((error) => app.log.warn({ error }, 'the leg of an agent who logged out was not ended'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'agent logged out but the leg stays up: its node did not answer; it ends when the agent hangs up',
+      ),
+    )
 }
 
 const context = read({

@@ -52,7 +52,11 @@ export const returnsListener: AreaListener = {
           }
           return reply(250, '2.0.0 Ok')
         } catch (error) {
-          if (!isUnavailable(error)) app.log.error({ error }, 'a report about a message could not be stored')
+          if (!isUnavailable(error))
+            app.log.error(
+              { error },
+              'bounce or delivery report not stored: the sender of the report is asked to retry; check the database',
+            )
           return reply(451, '4.3.0 Try again later')
         }
       },

@@ -104,7 +104,11 @@ class Spool {
     try {
       await storeDeed(this.#app, kept.recipient, kept.deed, kept.atMs)
     } catch (error) {
-      if (!isUnavailable(error)) return this.#app.log.error({ error }, 'what a reader did could not be stored')
+      if (!isUnavailable(error))
+        return this.#app.log.error(
+          { error },
+          'opens and clicks not stored: they are retried; check the database if this repeats',
+        )
       await new Promise((resolve) => setTimeout(resolve, awayMs))
       this.#kept.unshift(kept)
     }
@@ -115,7 +119,10 @@ const spool = onePerApp((app) => new Spool(app))
 
 /** Counts what somebody did, as soon as the database can be told. */
 export function note(app: App, recipient: Recipient, deed: Deed): void {
-  if (!spool(app).add(recipient, deed)) app.log.warn('too much waits to be counted: what a reader did is not')
+  if (!spool(app).add(recipient, deed))
+    app.log.warn(
+      'opens and clicks dropped: the buffer is full because the database is slow or away; check the database',
+    )
 }
 
 /** Stores what somebody did. False when there is no such recipient. */

@@ -94,7 +94,10 @@ class Waiting {
       const found = await this.#app.db.query(overAmong, { buckets, accounts, ids, open })
       for (const { id } of found) this.#wake(id)
     } catch (error) {
-      this.#app.log.warn({ error }, 'payments that are waited for could not be looked at')
+      this.#app.log.warn(
+        { error },
+        'payments that requests wait for not read: the requests answer at their time limit; check the database if this repeats',
+      )
     }
   }
 }

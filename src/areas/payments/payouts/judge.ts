@@ -100,7 +100,10 @@ export async function judgeTogether(app: App, tenant: Tenant, ids: readonly stri
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
   } catch (error) {
-    app.log.warn({ error, payouts: ids.length }, 'payouts are judged one by one')
+    app.log.warn(
+      { error, payouts: ids.length },
+      'batch of payouts not judged at once because of an error: each is judged alone; nothing to do unless this repeats often',
+    )
     const judged: PayoutRow[] = []
     for (const id of ids) judged.push(await judgeOfBatch(app, tenant, id))
     return judged

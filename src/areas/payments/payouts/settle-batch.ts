@@ -58,7 +58,11 @@ async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
     .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))
     .catch((error) => {
-      if (some.length > 1) app.log.warn({ error, payouts: some.length }, 'payouts are settled one by one')
+      if (some.length > 1)
+        app.log.warn(
+          { error, payouts: some.length },
+          'batch of payouts not settled at once because of an error: each is settled alone; nothing to do unless this repeats often',
+        )
       return null
     })
   const settled: Settled[] = []

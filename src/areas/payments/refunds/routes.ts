@@ -149,7 +149,10 @@ async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeo
   const refund = await one(app.db.query(findRefund, { ...tenant, id }))
   const sent = submitRefund(app, refund).catch((error) =>
     // What it comes to is found by the job that follows it.
-    app.log.error({ error, refund: idOf('refund', id) }, 'a refund could not be sent'),
+    app.log.error(
+      { error, refund: idOf('refund', id) },
+      'refund not sent: its job sends it within seconds; check the error if this repeats',
+    ),
   )
   await atMost(budgetMs, sent, undefined)
   return shownOf(await one(app.db.query(findRefund, { ...tenant, id })))

@@ -28,10 +28,18 @@ export async function settle(
       return errand.goesOn(errand.run.place, outcome.afterMs)
     case 'unknown': {
       const mayGoOn = errand.doubt() && onUnknown === 'maybe_twice'
-      log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
+      log.warn(
+        { carrier, sms: message.id, reason: outcome.reason },
+        'carrier did not answer: the message is not sent twice and waits for its receipt; check the carrier if this repeats',
+      )
       void outcome.late
         ?.then((carrierIds) => sent(errand, message, carrier, carrierIds))
-        .catch((error) => log.warn({ error, carrier, sms: message.id }, 'a late answer could not be stored'))
+        .catch((error) =>
+          log.warn(
+            { error, carrier, sms: message.id },
+            'late answer of a carrier not stored: the message waits for its receipt; check the database',
+          ),
+        )
       return mayGoOn ? null : fail(errand, message, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
     }
     case 'withheld':

@@ -138,7 +138,10 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     if (!held.some(({ known }) => known)) return
     await forget(app, carriers, id)
   }
-  app.log.warn({ carrier: receipt.carrier, id }, 'a receipt is of a text that is no longer kept')
+  app.log.warn(
+    { carrier: receipt.carrier, id },
+    'receipt of a message that is no longer stored: it is ignored; nothing to do unless this repeats often',
+  )
 }
 
 /** Applies receipts that came before the answers which gave them their ids. */

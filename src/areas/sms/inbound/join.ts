@@ -128,5 +128,8 @@ function wholeOf(from: string, to: string, rows: readonly { body: string }[], to
 }
 
 export function forNobody(app: App, { carrier, to }: Pick<Incoming, 'carrier' | 'to'>): void {
-  app.log.warn({ carrier, to }, 'a message came for nobody')
+  app.log.warn(
+    { carrier, to },
+    'inbound message has no owner: no account has the number or wrote to the handset from it; assign the number (POST /v1/operator/sms/numbers)',
+  )
 }

@@ -121,7 +121,12 @@ class Gateways {
   #look(): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     this.#looking ??= this.#reconcile()
-      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'USSD gateways not refreshed: those known before stay in use; check the database if this repeats',
+        ),
+      )
       .finally(() => {
         this.#looking = null
       })
@@ -176,14 +181,22 @@ class Gateways {
         if (session && session.gateway === gateway) this.#ears?.resume(session)
       }
     } catch (error) {
-      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+      this.#app.log.warn(
+        { error, gateway },
+        'sessions of a gateway taken over from another node not resumed: their timers end them; check the error if this repeats',
+      )
     }
   }
 
   async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
     await this.#app.db
       .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
-      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'status of a USSD gateway not stored: operators see the last one; check the database if this repeats',
+        ),
+      )
   }
 
   async #stop(): Promise<void> {
@@ -204,7 +217,10 @@ class Gateways {
       if (verb === 'release') await this.release(session)
       else await this.#ears?.show(session)
     } catch (error) {
-      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+      this.#app.log.warn(
+        { error },
+        'screen stored by another node not sent: the session’s timer ends it; check the gateway’s connection',
+      )
     }
   }
 }

@@ -38,7 +38,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   const handlers: CallHandlers = {}
   let isGone = false
   begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
+    app.log.error({ error }, 'incoming call not taken: the caller is refused; check the error and the database')
     call.reject(500)
     expected?.came(null)
   })

@@ -166,7 +166,14 @@ export class Legs {
   /** Extends what is set aside for each leg that is spoken on. */
   renew(): void {
     for (const { record } of this.legs.values())
-      record.renew().catch((error) => this.network.app.log.warn({ error }, 'the hold of a call could not be extended'))
+      record
+        .renew()
+        .catch((error) =>
+          this.network.app.log.warn(
+            { error },
+            'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
+          ),
+        )
   }
 
   clockMoved(offsetMs: number): void {

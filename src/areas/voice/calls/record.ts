@@ -179,7 +179,12 @@ export class CallRecord {
     const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
     this.line = this.line
       .then(() => this.store(saved, first, traced, events, also))
-      .catch((error) => this.app.log.error({ error, call: this.id }, 'a change of a call could not be stored'))
+      .catch((error) =>
+        this.app.log.error(
+          { error, call: this.id },
+          'change of a call not stored: its record and events lag behind; check the database',
+        ),
+      )
   }
 
   private async store(

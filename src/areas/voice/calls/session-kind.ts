@@ -25,7 +25,10 @@ export const callSessions: SessionKind = {
     record.end({ status: 'failed', cause: 'network_error', by: 'system' })
     await record.settled()
     await giveUpRecordings(app, session)
-    app.log.warn({ call: idOf('call', row.id), account: tenantOf(row).account }, 'a call was ended whose node had died')
+    app.log.warn(
+      { call: idOf('call', row.id), account: tenantOf(row).account },
+      'call ended because its node died: its caller heard it end; check why the node stopped',
+    )
   },
 }
 

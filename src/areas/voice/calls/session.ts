@@ -209,7 +209,10 @@ export class CallSession {
     )
     const port = room && (await room.audio.enter(this.id))
     if (!room || port === null) {
-      this.app.log.warn({ call: record.id }, 'a call was refused: no room for its audio')
+      this.app.log.warn(
+        { call: record.id },
+        'call refused, no media process has room: add nodes with the role, or raise the limit of calls',
+      )
       return false
     }
     this.room = room
@@ -231,7 +234,11 @@ export class CallSession {
   }
 
   private renew(): void {
-    const failed = (error: unknown) => this.app.log.warn({ error }, 'the hold of a call could not be extended')
+    const failed = (error: unknown) =>
+      this.app.log.warn(
+        { error },
+        'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
+      )
     this.record.renew().catch(failed)
     this.room?.legs.renew()
     this.record.flush()
@@ -358,7 +365,12 @@ export class CallSession {
     if (this.joined === null) return
     sessionsOf(this.app)
       .command({ ...this.record.one, id: this.joined }, command)
-      .catch((error) => this.app.log.warn({ error }, 'the room that a call is in did not hear of it'))
+      .catch((error) =>
+        this.app.log.warn(
+          { error },
+          'room not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+        ),
+      )
   }
 
   // --- the end ---
@@ -389,7 +401,10 @@ export class CallSession {
     const final =
       status === 'completed' && !isAnswered ? 'failed' : isAnswered && status !== 'failed' ? 'completed' : status
     this.finishing = this.finish({ status: final, cause, by, sipCode }).catch((error) =>
-      this.app.log.error({ error, call: this.record.id }, 'a call did not end cleanly'),
+      this.app.log.error(
+        { error, call: this.record.id },
+        'end of a call failed in part: its node releases the rest; check the error if this repeats',
+      ),
     )
   }
 

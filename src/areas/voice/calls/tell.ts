@@ -21,7 +21,7 @@ const telling = onePerApp(() => new Map<string, Promise<boolean>>())
 
 export function tellSoon(app: App, call: One, clockOffsetMs: number): void {
   void tell(app, call, clockOffsetMs).catch((error) =>
-    app.log.warn({ error }, 'an event of a call was not told now; it will be'),
+    app.log.warn({ error }, 'event of a call not sent at once: it is delivered from the outbox; nothing to do'),
   )
 }
 
