@@ -8,7 +8,7 @@ import { WebSocket } from 'ws'
 import { decode, encode } from '../src/protocols/audio/g711.ts'
 import { rms, share, tone } from '../src/protocols/audio/tones.ts'
 import { headerBytes, writeRtpHeader } from '../src/protocols/rtp/packet.ts'
-import type { RunningNode } from '../src/server.ts'
+import type { RunningNode } from '../src/node/server.ts'
 import { eventually } from './eventually.ts'
 
 const frame = 160

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { callcenter } from '../../src/areas/callcenter/area.ts'
-import { simulatedCarrier } from '../../src/areas/voice/sandbox/carrier.ts'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { statement } from '../../src/platform/db.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'
 import {

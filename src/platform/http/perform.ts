@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
 import type { Input, Route } from '../route.ts'
-import { scopeRefusal } from './entrance.ts'
+import { scopeRefusal } from './admission.ts'
 import { verbOf } from './executing.ts'
 import { bodyChecker, queryChecker } from './validate.ts'
 

@@ -6,13 +6,13 @@ import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
-import { endSession } from '../agents/login.ts'
+import { endSession } from './login.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
+import { type ContactRow, contactOfCall, saveContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
-import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
 import { leftConversation } from './conversation.ts'
 import { whenAnswered } from './go.ts'
 import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
@@ -51,7 +51,12 @@ async function atOnce(
 ): Promise<void> {
   const after = await atSwitchboard(app, change.tenant, work)
   for (const act of after)
-    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a call was not told what became of it'))
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'change not passed to a call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }
 
 // --- the leg of an agent ---
@@ -119,6 +124,8 @@ async function agentGone(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent || !contact || agent.contact_id !== contactId) return []
   if (agent.leg_id !== null && agent.leg_id !== change.call) return []
+  // The call was handed on before this leg ended, and is somebody else's by now.
+  if (contact.state === 'ended' || contact.state === 'wrap_up') return []
   if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
   // No audio any more comes from a browser that died, or that has lost its network.

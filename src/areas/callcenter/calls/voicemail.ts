@@ -6,7 +6,7 @@ import { maybe } from '../../../platform/db.ts'
 import type { CallFacts, FlowRecording } from '../../voice/area.ts'
 import { voicemailEvents } from '../events.ts'
 import { occasionOf } from '../switchboard.ts'
-import { contactOfCall } from './contacts.ts'
+import { contactOfCall } from '../contacts.ts'
 
 export async function voicemailReceived(
   app: App,

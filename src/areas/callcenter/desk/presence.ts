@@ -10,7 +10,7 @@ import { liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, keepPresence } from '../agents/presence.ts'
 import { type AgentRow, agentOfDesk } from '../agents/store.ts'
 import { contactNamed } from '../calls/lifecycle.ts'
-import { tickLater } from '../calls/tick.ts'
+import { tickLater } from '../tick.ts'
 import { atSwitchboard } from '../switchboard.ts'
 
 const lostMs = 30_000
