@@ -3,8 +3,8 @@
 // lease it holds. A screen that another node stored is shown by the node that has the gateway, which is woken.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Lease } from '../../../platform/nodes/leases.ts'
 import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
@@ -30,9 +30,10 @@ const dialogs = 'ussd-dialogs'
 /** Said to all nodes when an operator changed a gateway. */
 export const gatewayTopic = 'ussd-gateways'
 
+/** Begins the names of the gateways' leases. */
+export const gatewayLeases = 'ussd.gateway'
+
 const lookMs = 1_000
-/** A node that died is replaced after this long and one look. */
-const leaseSeconds = 3
 /** No session waits for its application longer. */
 const longestMs = 600_000
 
@@ -52,7 +53,8 @@ class Gateways {
   readonly #app: App
   readonly #lines = new Map<string, Line>()
   /** Gateways of operators that are this node's: name -> what they were opened with. */
-  readonly #held = new Map<string, { lease: Lease; row: GatewayRow }>()
+  readonly #held = new Map<string, GatewayRow>()
+  readonly #ownership: Ownership
   #ears: Ears | null = null
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
@@ -60,6 +62,7 @@ class Gateways {
 
   constructor(app: App) {
     this.#app = app
+    this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
 
   /** Where the dialogs of this node's own network are. */
@@ -131,40 +134,44 @@ class Gateways {
 
   async #reconcile(): Promise<void> {
     const rows = (await this.#app.db.query(listGateways, {})).filter(({ enabled }) => enabled)
-    for (const [name, { row }] of this.#held) {
+    for (const [name, openedWith] of this.#held) {
       const now = rows.find((one) => one.name === name)
-      if (now?.updated_at.getTime() !== row.updated_at.getTime()) await this.#giveUp(name)
+      if (now?.updated_at.getTime() !== openedWith.updated_at.getTime()) await this.#giveUp(name)
     }
-    const wanted = rows.filter(({ name }) => !this.#held.has(name))
-    if (wanted.length === 0) return
-    const owners = await this.#app.leases.owners(wanted.map(({ name }) => leaseOf(name)))
-    for (const row of wanted) if (!owners.has(leaseOf(row.name))) await this.#take(row)
+    const taken = await this.#ownership.take(rows.map(({ name }) => name))
+    for (const row of rows) if (taken.includes(row.name)) await this.#open(row)
   }
 
-  async #take(row: GatewayRow): Promise<void> {
-    const lease = this.#isStopped ? null : await this.#app.leases.tryAcquire(leaseOf(row.name), leaseSeconds)
+  async #open(row: GatewayRow): Promise<void> {
     const ears = this.#ears
-    if (!lease || !ears) return
-    this.#held.set(row.name, { lease, row })
-    lease.signal.addEventListener('abort', () => {
-      if (this.#held.get(row.name)?.lease === lease) void this.#giveUp(row.name)
-    })
-    const line = new Line(this.#app.log, lineSettings(this.#app, row), {
-      take: ears.take,
-      changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
-    })
+    if (!ears || this.#isStopped) return this.#ownership.release(row.name)
+    this.#held.set(row.name, row)
+    const line = this.#lineTo(row, ears)
+    if (!line) return
     this.#lines.set(gatewayName(row.name), line)
     // Not waited for: one gateway that does not answer must not keep the others from being opened.
     void line.open().then(() => this.#resume(row.name))
   }
 
+  /** Null when it cannot be opened: that must not keep the others from being used. */
+  #lineTo(row: GatewayRow, { take }: Ears): Line | null {
+    try {
+      return new Line(this.#app.log, lineSettings(this.#app, row), {
+        take,
+        changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
+      })
+    } catch (error) {
+      this.#app.log.error({ error, gateway: row.name }, 'a USSD gateway cannot be used; set its password again')
+      return null
+    }
+  }
+
   async #giveUp(name: string): Promise<void> {
-    const held = this.#held.get(name)
     const line = this.#lines.get(gatewayName(name))
     this.#held.delete(name)
     this.#lines.delete(gatewayName(name))
     await line?.close()
-    await held?.lease.release()
+    await this.#ownership.release(name)
   }
 
   /** What another node left in the middle: the application is asked again, under the same session and step. */
@@ -208,10 +215,6 @@ class Gateways {
       this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
     }
   }
-}
-
-function leaseOf(name: string): string {
-  return `ussd.gateway:${name}`
 }
 
 /** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */
