@@ -2,10 +2,11 @@
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
 import type { App } from '../../../platform/app.ts'
+import type { Breaker } from '../../../platform/connections/breaker.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf } from '../carriers/kinds.ts'
-import { Breaker } from './breaker.ts'
+import { providerBreaker } from './breaker.ts'
 import { identityOf, selectEntered, settingsOf } from './entered.ts'
 import type { Carrier, Surroundings } from './kind.ts'
 import { isAnswered, type OutgoingVerdict, type Verdict } from './provider.ts'
@@ -29,7 +30,7 @@ interface Connected {
 
 function connectedTo(carrier: Carrier, version: string, account: string): Connected {
   const opens = account !== simulator
-  return { carrier, breaker: new Breaker({ opens }), outgoingBreaker: new Breaker({ opens }), version, account }
+  return { carrier, breaker: providerBreaker({ opens }), outgoingBreaker: providerBreaker({ opens }), version, account }
 }
 
 /** A simulator has other secrets after every start, and forgets nothing. */
