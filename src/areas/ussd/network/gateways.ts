@@ -5,6 +5,7 @@ import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { Ownership } from '../../../platform/connections/ownership.ts'
 import { maybe } from '../../../platform/db.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
@@ -56,12 +57,13 @@ class Gateways {
   readonly #held = new Map<string, GatewayRow>()
   readonly #ownership: Ownership
   #ears: Ears | null = null
-  #timer: NodeJS.Timeout | null = null
-  #looking: Promise<void> | null = null
+  readonly #followed: Followed
   #isStopped = false
 
   constructor(app: App) {
     this.#app = app
+    const what = 'the list of USSD gateways'
+    this.#followed = new Followed(app, { topic: gatewayTopic, everyMs: lookMs, what, load: () => this.#reconcile() })
     this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
 
@@ -77,12 +79,8 @@ class Gateways {
   async start(ears: Ears): Promise<() => Promise<void>> {
     this.#ears = ears
     wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
-    this.#app.signals.on(gatewayTopic, () => void this.#look())
     await this.#openSandbox(ears)
-    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) {
-      await this.#look()
-      this.#timer = setInterval(() => void this.#look(), lookMs)
-    }
+    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) await this.#followed.start()
     return () => this.#stop()
   }
 
@@ -119,17 +117,6 @@ class Gateways {
     )
     this.#lines.set(this.sandboxName, line)
     await line.open()
-  }
-
-  /** One look at a time; whoever asks meanwhile waits for it. */
-  #look(): Promise<void> {
-    if (this.#isStopped) return Promise.resolve()
-    this.#looking ??= this.#reconcile()
-      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
-      .finally(() => {
-        this.#looking = null
-      })
-    return this.#looking
   }
 
   async #reconcile(): Promise<void> {
@@ -196,8 +183,7 @@ class Gateways {
 
   async #stop(): Promise<void> {
     this.#isStopped = true
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#looking
+    await this.#followed.stop()
     for (const name of [...this.#held.keys()]) await this.#giveUp(name)
     for (const line of this.#lines.values()) await line.close()
   }
