@@ -197,7 +197,7 @@ export class PriceBook implements PriceSource {
     this.#log = log
     this.#followed = new Followed(
       { signals, log },
-      { topic: 'prices', everyMs: refreshMs, what: 'the price list', load: () => this.#load() },
+      { topic: 'prices', everyMs: refreshMs, what: 'price list', load: () => this.#load() },
     )
   }
 
@@ -239,7 +239,7 @@ export class PriceBook implements PriceSource {
     if (rows.length > expectedRows)
       this.#log.warn(
         { rows: rows.length },
-        'the price list is very long, and every node keeps it in memory: remove old prices',
+        'price list is very long and every node keeps it in memory: remove old prices',
       )
     this.#tariffs = tariffsOf(rows)
   }

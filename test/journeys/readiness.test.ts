@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { paymentWaits } from '../../src/areas/payments/waiting.ts'
+import { paymentWaits } from '../../src/areas/payments/collect/waiting.ts'
 import { eventually, startWorld } from '../world.ts'
 
 test('a carrier that cannot be reached degrades a node, which takes requests all the same', async (t) => {

@@ -8,7 +8,7 @@ interface Following {
   /** Of `signals`: said when it changed. */
   readonly topic: string
   readonly everyMs: number
-  /** For the log, when it cannot be read: `the price list`. */
+  /** For the log, when it cannot be read: `price list`. */
   readonly what: string
   load(): Promise<void>
 }
@@ -60,7 +60,10 @@ export class Followed {
     if (this.#isStopped) return
     this.read().catch((error: unknown) => {
       if (!this.#isStopped)
-        this.#log.warn({ error }, `${this.#following.what} could not be read; what is known stays in force`)
+        this.#log.warn(
+          { error },
+          `${this.#following.what} not read: what was known before stays in force; check the database if this repeats`,
+        )
     })
   }
 }

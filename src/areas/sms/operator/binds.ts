@@ -13,7 +13,6 @@ import { redact } from '../../../platform/http/json.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
-import { carrierKinds } from '../carriers/kinds.ts'
 import {
   type BindRow,
   bindColumns,
@@ -22,8 +21,9 @@ import {
   newToken,
   noticeUrl,
   sealSecret,
-} from '../network/bind.ts'
-import { unmasked } from '../network/masking.ts'
+} from '../carriers/bind.ts'
+import { carrierKinds } from '../carriers/kinds.ts'
+import { unmasked } from '../carriers/masking.ts'
 import { bindLeases, isSandbox, networkOf } from '../network/network.ts'
 
 const defaultWindow = 10

@@ -10,7 +10,6 @@ import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
-import { ussdNetwork } from '../sandbox/network.ts'
 import type { Session } from '../session.ts'
 import { sessionOf } from '../store.ts'
 import { screenWaits } from '../waiting.ts'
@@ -25,6 +24,7 @@ import {
   profileOf,
 } from './gateway-store.ts'
 import { Line } from './line.ts'
+import { ussdNetwork } from './sandbox.ts'
 
 /** Wakes when a session was taken on by a node that has not its dialog. */
 const dialogs = 'ussd-dialogs'
@@ -62,7 +62,7 @@ class Gateways {
 
   constructor(app: App) {
     this.#app = app
-    const what = 'the list of USSD gateways'
+    const what = 'USSD gateways'
     this.#followed = new Followed(app, { topic: gatewayTopic, everyMs: lookMs, what, load: () => this.#reconcile() })
     this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
@@ -148,7 +148,10 @@ class Gateways {
         changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
       })
     } catch (error) {
-      this.#app.log.error({ error, gateway: row.name }, 'a USSD gateway cannot be used; set its password again')
+      this.#app.log.error(
+        { error, gateway: row.name },
+        'USSD gateway not opened: its password cannot be read; set it again',
+      )
       return null
     }
   }
@@ -171,14 +174,22 @@ class Gateways {
         if (session && session.gateway === gateway) this.#ears?.resume(session)
       }
     } catch (error) {
-      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+      this.#app.log.warn(
+        { error, gateway },
+        'sessions of a gateway taken over from another node not resumed: their timers end them; check the error if this repeats',
+      )
     }
   }
 
   async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
     await this.#app.db
       .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
-      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'status of a USSD gateway not stored: operators see the last one; check the database if this repeats',
+        ),
+      )
   }
 
   async #stop(): Promise<void> {
@@ -198,7 +209,10 @@ class Gateways {
       if (verb === 'release') await this.release(session)
       else await this.#ears?.show(session)
     } catch (error) {
-      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+      this.#app.log.warn(
+        { error },
+        'screen stored by another node not sent: the session’s timer ends it; check the gateway’s connection',
+      )
     }
   }
 }

@@ -19,6 +19,9 @@ interface Ears {
   changed?(isUp: boolean, problem: string | null): void
 }
 
+const notConnected =
+  'USSD gateway not connected: retried with growing waits; check its host, port and password if it stays so'
+
 export class Line {
   readonly #profile: UssdProfile
   readonly #pool: SmppPool
@@ -35,11 +38,11 @@ export class Line {
       opened: () => ears.changed?.(true, null),
       failed: (error, isFirst) => {
         const reason = messageOf(error)
-        if (isFirst) log.warn({ gateway: name, reason }, 'a USSD gateway is not connected; trying again')
+        if (isFirst) log.warn({ gateway: name, reason }, notConnected)
         ears.changed?.(false, reason)
       },
       lost: (reason) => {
-        log.warn({ gateway: name, reason }, 'a USSD gateway is not connected; trying again')
+        log.warn({ gateway: name, reason }, notConnected)
         ears.changed?.(false, reason)
       },
     })

@@ -58,7 +58,7 @@ export class Trunks {
 
   constructor(app: App) {
     this.app = app
-    const what = 'the list of trunks and rates'
+    const what = 'trunks and rates'
     this.followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.load() })
   }
 
@@ -157,7 +157,11 @@ export class Trunks {
   }
 
   private note(trunk: Trunk, isUp: boolean, problem: string): void {
-    if (trunk.isUp && !isUp) this.app.log.warn({ trunk: trunk.row.name, problem }, 'a trunk is down')
+    if (trunk.isUp && !isUp)
+      this.app.log.warn(
+        { trunk: trunk.row.name, problem },
+        'trunk is down: calls take another one or fail; check the carrier and the network',
+      )
     trunk.isUp = isUp
     trunk.lastError = isUp ? null : problem
     trunk.downUntilMs = isUp ? 0 : this.app.clock.nowMs() + downMs
