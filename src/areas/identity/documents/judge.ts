@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a document holds together: its zone, its print, its number, its dates, and what the caller claims of its holder.
 // Pure, and a statement about consistency, not a forensic certificate.
+
+import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
 import type { ReadDocument } from '../engines/tasks.ts'
-import { alpha3Of, type DocumentEntry } from './catalogue.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone } from './zone-fields.ts'
 

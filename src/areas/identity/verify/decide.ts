@@ -5,7 +5,7 @@ import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import type { Policy } from '../policy.ts'
 import type { RegistryVerdict } from '../registry/adapter.ts'
-import { type Assessment, assess, type Raised } from '../risk/score.ts'
+import { type Assessment, assess, type Raised } from './risk-score.ts'
 import type { FailureReason, Outcome } from './schema.ts'
 import type { Stage, Status } from './store.ts'
 
