@@ -8,7 +8,7 @@ import { history } from '../../platform/history.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
-import { goOn, lateAnswerJob, showTo, takeUssd } from './intake.ts'
+import { goOn, lateAnswerJob, showTo, takeUssd, turnsOver } from './intake.ts'
 import { menuActionJob } from './menu-actions.ts'
 import { menuRoutes } from './menus.ts'
 import { gatewaysOf, gatewayTopic, ussdTopic } from './network/gateways.ts'
@@ -64,7 +64,7 @@ export const ussd: Area = {
   events: Object.values(ussdEvents),
   charges: ussdCharges,
   simulators: [ussdNetwork],
-  drain: (app) => waitingOf(app).stop(),
+  drain: (app) => waitingOf(app).stop(gatewaysOf(app).sandboxName),
   async start(app) {
     const gateways = gatewaysOf(app)
     app.work.serve(lateAnswerJob, gateways.sandboxName)
@@ -75,6 +75,7 @@ export const ussd: Area = {
     })
     return async () => {
       await app.work.leave(lateAnswerJob, gateways.sandboxName)
+      await turnsOver(app)
       await stop()
     }
   },

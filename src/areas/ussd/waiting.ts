@@ -8,6 +8,8 @@ import type { Session } from './session.ts'
 
 const lookMs = 250
 const maxWaiting = 50_000
+/** Time that a node which stops leaves applications: as long as one may take to answer. */
+const graceMs = 5_000
 
 /** Sessions among these in which it is no longer the turn of the application. */
 const movedAmong = statement.everywhere<
@@ -20,18 +22,20 @@ const movedAmong = statement.everywhere<
       and id = any($ids::uuid[]) and awaiting <> 'app'`,
 )
 
-type Waited = Pick<Session, 'id' | 'bucket' | 'account_id'>
+type Waited = Pick<Session, 'id' | 'bucket' | 'account_id' | 'gateway'>
 
 interface Waiter {
   readonly session: Waited
-  wake(): void
+  wake(over: Over): void
 }
 
 interface Wait {
-  /** Fulfilled when somebody went on with the session, as far as this node knows, or the time is over. */
-  readonly over: Promise<void>
+  /** Fulfilled when somebody went on with the session, as far as this node knows, or the time is over; or when this node stops. */
+  readonly over: Promise<Over>
   stop(): void
 }
+
+type Over = 'news' | 'stopped'
 
 export const waitingOf = onePerApp((app) => new Waiting(app))
 
@@ -40,41 +44,47 @@ class Waiting {
   readonly #waiters = new Map<string, Set<Waiter>>()
   #count = 0
   #timer: NodeJS.Timeout | null = null
-  #isStopped = false
+  /** When nobody is kept waiting any more, by the clock of the process. */
+  #lastMs = Number.POSITIVE_INFINITY
 
   constructor(app: App) {
     this.#app = app
   }
 
   until(session: Waited, ms: number): Wait {
-    if (this.#isStopped || this.#count >= maxWaiting) return { over: Promise.resolve(), stop: () => undefined }
-    let stop = (): void => undefined
-    const over = new Promise<void>((resolve) => {
-      const waiter: Waiter = { session, wake: () => stop() }
-      const timer = setTimeout(() => stop(), ms)
-      stop = () => {
+    if (performance.now() >= this.#lastMs) return { over: Promise.resolve('stopped'), stop: () => undefined }
+    if (this.#count >= maxWaiting) return { over: Promise.resolve('news'), stop: () => undefined }
+    let stop = (_: Over): void => undefined
+    const over = new Promise<Over>((resolve) => {
+      const waiter: Waiter = { session, wake: (how) => stop(how) }
+      const timer = setTimeout(() => stop('news'), ms)
+      stop = (how) => {
         clearTimeout(timer)
         this.#leave(waiter)
-        resolve()
+        resolve(how)
       }
       this.#waiters.set(session.id, (this.#waiters.get(session.id) ?? new Set<Waiter>()).add(waiter))
       this.#count++
       this.#timer ??= setInterval(() => void this.#look(), lookMs).unref()
     })
-    return { over, stop: () => stop() }
+    return { over, stop: () => stop('news') }
   }
 
   /** Gives whether anybody waited here. */
-  wake(id: string): boolean {
+  wake(id: string, over: Over = 'news'): boolean {
     const waiters = [...(this.#waiters.get(id) ?? [])]
-    for (const waiter of waiters) waiter.wake()
+    for (const waiter of waiters) waiter.wake(over)
     return waiters.length > 0
   }
 
-  /** Nobody is kept waiting by a node that stops. */
-  stop(): void {
-    this.#isStopped = true
-    for (const id of [...this.#waiters.keys()]) this.wake(id)
+  /** Nobody is kept waiting for long by a node that stops; at once those at its own network, which ends with it. */
+  stop(ownGateway: string): void {
+    this.#lastMs = performance.now() + graceMs
+    for (const [id, waiters] of [...this.#waiters])
+      if ([...waiters].some(({ session }) => session.gateway === ownGateway)) this.wake(id)
+    setTimeout(() => {
+      for (const id of [...this.#waiters.keys()]) this.wake(id, 'stopped')
+    }, graceMs).unref()
   }
 
   #leave(waiter: Waiter): void {
