@@ -62,7 +62,7 @@ const submit = operation.tenant(
     audit: auditRow,
     key: keyRow,
   },
-  { seen: 'text', verdict: 'text' },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
 /** A message that follows every rule, with its price. */
@@ -134,7 +134,7 @@ async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Dra
   const content = contentOf(input)
   if (input.callback_url !== undefined)
     await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
-  if (content.mediaId !== null) await usableMedia(app, caller, content.mediaId, content.type)
+  for (const { id, type } of content.media) await usableMedia(app, caller, id, type)
   const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
   const unit = used?.unit ?? 'service'
   return {
@@ -196,7 +196,7 @@ async function accept(
   const context = input.context?.message_id
   const { currency, cost: micros } = price
   const by = { ...caller, id: newUuid(receivedMs) }
-  const { seen, verdict } = await app.commit(submit, {
+  const { seen, verdict, existing } = await app.commit(submit, {
     ...tenant,
     id,
     type: content.type,
@@ -227,7 +227,10 @@ async function accept(
   keyed.settle(seen)
   if (verdict === 'window_closed') throw windowClosed(to)
   if (verdict === 'opted_out') throw notOptedIn(to)
-  if (verdict === 'duplicate') throw new AppError('DUPLICATE_REFERENCE', 'reference was used before')
+  if (verdict === 'duplicate')
+    throw new AppError('DUPLICATE_REFERENCE', `the reference ${input.reference} was used before`, {
+      extra: { existing_id: existing && idOf('messengerMessage', existing) },
+    })
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', `the message costs more than the ${price.currency} wallet holds`)
   app.work.begin(job)
