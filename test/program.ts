@@ -141,7 +141,7 @@ export async function serve(
 ): Promise<Serving> {
   const program = new Program({
     args,
-    environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', ...environment },
+    environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', PAMOJA_DATABASE_WAIT_SECONDS: '60', ...environment },
     endWithinMs,
   })
   await program.prints('is running')

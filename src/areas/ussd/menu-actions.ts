@@ -9,7 +9,7 @@ import { maybe, statement } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
-import { accept, collection } from '../payments/area.ts'
+import { accept } from '../payments/area.ts'
 import { sendForAccount } from '../sms/area.ts'
 import { filled, type MenuNode, wordsOf } from './menu.ts'
 import { menuVersion } from './menus.ts'
@@ -106,7 +106,5 @@ async function askToPay(
     reference: `ussd:${key.replaceAll(' ', ':')}`,
     metadata: { ussd_session: session_id },
   }
-  await app.db.tx(occasion.tenant, (tx) =>
-    accept(app, tx, { input, occasion, sendsInline: false, purpose: collection }),
-  )
+  await app.db.tx(occasion.tenant, (tx) => accept(app, tx, { input, occasion, sendsInline: false }))
 }

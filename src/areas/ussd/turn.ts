@@ -10,10 +10,14 @@ import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
 import { doLater } from './menu-actions.ts'
 import { runStoredMenu } from './menus.ts'
+import { gatewaysOf } from './network/gateways.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
 import { sessionOf } from './store.ts'
-import { waitingOf } from './waiting.ts'
+import { screenWaits } from './waiting.ts'
+
+/** Time that a node which stops leaves applications: as long as one may take to answer. */
+const graceMs = 5_000
 
 /** Questions that this node asks at the moment: a repeated input waits for the answer to the first. */
 const asking = onePerApp(() => new Map<string, Promise<Session>>())
@@ -41,7 +45,10 @@ export function answered(app: App, session: Session): Promise<Session> {
 }
 
 async function asked(app: App, session: Session): Promise<Session> {
-  const wait = waitingOf(app).until(session, deadlineMs(session))
+  // The network of the sandbox ends with its node: nobody would go on with its sessions.
+  const isLeft = session.gateway !== gatewaysOf(app).sandboxName
+  const whose = { ...tenantOf(session), id: session.id }
+  const wait = screenWaits.of(app).until(whose, deadlineMs(session), isLeft ? graceMs : 0)
   try {
     const isMoved = wait.over.then(() => null)
     const answer = await Promise.race([ask(app, session), isMoved])
@@ -54,7 +61,7 @@ async function asked(app: App, session: Session): Promise<Session> {
     }
     if (answer?.said.kind === 'nothing')
       return await unanswered(app, session, answer.said.isLate ? 'app_timeout' : 'app_error')
-    return await unanswered(app, session, (await wait.over) === 'stopped' ? 'stopped' : 'app_timeout')
+    return await unanswered(app, session, (await wait.over) === 'stopped' && isLeft ? 'stopped' : 'app_timeout')
   } finally {
     wait.stop()
   }

@@ -17,7 +17,7 @@ import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Route } from '../route.ts'
 import type { Span, Tracer } from '../tracing.ts'
-import { asError, type CompiledRoute, type Exchange, pathOf, printable } from './exchange.ts'
+import { asError, type CompiledRoute, type Exchange, nothingAt } from './exchange.ts'
 import type { Methods } from './methods.ts'
 
 /** Requests a second without valid credentials, from one address. */
@@ -137,10 +137,7 @@ function admitPrincipal(
 
 /** Where there is nothing, nobody has to send a body that is well formed to be told so. */
 function missing(request: FastifyRequest): AppError | undefined {
-  if (!request.is404) return undefined
-  const path = printable(pathOf(request))
-  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
-  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
+  return request.is404 ? nothingAt(request) : undefined
 }
 
 /** Gives a request its id, and its response the headers that every response has. */

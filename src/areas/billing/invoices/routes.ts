@@ -9,12 +9,12 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write, writeAcross } from '../../../platform/route.ts'
 import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import {
   accepting,
-  checkCallback,
   Payment,
   PaymentCreate,
   passed,
@@ -80,7 +80,7 @@ const create = write({
       },
     },
   ],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { body }, caller) => {
     const { subscription_id: of } = body
     const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
@@ -264,7 +264,7 @@ const pay = write({
   },
   errors: [...accepting.errors, 'NOT_FOUND', 'INVALID_STATE', 'PAYMENT_BLOCKED'],
   examples: [{ name: 'From a phone', body: { phone: '+254700000001' } }],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { params, query, body }, caller) => {
     const invoice = await locked(tx, caller, params.invoice_id)
     return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))

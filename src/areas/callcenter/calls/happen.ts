@@ -118,6 +118,8 @@ async function agentGone(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent || !contact || agent.contact_id !== contactId) return []
   if (agent.leg_id !== null && agent.leg_id !== change.call) return []
+  // The call was handed on before this leg ended, and is somebody else's by now.
+  if (contact.state === 'ended' || contact.state === 'wrap_up') return []
   if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
   return agentLeft(app, tx, occasion, contact, agent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for what is known of those that are decided about: each is counted, and what its rules ask is read, with one statement
+// PollSchedule for what is known of those that are decided about: each is counted, and what its rules ask is read, with one statement
 // for all that are decided about in one transaction. They are as if they had come one after the other.
 import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'

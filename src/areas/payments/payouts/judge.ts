@@ -10,14 +10,14 @@ import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { fraudEvents, type Payout } from '../events.ts'
 import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
-import { refusalOf } from '../fraud/enforce.ts'
 import type { Subject } from '../fraud/fields.ts'
+import { refusalOf } from '../fraud/refusal.ts'
+import { fraudEvents, type Payout } from '../records/events.ts'
 import { recordOf } from './payout.ts'
 import { block, occasionOf } from './settle.ts'
+import { judgedColumns, lockMany, noteRisks } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
-import { judgedColumns, lockMany, noteRisks } from './together-store.ts'
 
 /** How long payouts that are judged together wait for what one of them needs and somebody else has. */
 const lockTimeoutMs = 250

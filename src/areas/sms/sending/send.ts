@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for becomes a draft, and the draft is accepted. Many recipients go the way of a bulk.
+
 import type { Static } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { type Composed, sendToMany } from '../batches/to-many.ts'
 import type { FallbackContent } from '../fallback/fallback.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
@@ -14,7 +16,6 @@ import { findPlaces } from '../ported/places.ts'
 import { type MessageSend, mostValiditySeconds, type SendReply } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
 import { accept } from './accept.ts'
-import { checkCallback } from './callback-urls.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from './draft.ts'
 import { recipientsOf } from './recipients.ts'
 
@@ -54,7 +55,7 @@ async function compose(
   const shortLinks = shorten_urls ? shortLinksIn(app, caller, input.message) : null
   const message = withRoomForLink(app, type, shortLinks?.message ?? input.message)
   const common = commonOf(input, type, message, caller)
-  if (common.callbackUrl !== null) await checkCallback(app, caller.tenant, common.callbackUrl)
+  await checkCallback(app, caller.tenant, common.callbackUrl)
   const looking = findPlaces(app, recipients)
   if (looking) await looking
   const permission = await permissionOf(app, caller.tenant)
