@@ -38,6 +38,7 @@ test('a text is accepted, sent, delivered and read, and each status is told as m
     status: 'accepted',
     type: 'text',
     contacts: [{ input: '+254711000001', wa_id: '254711000001' }],
+    messages: [{ id: message_id }],
     cost: 0,
     currency: 'KES',
   })

@@ -136,6 +136,9 @@ export const SendReply = Type.Object(
     status: Type.Literal('accepted'),
     type: OneOf(messageTypes),
     contacts: Type.Array(Type.Object({ input: Type.String(), wa_id: Type.String() })),
+    messages: Type.Array(Type.Object({ id: Type.String() }), {
+      description: 'The message_id once more, where clients of the Cloud API look for it',
+    }),
     cost: Amount(),
     currency: Type.String(),
     timestamp: At(),

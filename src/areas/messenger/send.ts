@@ -164,14 +164,16 @@ function unitOf(category: string): Unit {
   return category === 'AUTHENTICATION' ? 'authentication' : 'utility'
 }
 
-function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+function replyOf({ id: uuid, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+  const id = idOf('messengerMessage', uuid)
   return {
     messaging_product: 'messenger',
-    message_id: idOf('messengerMessage', id),
+    message_id: id,
     to,
     status: 'accepted',
     type: content.type,
     contacts: [{ input: to, wa_id: to.slice(1) }],
+    messages: [{ id }],
     cost: price.cost,
     currency: price.currency,
     timestamp: new Date(nowMs),
