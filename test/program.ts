@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Credentials } from '../src/welcome.ts'
+import type { Credentials } from '../src/commands/welcome.ts'
 import { Client } from './client.ts'
 import { patienceMs } from './eventually.ts'
 

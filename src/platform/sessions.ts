@@ -184,7 +184,7 @@ class Sessions {
     try {
       while (this.#isAskedAgain) await this.#readOnce()
     } catch (error) {
-      this.#app.log.warn({ error }, 'commands of other nodes could not be read; they are asked for again')
+      this.#app.log.warn({ error }, 'commands of other nodes not read: tried again; check the database if this repeats')
     } finally {
       this.#isReading = false
     }

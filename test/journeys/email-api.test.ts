@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { mailWorld } from '../../src/areas/email/sandbox/mail-world.ts'
+import { mailWorld } from '../../src/areas/email/mail-world.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { mailWorld } from '../../src/areas/email/sandbox/mail-world.ts'
+import { mailWorld } from '../../src/areas/email/mail-world.ts'
 import { startMailServer } from '../mail-server.ts'
 import { liveSender, sendMail, settled } from '../mailing.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'

@@ -3,7 +3,7 @@
 // in which texts, calls, USSD and messengers once kept them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { migrationsFolder } from '../../src/database.ts'
+import { migrationsFolder } from '../../src/node/database.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { schemaFiles } from '../../src/platform/db/schema-files.ts'
 import type { Client } from '../client.ts'

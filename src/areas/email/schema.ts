@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of email requests and replies.
+
 import { Type } from 'typebox'
+import { IdParam } from '../../platform/route.ts'
 import { Amount, At, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
 
 export const maxMessageBytes = 25 * 1024 * 1024
@@ -195,3 +197,5 @@ export const EmailList = Type.Object({
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
 })
+
+export const MessageParam = Type.Object({ message_id: IdParam.properties.id })

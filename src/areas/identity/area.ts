@@ -2,8 +2,8 @@
 // The door of the identity area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { history } from '../../platform/operator/history.ts'
 import { followCalls } from '../voice/area.ts'
 import { blocklistRoutes } from './blocklist.ts'
 import { identityCharges } from './charging.ts'

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
 
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { history } from '../../platform/operator/history.ts'
 import { callbackHook, declareTaker } from './collect/callbacks.ts'
 import { cardRoutes } from './collect/card-routes.ts'
 import { riskRoutes } from './collect/risk-check.ts'

@@ -13,8 +13,8 @@ import { advance } from './advance.ts'
 import { dialled, occasionOf } from './dial.ts'
 import { dialogName } from './network/dialogs.ts'
 import { gatewaysOf, showMoved } from './network/gateways.ts'
+import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
-import { ussdNetwork } from './sandbox/network.ts'
 import { maxScreenLength } from './screen.ts'
 import type { Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
@@ -82,7 +82,10 @@ const turning = onePerApp(() => new Set<Promise<void>>())
 export function goOn(app: App, session: Session): void {
   const turn = shown(app, session)
     .catch((error) =>
-      app.log.warn({ error }, 'a turn of a session broke off: another node takes it, or its timer ends it'),
+      app.log.warn(
+        { error },
+        'turn of a USSD session failed: another node takes it, or its timer ends it; check the error if this repeats',
+      ),
     )
     .finally(() => turning(app).delete(turn))
   turning(app).add(turn)

@@ -50,7 +50,7 @@ export const menuActionJob: Job<App, typeof Payload> = {
         if (error.code !== 'DUPLICATE_REFERENCE')
           app.log.warn(
             { session: session.id, node: name, code: error.code },
-            'a menu could not do what a screen of it says',
+            'action of a USSD menu refused: the session goes on without it; the account should check its menu against the code',
           )
       }
     }

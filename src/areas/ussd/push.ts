@@ -85,7 +85,12 @@ export async function push(
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
   tx.afterCommit(() => {
-    showTo(app, session).catch((error) => app.log.warn({ error }, 'a pushed screen could not be shown'))
+    showTo(app, session).catch((error) =>
+      app.log.warn(
+        { error },
+        'pushed USSD screen not sent: the session ends as failed; check the gateway’s connection',
+      ),
+    )
   })
   return sentOf(session)
 }

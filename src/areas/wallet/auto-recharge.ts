@@ -239,7 +239,10 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
   for (const { account_id: account, environment, currency, threshold } of ready) {
     if ((available.get(name(account, environment, currency)) ?? 0n) >= threshold) continue
     await recharge(app, { bucket: bucketOf(account), account, environment }, currency, topup).catch((error) =>
-      app.log.error({ error, account: idOf('account', account) }, 'a wallet could not be filled by itself'),
+      app.log.error(
+        { error, account: idOf('account', account) },
+        'automatic top-up failed: tried again with the next sweep; check the error if this repeats',
+      ),
     )
   }
 }

@@ -14,7 +14,7 @@ import { currencyOf, currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { intervals } from '../subscriptions/calendar.ts'
+import { intervals } from './calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
 /** What a period may cost at most, in micros: it fits into an invoice with any tax. */

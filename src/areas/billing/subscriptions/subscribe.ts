@@ -16,10 +16,18 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { PaymentCreate, phoneOf, requireUnattended } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
+import {
+  type Calendar,
+  daysAfter,
+  intervalAt,
+  nextDayOfMonth,
+  onDay,
+  startOfDay,
+  wallClock,
+} from '../plans/calendar.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { beginPeriod, grossOf, undone } from './bill.ts'
-import { type Calendar, daysAfter, intervalAt, nextDayOfMonth, onDay, startOfDay, wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
 import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipient of a message as the sending of it needs them. What this node has just accepted it need not read back.
 import type { App } from '../../../platform/app.ts'
+import { Memory } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { Memory } from '../../../platform/memory.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 

@@ -9,8 +9,8 @@ import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { recordAll } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { Gatherer } from '../../../platform/concurrency/gather.ts'
 import { isUnavailable, type Tx } from '../../../platform/db.ts'
-import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { methodFor } from '../methods/payment-methods.ts'
 import type { PaymentRow } from '../records/store.ts'
@@ -64,7 +64,11 @@ async function acceptAll(app: App, all: readonly PaymentRequest<Caller>[]): Prom
   } catch (error) {
     // Whether it was stored is not known: to do it once more could be to do it twice.
     if (isUnavailable(error)) throw error
-    if (all.length > 1) app.log.warn({ error, payments: all.length }, 'payments are accepted one by one')
+    if (all.length > 1)
+      app.log.warn(
+        { error, payments: all.length },
+        'batch of payments rolled back by an error or a lock wait of 250 ms: each is accepted alone; nothing to do unless this repeats often',
+      )
     return all.map((request) => settled(acceptAlone(app, request)))
   }
 }

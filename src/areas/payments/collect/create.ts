@@ -6,8 +6,8 @@ import { AppError, alreadyUsed } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -239,7 +239,12 @@ export async function sendNow(
     ? submit(app, tenant, handedOver, since, input)
     : readAndSubmit(app, tenant, payment, since, input)
   // What it comes to after the answer was given is found in the log and by polling.
-  sent.catch((error) => app.log.error({ error, payment: idOf('payment', paymentId) }, 'a payment could not be sent'))
+  sent.catch((error) =>
+    app.log.error(
+      { error, payment: idOf('payment', paymentId) },
+      'payment not sent: its job sends it within seconds; check the error if this repeats',
+    ),
+  )
   const known = await atMost(budgetMs, sent, payment)
   const refusal = refusalOf(app, known)
   if (refusal) throw refusal

@@ -4,8 +4,8 @@
 // from the database. Only speed depends on it: an attempt is sent by the one that marks it so in the database, and a payment
 // is changed only by the one that knows its last version.
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
-import { Memory } from '../../../platform/memory.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { Memory } from '../../../platform/concurrency/handover.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { AttemptRow, PaymentRow } from '../records/store.ts'

@@ -223,7 +223,10 @@ async function send(
 ): Promise<Verdict> {
   const verdict = await methodOf(payment).send(app, tenant, attempt, payment, input)
   if (verdict.kind === 'unknown')
-    app.log.warn({ payment: idOf('payment', payment.id), reason: verdict.reason }, 'a provider did not answer')
+    app.log.warn(
+      { payment: idOf('payment', payment.id), reason: verdict.reason },
+      'provider did not answer a payment: it is polled for the outcome and not charged twice; check the provider’s status if this repeats',
+    )
   return verdict
 }
 

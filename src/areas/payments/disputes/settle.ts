@@ -42,7 +42,10 @@ export async function applyDispute(
   const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
   // Nobody can want back what was never paid: somebody has to look at it.
   if (!before && payment.status !== 'completed') {
-    app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
+    app.log.error(
+      { payment: idOf('payment', payment.id) },
+      'dispute ignored: the acquirer reports one that does not fit its payment; compare with the acquirer and settle by hand',
+    )
     return null
   }
   const occasion = occasionNow(app.clock, tenant, attempt.clock_offset_ms, payment.request_id)

@@ -2,9 +2,9 @@
 // PollSchedule for what is known of those that are decided about: each is counted, and what its rules ask is read, with one statement
 // for all that are decided about in one transaction. They are as if they had come one after the other.
 import type { App } from '../../../platform/app.ts'
+import { encodeItems } from '../../../platform/commit/row-encoding.ts'
 import type { Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { encodeItems } from '../../../platform/items.ts'
 import { type Candidate, candidatesOf, placesOf } from './blacklist.ts'
 import type { Facts, Subject } from './fields.ts'
 import { type Policy, policyOf } from './policy.ts'

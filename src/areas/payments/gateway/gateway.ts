@@ -187,7 +187,12 @@ class Gateway {
   #reload(): void {
     this.#loading = this.#loading
       .then(() => this.#load())
-      .catch((error) => this.#app.log.warn({ error }, 'the payment providers could not be read'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'payment providers not read: those known before stay in use; check the database if this repeats',
+        ),
+      )
   }
 
   async #load(): Promise<void> {
@@ -207,7 +212,10 @@ class Gateway {
           connectedTo(kind.connect(settings, this.#surroundings), version, identityOf(kind, settings))
         now.set(name, isSame ? known : connect())
       } catch (error) {
-        log.error({ error, provider: row.provider }, 'the secrets of a provider cannot be opened; enter them again')
+        log.error(
+          { error, provider: row.provider },
+          'secrets of a payment provider cannot be decrypted: the provider is not used; enter them again (PATCH /v1/operator/payments/providers)',
+        )
       }
     }
     this.#entered = now

@@ -4,9 +4,9 @@
 // job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs } from '../../../platform/work/many.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { rememberSent } from './handover.ts'

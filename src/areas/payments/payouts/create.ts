@@ -9,8 +9,8 @@ import { type Currency, formatMicros, formatMoney, type Money } from '../../../k
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { hold } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -221,7 +221,12 @@ export async function sendNow(app: App, { tenant }: Caller, id: string): Promise
   if (payout.status !== 'processing') return payout
   const sent = submit(app, tenant, payout, true)
   // What it comes to after the answer was given is found in the log and by polling.
-  sent.catch((error) => app.log.error({ error, payout: idOf('payout', id) }, 'a payout could not be sent'))
+  sent.catch((error) =>
+    app.log.error(
+      { error, payout: idOf('payout', id) },
+      'payout not sent: its job sends it within seconds; check the error if this repeats',
+    ),
+  )
   const known = await atMost(budgetMs, sent, payout)
   if (known.failure_reason === 'PROVIDER_UNAVAILABLE')
     throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not take payouts just now`, {

@@ -3,7 +3,7 @@
 // agreed on, which does not change. Whoever settles it reads it under its lock, as ever. Told of once; whatever is not found
 // here is read.
 import type { App } from '../../../platform/app.ts'
-import { Memory } from '../../../platform/memory.ts'
+import { Memory } from '../../../platform/concurrency/handover.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { PayoutRow } from './store.ts'

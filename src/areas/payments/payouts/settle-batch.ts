@@ -3,8 +3,8 @@
 // which they would only wait in turn. What is said of them while a transaction runs goes into the next one.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { Gatherer } from '../../../platform/concurrency/gather.ts'
 import { one, type Tx } from '../../../platform/db.ts'
-import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
@@ -58,7 +58,11 @@ async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
     .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))
     .catch((error) => {
-      if (some.length > 1) app.log.warn({ error, payouts: some.length }, 'payouts are settled one by one')
+      if (some.length > 1)
+        app.log.warn(
+          { error, payouts: some.length },
+          'batch of payouts not settled at once because of an error: each is settled alone; nothing to do unless this repeats often',
+        )
       return null
     })
   const settled: Settled[] = []

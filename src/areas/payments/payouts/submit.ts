@@ -8,8 +8,8 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { type Addresses, isAnswered, type Outgoing, type OutgoingVerdict, type Sent } from '../providers/provider.ts'
@@ -130,7 +130,12 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   const told = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
   const isMissing = told.kind === 'missing'
   if (!isSame && (isMissing || payout.lost))
-    await askSomebody(app, tenant, payout, 'a payout was sent with an account that was replaced; ask about it there')
+    await askSomebody(
+      app,
+      tenant,
+      payout,
+      'payout sent with a provider account that was replaced since: ask the provider about it under the old account',
+    )
   const verdict: OutgoingVerdict = isMissing && !isSame ? { kind: 'unknown', reason: 'the account was replaced' } : told
   await settleOne(app, tenant, payout, verdict)
   return { after: await one(app.db.query(findPayout, { ...tenant, id })), isHeard: isAnswered(verdict) }
@@ -164,7 +169,10 @@ export async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<
     return { kind: 'unavailable', reason: 'it does not pay there' }
   })
   if (verdict?.kind === 'unknown')
-    app.log.warn({ payout: idOf('payout', payout.id), reason: verdict.reason }, 'a provider did not answer')
+    app.log.warn(
+      { payout: idOf('payout', payout.id), reason: verdict.reason },
+      'provider did not answer a payout: it is polled for the outcome and not paid twice; check the provider’s status if this repeats',
+    )
   return verdict
 }
 
@@ -179,7 +187,12 @@ function sentOf(app: App, tenant: Tenant, payout: PayoutRow): Sent {
 }
 
 async function overdue(app: App, tenant: Tenant, payout: PayoutRow): Promise<Outcome> {
-  await askSomebody(app, tenant, payout, 'nobody knows what became of a payout; ask the provider')
+  await askSomebody(
+    app,
+    tenant,
+    payout,
+    'outcome of a payout unknown after all polls: ask the provider, then settle it (POST /v1/operator/payments/payouts/{id}/settle)',
+  )
   return { kind: 'done' }
 }
 

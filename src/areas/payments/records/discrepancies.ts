@@ -104,7 +104,10 @@ export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Ve
   const at = new Date(app.clock.nowMs())
   const found = { bucket, account, environment, payment: id, provider, currency, asked, told, receipt, at }
   await app.db.query(insertDiscrepancy, found)
-  app.log.error({ payment: idOf('payment', id), provider }, 'a provider collected another amount than was asked for')
+  app.log.error(
+    { payment: idOf('payment', id), provider },
+    'provider collected another amount than was asked for: the money is in suspense; resolve it under GET /v1/operator/payments/discrepancies',
+  )
 }
 
 /** Puts a payment on the list, or there once more, of which lost disputes and the refunds together take more than was paid. */
@@ -119,7 +122,10 @@ export async function noteTakenTwice(
   const at = new Date(app.clock.nowMs())
   const found = { bucket, account, environment, payment: id, provider, currency, asked, told, at }
   await tx.query(replaceDiscrepancy, { ...found, receipt: dispute.provider_id })
-  app.log.error({ payment: idOf('payment', id), provider }, 'refunds and lost disputes take more than was paid')
+  app.log.error(
+    { payment: idOf('payment', id), provider },
+    'refunds and lost disputes exceed the payment: resolve it under GET /v1/operator/payments/discrepancies',
+  )
 }
 
 const Discrepancy = Type.Object(

@@ -2,7 +2,7 @@
 // What a request for a payment may say, whatever the method; each method asks for its own fields.
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
-import { askedMetadata } from '../../../platform/metadata-filter.ts'
+import { askedMetadata } from '../../../platform/metadata/filter.ts'
 import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import { riskFields } from '../fraud/fields.ts'
 import { bankFields } from '../providers/banks.ts'

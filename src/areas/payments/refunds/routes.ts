@@ -4,11 +4,11 @@ import { type Static, Type } from 'typebox'
 import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata/filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
@@ -149,7 +149,10 @@ async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeo
   const refund = await one(app.db.query(findRefund, { ...tenant, id }))
   const sent = submitRefund(app, refund).catch((error) =>
     // What it comes to is found by the job that follows it.
-    app.log.error({ error, refund: idOf('refund', id) }, 'a refund could not be sent'),
+    app.log.error(
+      { error, refund: idOf('refund', id) },
+      'refund not sent: its job sends it within seconds; check the error if this repeats',
+    ),
   )
   await atMost(budgetMs, sent, undefined)
   return shownOf(await one(app.db.query(findRefund, { ...tenant, id })))

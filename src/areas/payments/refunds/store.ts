@@ -2,7 +2,7 @@
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment, One, Tenant } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../records/store.ts'
@@ -222,7 +222,7 @@ export const listOverdueRefunds = statement.everywhere<
 export const backWithPayer = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
   'payments.back_with_payer',
   `select coalesce(sum(amount), 0)::bigint as amount
-     from (select amount from payments.refunds where ${mine} and payment_id = $payment and status = 'completed'
+     from (select r.amount from payments.refunds r where ${mine} and r.payment_id = $payment and r.status = 'completed'
             union all
-           select amount from payments.disputes where ${mine} and payment_id = $payment and status = 'lost') as parts`,
+           select r.amount from payments.disputes r where ${mine} and r.payment_id = $payment and r.status = 'lost') as parts`,
 )

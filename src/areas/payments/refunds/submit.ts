@@ -93,7 +93,12 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
   // Another account than the one that was asked has never heard of anything.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
-    await doubtful(app, app.db, refund, 'a refund was sent with an account that was replaced; ask about it there')
+    await doubtful(
+      app,
+      app.db,
+      refund,
+      'refund sent with a provider account that was replaced since: ask the provider about it under the old account',
+    )
     await settleRefund(app, refund, { kind: 'unknown', reason: 'the account was replaced' })
     return false
   }
@@ -108,7 +113,10 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
   const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
-    app.log.warn({ refund: idOf('refund', refund.id), reason: verdict.reason }, 'a provider did not take a refund')
+    app.log.warn(
+      { refund: idOf('refund', refund.id), reason: verdict.reason },
+      'provider did not take a refund: it is retried by its job; check the provider’s status if this repeats',
+    )
   return verdict
 }
 

@@ -2,7 +2,7 @@
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
-import { metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata/filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list } from '../../../platform/route.ts'
 import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'

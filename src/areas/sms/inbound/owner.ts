@@ -13,7 +13,7 @@ import { smsNumbers } from '../numbers/store.ts'
 const answerWithinDays = 30
 
 /** Whose environment it is, and how far its clock was moved. */
-export interface Whose {
+interface Whose {
   readonly tenant: Tenant
   readonly clockOffsetMs: number
 }

@@ -9,7 +9,6 @@ import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
-import { ussdNetwork } from '../sandbox/network.ts'
 import type { Session } from '../session.ts'
 import { sessionOf } from '../store.ts'
 import { screenWaits } from '../waiting.ts'
@@ -24,6 +23,7 @@ import {
   profileOf,
 } from './gateway-store.ts'
 import { Line } from './line.ts'
+import { ussdNetwork } from './sandbox.ts'
 
 /** Wakes when a session was taken on by a node that has not its dialog. */
 const dialogs = 'ussd-dialogs'
@@ -122,7 +122,12 @@ class Gateways {
   #look(): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     this.#looking ??= this.#reconcile()
-      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'USSD gateways not refreshed: those known before stay in use; check the database if this repeats',
+        ),
+      )
       .finally(() => {
         this.#looking = null
       })
@@ -177,14 +182,22 @@ class Gateways {
         if (session && session.gateway === gateway) this.#ears?.resume(session)
       }
     } catch (error) {
-      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+      this.#app.log.warn(
+        { error, gateway },
+        'sessions of a gateway taken over from another node not resumed: their timers end them; check the error if this repeats',
+      )
     }
   }
 
   async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
     await this.#app.db
       .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
-      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'status of a USSD gateway not stored: operators see the last one; check the database if this repeats',
+        ),
+      )
   }
 
   async #stop(): Promise<void> {
@@ -205,7 +218,10 @@ class Gateways {
       if (verb === 'release') await this.release(session)
       else await this.#ears?.show(session)
     } catch (error) {
-      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+      this.#app.log.warn(
+        { error },
+        'screen stored by another node not sent: the session’s timer ends it; check the gateway’s connection',
+      )
     }
   }
 }

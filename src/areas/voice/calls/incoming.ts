@@ -8,15 +8,15 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { followersOf } from '../followers.ts'
 import { type Answering, findNumber } from '../numbers/store.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
+import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
-import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
 
 /** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
@@ -38,7 +38,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   const handlers: CallHandlers = {}
   let isGone = false
   begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
+    app.log.error({ error }, 'incoming call not taken: the caller is refused; check the error and the database')
     call.reject(500)
     expected?.came(null)
   })

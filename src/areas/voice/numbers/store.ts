@@ -4,7 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Queryable } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { numbersFor, type OwnedNumber } from '../../numbers/area.ts'
-import type { Target } from '../calls/store.ts'
+import type { Target } from '../store.ts'
 
 /** What answers calls to a number. */
 export interface Answering {
