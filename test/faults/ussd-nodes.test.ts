@@ -33,6 +33,9 @@ before(async () => {
   })
   assert.equal(made.status, 201, made.text)
   await eventually(async () => (await gateway()).is_up, 'the gateway to be open')
+  const session = { area: 'ussd', unit: 'session', amount: price, currency: 'KES' }
+  const priced = await installation.operator().post('/v1/operator/prices', session)
+  assert.equal(priced.status, 201, priced.text)
 })
 
 test('nodes share the gateways, and have none twice', async () => {
