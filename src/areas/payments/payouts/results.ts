@@ -8,14 +8,14 @@ import { maybe } from '../../../platform/db.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import type { Call } from '../records/callback-address.ts'
 import { noteCallback } from '../records/provider-trace.ts'
-import { recallSent } from './handover.ts'
+import { takeSent } from './handover.ts'
 import { settleOne } from './settle-batch.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
 
 export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token, topic, body } = call
-  const payout = recallSent(app, tenant, id) ?? (await maybe(app.db.query(findPayout, { ...tenant, id })))
+  const payout = takeSent(app, tenant, id) ?? (await maybe(app.db.query(findPayout, { ...tenant, id })))
   const about = topics[topic]
   // Of a payout that was never sent nobody can tell anything.
   if (!payout || !about || payout.state === 'planned' || !timingSafeEqual(payout.token, token)) return null
