@@ -62,7 +62,7 @@ class Waiting {
     if (!open.includes(status)) this.#wake(id)
   }
 
-  /** Nobody is kept waiting by a node that stops. */
+  /** Answers all waiting requests at once: the node stops. */
   stop(): void {
     this.#isStopped = true
     for (const id of [...this.#waiters.keys()]) this.#wake(id)

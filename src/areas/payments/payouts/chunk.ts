@@ -92,7 +92,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     })
 }
 
-/** What is still under way is asked about one by one. One that has two jobs, because this one died here, is settled once. */
+/** Gives each payout still under way a job of its own. One that has two jobs, because this one died here, is settled once. */
 async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
   if (rows.length === 0) return
   const jobs = rows.map(({ id }) =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts that this node is sending, for the call that tells what became of them: it needs to know whose it is and what was
-// agreed on, which does not change. Whoever settles it reads it under its lock, as ever. Told of once; whatever is not found
+// Handover of payouts from the sender to the provider's callback: the callback needs to know whose it is and what was
+// agreed on, which does not change. The payout is read under its lock when it is settled. Taken once; what is not found
 // here is read.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
@@ -13,7 +13,7 @@ const maxRemembered = 10_000
 
 const sentBy = onePerApp(() => new Handover<PayoutRow>(sentForMs, maxRemembered))
 
-/** Before the provider is asked, so that its call cannot come too early. */
+/** Keeps a payout before the provider is asked, so that its call cannot come too early. */
 export function keepSent(app: App, payout: PayoutRow): void {
   const { account_id: account, environment, id } = payout
   sentBy(app).keep(`${account} ${environment} ${id}`, payout)

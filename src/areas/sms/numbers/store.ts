@@ -31,7 +31,7 @@ export interface NumberRow {
 export const numberColumns =
   'environment, number, account_id, id, shared, keywords, default_webhook_url, created_at, updated_at'
 
-/** Whoever gives out a number or a keyword waits for whoever is doing so: two of them would not see each other. */
+/** Lock of giving out numbers and keywords: two at once would not see each other. */
 export const lockNumbers = statement.home<Record<never, never>, object>(
   'sms.lock_numbers',
   'lock table sms.numbers in share row exclusive mode',

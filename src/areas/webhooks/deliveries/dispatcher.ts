@@ -34,7 +34,7 @@ const maxWaiting = 20_000
  */
 const noRoomMs = 60_000
 const brokenMs = 90_000
-/** The one before it lets a delivery go on, so this is for what nobody foresaw. */
+/** Delay of a delivery behind another; that one normally wakes it, so this is a fallback. */
 const behindMs = 60_000
 /** A delivery is early if it is due later than this. Clocks of machines differ a little. */
 const earlyMs = 2_000
@@ -221,7 +221,7 @@ export class Dispatcher implements Courier {
       if (target === undefined) return
       line.clockOffsetMs = delivery.clockOffsetMs
       if (performance.now() > delivery.startByMs) {
-        // Its lease is nearly over and could not be extended: whoever takes it next begins it.
+        // Its lease is nearly over and could not be extended: the next node to claim it begins it.
         line.waiting.shift()
         this.#held.drop(delivery.id)
         continue

@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import type { Delivery } from './delivery.ts'
 
-/** What an attempt may take, its storing included: a delivery begins only while so much of its lease is left. */
+/** Time limit of an attempt, its storing included: a delivery begins only while so much of its lease is left. */
 const attemptMs = 7_000
 /** How often the leases of waiting deliveries are looked at, and how long before its time one is extended. */
 const extendMs = 1_000

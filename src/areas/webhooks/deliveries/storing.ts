@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node stores of its deliveries: outcomes, and those that go back to the database to be sent later. Nothing waits for
+// Commits about deliveries: outcomes, and deliveries that go back to the database to be sent later. Nothing waits for
 // these commits; one that fails leaves the delivery leased, and it is sent again when the lease runs out.
 import type { App } from '../../../platform/app.ts'
 import type { RowOf } from '../../../platform/commit.ts'
