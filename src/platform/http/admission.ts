@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes in: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
+// Admission of requests: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
 // decided here needs no body; it costs a request that is refused as little as possible.
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP, isIPv6 } from 'node:net'
