@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ReadDocument } from '../engines/tasks.ts'
 import { entryFor } from '../catalogue.ts'
+import type { ReadDocument } from '../engines/tasks.ts'
 import { judgeDocument } from './judge.ts'
 
 const nowMs = Date.UTC(2026, 10, 17)
