@@ -55,6 +55,7 @@ import { signedFiles } from '../platform/storage/signed-files.ts'
 import { Storage } from '../platform/storage.ts'
 import { Timeline } from '../platform/timeline.ts'
 import { startTracer } from '../platform/tracing.ts'
+import type { Waits } from '../platform/waiting.ts'
 import { leaseSetting } from '../platform/work/lease.ts'
 import { queues } from '../platform/work/queues.ts'
 import { Work } from '../platform/work.ts'
@@ -342,6 +343,7 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
   stops.push(() => app.outbound.close())
   stops.push(() => app.carrierOutbound.close())
+  for (const one of waitsOf(areas)) one.of(app)
   for (const area of areas) {
     const stop = await area.start?.(app)
     if (stop) stops.push(stop)
@@ -351,6 +353,11 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
   dispatcher.start(app)
   stops.push(() => dispatcher.stop())
   watchFigures(app)
+}
+
+/** Everything that requests wait for: a node knows it from the start, to hear what others wait for. */
+function waitsOf(areas: readonly Area[]): Waits[] {
+  return areas.flatMap((area) => area.waits ?? [])
 }
 
 /** Every table that is cut by time. */
@@ -525,7 +532,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       state.draining = true
       open()
       streams.close()
-      for (const area of areas) area.drain?.(app)
+      for (const one of waitsOf(areas)) one.of(app).stop()
       const deadline = setTimeout(() => listener.destroyAll(), finishRequestsMs)
       await listener.close()
       clearTimeout(deadline)

@@ -210,6 +210,7 @@ const listEventsOfAll = list({
   query: Type.Object({
     ...listQuery,
     event: Type.Optional(OneOf(perMessage.map(({ name }) => name.slice('email.'.length)))),
+    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Of messages with this tag' })),
     from: Type.Optional(Type.String({ maxLength: 40 })),
     to: Type.Optional(Type.String({ maxLength: 40 })),
   }),
@@ -222,7 +223,13 @@ const listEventsOfAll = list({
     const types = query.event === undefined ? perMessage.map(({ name }) => name) : [`email.${query.event}`]
     return pageOf(
       window,
-      await listEvents(app.db, caller.tenant, window, { ...bounds, types, twins: [], resource: null }),
+      await listEvents(app.db, caller.tenant, window, {
+        ...bounds,
+        types,
+        twins: [],
+        resource: null,
+        ...(query.tag === undefined ? {} : { tag: query.tag }),
+      }),
       eventRow,
     )
   },

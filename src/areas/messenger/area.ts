@@ -26,7 +26,7 @@ export { codeForAccount } from './code-for-account.ts'
 
 export const messenger: Area = {
   name: 'messenger',
-  uses: ['sms'],
+  uses: ['sms', 'numbers'],
   chapters: {
     messenger: {
       title: 'Messenger',

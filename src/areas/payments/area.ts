@@ -11,7 +11,7 @@ import { cardRoutes } from './collect/card-routes.ts'
 import { riskRoutes } from './collect/risk-check.ts'
 import { paymentRoutes } from './collect/routes.ts'
 import { watchJob } from './collect/submit.ts'
-import { waitingOf } from './collect/waiting.ts'
+import { paymentWaits } from './collect/waiting.ts'
 import { debtChore, debtRoutes } from './disputes/debts.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
@@ -138,7 +138,7 @@ export const payments: Area = {
     reconciliation.measure(app)
     return gatewayOf(app).start()
   },
-  drain: (app) => waitingOf(app).stop(),
+  waits: [paymentWaits],
 }
 
 // For areas that collect or refund as part of something of their own: wallet (top-ups), billing (invoices), ussd (menus).

@@ -50,6 +50,7 @@ export const sms: Area = {
       about: 'Send and receive texts: one or many, now or later, with opt-outs, sender ids and numbers of your own.',
     },
   },
+  uses: ['numbers'],
   scopes: [scopeArea('sms', { limit: 'sms' })],
   limits: [planLimit('sms')],
   topics: ['sms', 'sms-permissions'],

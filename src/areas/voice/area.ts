@@ -45,7 +45,7 @@ export const voice: Area = {
       about: 'Call people and be called: flows of actions, speech, keys, recordings, charged by the second.',
     },
   },
-  uses: ['webhooks'],
+  uses: ['webhooks', 'numbers'],
   scopes: [scopeArea('voice', { limit: 'voice' })],
   limits: [planLimit('voice')],
   settings: voiceSettings,

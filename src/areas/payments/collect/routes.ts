@@ -28,7 +28,7 @@ import { acceptInBatch } from './accept-batch.ts'
 import { sendNow } from './create.ts'
 import { passed } from './enforce.ts'
 import { cancel } from './settle.ts'
-import { waitingOf } from './waiting.ts'
+import { paymentWaits } from './waiting.ts'
 import { watchWithdrawal, withdrawNow } from './withdraw.ts'
 
 const ReadQuery = Type.Object({
@@ -191,7 +191,7 @@ export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<Payment
 async function awaited(app: App, caller: Caller, id: string, { wait, fail_on_timeout }: Static<typeof ReadQuery>) {
   const payment = await known(app, caller, id)
   if (wait === undefined || !open.includes(payment.status)) return payment
-  await waitingOf(app).until(caller.tenant, payment.id, wait * 1_000)
+  await paymentWaits.of(app).until({ ...caller.tenant, id: payment.id }, wait * 1_000).over
   const after = await known(app, caller, id)
   if (fail_on_timeout && open.includes(after.status))
     throw new AppError('TRANSACTION_TIMEOUT', `the payment is ${after.status} after ${wait} seconds`, {

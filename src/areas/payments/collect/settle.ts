@@ -28,7 +28,7 @@ import {
   withdrawAttempt,
 } from '../records/store.ts'
 import { type Change, changeOf, ended } from './change.ts'
-import { waitingOf } from './waiting.ts'
+import { paymentWaits } from './waiting.ts'
 
 /** Tries to store a change. Every lost try means another change went first, and a payment has few steps. */
 const mostTries = 100
@@ -209,7 +209,7 @@ function told(
   { version, deliveries }: RowOf<typeof settleOperation.gives>,
 ): void {
   after.version = version ?? after.version
-  waitingOf(app).over(after)
+  if (!open.includes(after.status)) paymentWaits.of(app).happened(after.id)
   if (event) app.outbox.begin(event, deliveries)
 }
 
