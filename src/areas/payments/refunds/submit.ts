@@ -7,6 +7,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { isAtWork, soon } from '../at-work.ts'
@@ -14,6 +15,7 @@ import { days, type Looks, nextLookMs } from '../looks.ts'
 import { gatewayOf } from '../providers/gateway.ts'
 import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers/provider.ts'
 import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
+import { providerTrace } from '../timeline.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './desks.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
@@ -89,7 +91,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const order = await orderOf(app, refund)
   const carrier = refunderOf(app, refund, refund.environment)
   if (!carrier) return false
-  const told = await carrier.queryRefund(order)
+  const told = await traced(refundTrace(app, refund), () => carrier.queryRefund(order))
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
   // Another account than the one that was asked has never heard of anything.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
@@ -106,10 +108,17 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
 }
 
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
-  const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
+  const verdict = await askForRefund(app, refund, refund.environment, (carrier) =>
+    traced(refundTrace(app, refund), () => carrier.refund(order)),
+  )
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
     app.log.warn({ refund: idOf('refund', refund.id), reason: verdict.reason }, 'a provider did not take a refund')
   return verdict
+}
+
+/** A refund is told in the timeline of its payment. */
+export function refundTrace(app: App, refund: RefundRow) {
+  return providerTrace(app, tenantOf(refund), idOf('payment', refund.payment_id), Number(refund.clock_offset_ms))
 }
 
 /** What the provider is asked for. */

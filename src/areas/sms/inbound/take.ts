@@ -4,6 +4,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Incoming } from '../carrier.ts'
+import { noteIncoming } from '../delivery/trace.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
 import { findPlaces } from '../ported/places.ts'
 import { expectedOf } from '../sandbox/bring.ts'
@@ -29,7 +30,9 @@ export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
       const whole = await join(app, tx, keeper, message)
       const owner = whole && claims.ownerOf(whole.text)
       if (whole && !owner) forNobody(app, message)
-      return owner && receive(app, tx, owner, whole)
+      const stored = owner && (await receive(app, tx, owner, whole))
+      if (owner && stored !== null) tx.afterCommit(() => noteIncoming(app, owner, stored, message))
+      return stored
     }))
   if (keeper === null) forNobody(app, message)
   if (id !== null) wanted?.arrived(id)
