@@ -115,11 +115,11 @@ describe('the journey', { skip: withoutChromium() }, () => {
   test('gives a part of it back', async () => {
     const main = page.getByRole('main')
     const refund = main.getByRole('region', { name: 'Refund' })
-    await refund.getByLabel('Amount').fill('50.50')
+    await refund.getByLabel('Amount').fill('50')
     await refund.getByRole('button', { name: 'Refund', exact: true }).click()
-    await refund.getByRole('button', { name: /Refund KES\s50\.50/ }).click()
+    await refund.getByRole('button', { name: /Refund KES\s50\.00/ }).click()
     const refunds = () => world.demo.get('/v1/refunds')
-    await eventually(async () => (await refunds()).body.data[0]?.amount === 50.5, 'the refund')
+    await eventually(async () => (await refunds()).body.data[0]?.amount === 50, 'the refund')
     assert.equal((await refunds()).body.data.length, 1)
   })
 
