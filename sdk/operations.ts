@@ -120,6 +120,9 @@ export const operatorGetUsage = /* @__PURE__ */ operation<{ account_id: string; 
 /** List who changed what in any account */
 export const operatorListAuditLog = /* @__PURE__ */ operation<{ account_id: string; query?: { environment?: 'test' | 'live' | undefined; limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; action?: string | undefined; target?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.AuditEntry>>('GET', '/v1/operator/accounts/{account_id}/audit-log', 'page')
 
+/** List your numbers and what they are capable of */
+export const numbersList = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; capability?: 'voice' | 'sms' | 'ussd' | 'messenger' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.OwnedNumber>>('GET', '/v1/numbers', 'page')
+
 /** Send a message */
 export const smsSend = /* @__PURE__ */ operation<{ body: { to: string | string[]; from: string; message: string; callback_url?: string | undefined; scheduled_at?: string | undefined; metadata?: Record<string, string | number | boolean> | undefined; reference?: string | undefined; encoding?: 'auto' | 'gsm7' | 'ucs2' | undefined; validity?: number | undefined; type?: 'otp' | 'transactional' | 'promotional' | undefined; max_segments?: number | undefined; shorten_urls?: boolean | undefined; fallback?: { channel: 'messenger'; after?: number | undefined; text?: { body: string } | undefined; template?: { name: string; language: string; components?: Record<string, unknown>[] | undefined } | undefined } | undefined } }, s.SmsSendReply>('POST', '/v1/sms/send')
 
@@ -466,7 +469,7 @@ export const emailRotateDkim = /* @__PURE__ */ operation<{ id: string }, s.Email
 export const emailAnalytics = /* @__PURE__ */ operation<{ query?: { from?: string | undefined; to?: string | undefined; group_by?: 'day' | 'hour' | 'tag' | 'template' | 'domain' | 'bulk_id' | undefined; tag?: string | undefined; stream?: 'transactional' | 'bulk' | undefined } }, s.EmailAnalytics>('GET', '/v1/email/analytics')
 
 /** List what happened to your mail, newest first */
-export const emailListEvents = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; event?: 'sent' | 'delivered' | 'opened' | 'clicked' | 'bounced' | 'complained' | 'unsubscribed' | 'deferred' | 'suppressed' | 'failed' | 'cancelled' | undefined; from?: string | undefined; to?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.EmailEvent>>('GET', '/v1/email/events', 'page')
+export const emailListEvents = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; event?: 'sent' | 'delivered' | 'opened' | 'clicked' | 'bounced' | 'complained' | 'unsubscribed' | 'deferred' | 'suppressed' | 'failed' | 'cancelled' | undefined; tag?: string | undefined; from?: string | undefined; to?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.EmailEvent>>('GET', '/v1/email/events', 'page')
 
 /** List what happened to a message, newest first */
 export const emailListMessageEvents = /* @__PURE__ */ operation<{ message_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.EmailEvent>>('GET', '/v1/email/{message_id}/events', 'page')
@@ -936,9 +939,6 @@ export const paymentsInitiateMobile = /* @__PURE__ */ operation<{ query?: { wait
 /** List the ways to pay */
 export const paymentsMethods = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; currency?: string | undefined; country?: string | undefined; direction?: 'in' | 'out' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.PaymentMethod>>('GET', '/v1/payments/methods', 'page')
 
-/** List payments, refunds and payouts */
-export const paymentsTransactions = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; type?: 'payment' | 'topup' | 'refund' | 'payout' | undefined; status?: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'reversed' | undefined; currency?: string | undefined; method?: string | undefined; provider?: string | undefined; reference?: string | undefined; phone?: string | undefined; metadata?: Record<string, string> | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.Transaction>>('GET', '/v1/payments/transactions', 'page')
-
 /** Read a payment */
 export const paymentsGet = /* @__PURE__ */ operation<{ payment_id: string; query?: { wait?: number | undefined; fail_on_timeout?: boolean | undefined } }, s.Payment>('GET', '/v1/payments/{payment_id}')
 
@@ -947,6 +947,9 @@ export const paymentsGetMobile = /* @__PURE__ */ operation<{ payment_id: string;
 
 /** Withdraw a payment that the payer was not asked for yet, or has not confirmed */
 export const paymentsCancel = /* @__PURE__ */ operation<{ payment_id: string }, s.Payment>('POST', '/v1/payments/{payment_id}/cancel')
+
+/** List payments, refunds and payouts */
+export const paymentsTransactions = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; type?: 'payment' | 'topup' | 'refund' | 'payout' | undefined; status?: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'reversed' | undefined; currency?: string | undefined; method?: string | undefined; provider?: string | undefined; reference?: string | undefined; phone?: string | undefined; metadata?: Record<string, string> | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.Transaction>>('GET', '/v1/payments/transactions', 'page')
 
 /** Follow a payment from the request to the last webhook */
 export const paymentsTimeline = /* @__PURE__ */ operation<{ payment_id: string }, s.Timeline>('GET', '/v1/payments/{payment_id}/timeline')

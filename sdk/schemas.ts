@@ -3265,6 +3265,16 @@ export type OverdueRefund = {
   overdue_at: string | null
 }
 
+export type OwnedNumber = {
+  /** E.164, a short code, or a code that handsets dial */
+  number: string
+  country: string | null
+  capabilities: ('voice' | 'sms' | 'ussd' | 'messenger')[]
+  /** Others have keywords on it too */
+  shared: boolean
+  created_at: string
+}
+
 export type PasswordReset = {
   id: string
   /** Shown once */

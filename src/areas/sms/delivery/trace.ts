@@ -3,8 +3,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import type { Incoming, OutboundMessage, Receipt } from '../carrier.ts'
-import type { Owner } from '../inbound/owner.ts'
+import type { OutboundMessage, Receipt } from '../carrier.ts'
 import type { StoredMessage } from './load.ts'
 
 type Traced = Pick<StoredMessage, 'id' | 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms' | 'type'>
@@ -18,13 +17,6 @@ export function traceOf(app: App, message: Traced): NonNullable<OutboundMessage[
 /** Notes the frame in which a receipt came. */
 export function noteReceipt(app: App, message: Traced, { frame }: Receipt): void {
   if (frame) traceOf(app, message)?.note(frame(masksText(message)))
-}
-
-/** Notes the frame in which a text from a handset came, or the last of its parts. */
-export function noteIncoming(app: App, { tenant, clockOffsetMs }: Owner, id: string, { frame }: Incoming): void {
-  if (!frame) return
-  const note = app.timeline.of(tenant, idOf('smsInbound', id), Number(clockOffsetMs))
-  note?.(frame(tenant.environment === 'live'))
 }
 
 function masksText({ environment, type }: Traced): boolean {
