@@ -16,11 +16,13 @@ import { voiceCharges } from './calls/price.ts'
 import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { tellJob } from './calls/tell.ts'
+import { soundEnginesOf } from './engines/engines.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
+import { transcribeJob } from './recordings/transcribe.ts'
 import { callRoutes } from './routes.ts'
 import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -81,7 +83,7 @@ export const voice: Area = {
       path: (id) => `/voice/${idOf('call', id)}`,
     }),
   ],
-  jobs: [placeJob, tellJob],
+  jobs: [placeJob, tellJob, transcribeJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
@@ -89,7 +91,7 @@ export const voice: Area = {
   start: async (app) => {
     followClocks(app)
     await followTrunks(app)
-    return async () => undefined
+    return async () => soundEnginesOf(app).stop()
   },
 }
 

@@ -200,7 +200,7 @@ export class CallSession {
         digit: (digit) => this.flow?.input({ type: 'digit', digit }),
         played: (player) => this.flow?.played(player),
         speechBegan: (listener) => this.flow?.speechBegan(listener),
-        speechEnded: (listener, reason) => this.flow?.speechEnded(listener, reason),
+        speechEnded: (listener, reason, samples) => this.flow?.speechEnded(listener, reason, samples),
         machine: (isMachine) => this.foundMachine(isMachine),
         silent: () => this.end('completed', 'media_timeout', 'system'),
         lost: () => this.end('completed', 'network_error', 'system'),
