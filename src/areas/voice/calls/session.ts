@@ -3,7 +3,8 @@
 // may move it.
 import { sessionsOf } from '../../../platform/sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
-import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import { followersOf, tellFollowers } from '../followers.ts'
 import { simulatedCarrier } from '../sandbox/carrier.ts'
 import { endingOf, qualityOf } from './call.ts'
@@ -408,7 +409,8 @@ export class CallSession {
     await room?.close('normal')
     await record.settled()
     this.network.sessions.delete(this.id)
-    await sessionsOf(this.app).end(record.one)
+    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    if (!record.isLost) await sessionsOf(this.app).end(record.one)
     this.tell('ended', ending)
   }
 

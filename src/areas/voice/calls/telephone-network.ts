@@ -6,7 +6,8 @@ import type { App } from '../../../platform/app.ts'
 import type { OpenListener, Place } from '../../../platform/listeners.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
-import type { CallHandlers, Invitation, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { CallHandlers, Invitation } from '../../../protocols/sip/switchboard.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import { parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
@@ -94,9 +95,10 @@ class TelephoneNetwork {
     return this.endpoint !== null
   }
 
-  /** Where calls come in. */
-  get address(): { host: string; port: number } {
-    return { host: this.host, port: this.endpoint?.ports.udp ?? 0 }
+  /** Where calls come in, and the port of those over TLS. */
+  get address(): { host: string; port: number; tlsPort: number } {
+    const { udp = 0, tls = 0 } = this.endpoint?.ports ?? {}
+    return { host: this.host, port: udp, tlsPort: tls }
   }
 
   /** Ways to a number, in the order in which they are tried. */

@@ -9,13 +9,6 @@ import { resample } from '../../../protocols/audio/resample.ts'
 const pieceBytes = 64 * 1_024
 const longestSeconds = 20 * 60
 
-/** Whether a file begins as MP3 does: with a tag, or with the mark of a frame. */
-export function looksLikeMp3(file: Uint8Array): boolean {
-  const [first = 0, second = 0, third = 0] = file
-  const isTag = first === 0x49 && second === 0x44 && third === 0x33
-  return isTag || (first === 0xff && (second & 0xe6) === 0xe2)
-}
-
 /** Telephone audio, or a sentence that says why there is none. */
 export async function readMp3(file: Uint8Array): Promise<Int16Array | string> {
   const { MPEGDecoder } = await decoders()

@@ -4,9 +4,10 @@ import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { InferenceProblem } from '../../../platform/compute/inference.ts'
 import { serveTasks } from '../../../platform/compute/serve.ts'
+import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
 import { openMoonshine } from './moonshine.ts'
-import { looksLikeMp3, readMp3 } from './mp3.ts'
+import { readMp3 } from './mp3.ts'
 import { Bytes, longestUtteranceMs, Samples } from './tasks.ts'
 
 const mostSamples = longestUtteranceMs * 8

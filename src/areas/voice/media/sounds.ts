@@ -4,9 +4,9 @@
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
 import { askEngine } from '../engines/engines.ts'
-import { looksLikeMp3 } from '../engines/mp3.ts'
 import { readSound } from '../engines/tasks.ts'
 
 const mostBytes = 10 * 1_024 * 1_024

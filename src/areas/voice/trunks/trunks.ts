@@ -32,13 +32,12 @@ interface Trunk {
   isUp: boolean
   isRegistered: boolean
   lastError: string | null
-  calls: number
   seq: number
   isChecking: boolean
 }
 
 /** How a trunk does, as this node sees it. */
-export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError' | 'calls'>
+export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { calls: number }
 
 const checkEveryMs = 30_000
 const downMs = 30_000
@@ -48,6 +47,8 @@ const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 export class Trunks {
   private readonly app: App
   private trunks: readonly Trunk[] = []
+  /** Calls under way by the name of their trunk: they outlast a change of it. */
+  private readonly calls = new Map<string, number>()
   private rates = new Map<string, bigint>()
   private endpoint: SipEndpoint | null = null
   private checking: NodeJS.Timeout | null = null
@@ -94,7 +95,6 @@ export class Trunks {
       isUp: false,
       isRegistered: false,
       lastError: null,
-      calls: known?.calls ?? 0,
       seq: known?.seq ?? 0,
       isChecking: false,
     }
@@ -123,8 +123,11 @@ export class Trunks {
       .filter(({ isChecking }) => !isChecking)
       .map(async (trunk) => {
         trunk.isChecking = true
-        await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
-        trunk.isChecking = false
+        try {
+          await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
+        } finally {
+          trunk.isChecking = false
+        }
       })
     await Promise.allSettled(checks)
   }
@@ -165,7 +168,7 @@ export class Trunks {
     const nowMs = this.app.clock.nowMs()
     return this.trunks
       .map((trunk) => ({ trunk, length: longestOf(trunk.row.prefixes, number), isDown: trunk.downUntilMs > nowMs }))
-      .filter(({ trunk, length }) => length >= 0 && trunk.calls < trunk.row.max_calls)
+      .filter(({ trunk, length }) => length >= 0 && this.callsOf(trunk.row.name) < trunk.row.max_calls)
       .sort(
         (a, b) =>
           Number(a.isDown) - Number(b.isDown) || b.length - a.length || a.trunk.row.priority - b.trunk.row.priority,
@@ -205,14 +208,20 @@ export class Trunks {
 
   /** Counts a call over a trunk; gives the way to count it out again. */
   count({ trunk: name }: Way): () => void {
-    const trunk = this.find(name)
-    if (!trunk) return () => undefined
-    trunk.calls++
+    if (name === undefined) return () => undefined
+    this.calls.set(name, this.callsOf(name) + 1)
     let isOver = false
     return () => {
-      if (!isOver) trunk.calls--
+      if (isOver) return
       isOver = true
+      const left = this.callsOf(name) - 1
+      if (left > 0) this.calls.set(name, left)
+      else this.calls.delete(name)
     }
+  }
+
+  private callsOf(name: string): number {
+    return this.calls.get(name) ?? 0
   }
 
   private find(name: string | undefined): Trunk | null {
@@ -226,7 +235,8 @@ export class Trunks {
   }
 
   stateOf(name: string): TrunkState | null {
-    return this.find(name)
+    const trunk = this.find(name)
+    return trunk && { ...trunk, calls: this.callsOf(name) }
   }
 
   /** Price of a minute by the longest prefix; null where the operator named none. */
