@@ -89,7 +89,8 @@ export class Trunks {
     return {
       row,
       peer: { transport, host: where, port: row.port || defaultPorts[transport] },
-      sources: new Set([...addresses, ...row.sources]),
+      // A connection that this side opened to a name is known by that name.
+      sources: new Set([host, ...addresses, ...row.sources]),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
       isUp: false,
