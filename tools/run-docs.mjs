@@ -53,7 +53,8 @@ async function freePort() {
 }
 
 async function start(directory, port) {
-  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
+  // Calls may be late here: the machine has other things to do, and nobody listens.
+  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port), PAMOJA_VOICE_LATENESS_MS: '5000' }
   const program = spawn(process.execPath, ['dist/program/main.js'], { cwd: directory, env })
   let printed = ''
   await new Promise((resolve, reject) => {
@@ -68,6 +69,13 @@ async function start(directory, port) {
   return program
 }
 
+/** The reply to a refused request, shown even when the command hands it on to another program. */
+const refusals = `curl() { local code=0; command curl "$@" | tee "$HOME/reply" || code=$?
+  [ $code = 0 ] || { tail -c 600 "$HOME/reply"; echo; } >&2; return $code; }`
+
+/** Pauses of a document are for a machine with nothing else to do: a busy one takes up to five times as long. */
+const pace = `sleep() { command sleep "$(awk -v s="$1" -v n="$(nproc)" '{ f = $1 / n; print s * (f < 1 ? 1 : f > 5 ? 5 : f) }' /proc/loadavg)"; }`
+
 /** One shell for a document, told where it is before each block. Gives what went wrong, or null. */
 async function follow(directory, port, document) {
   const blocks = blocksOf(readFileSync(join(root, document), 'utf8'))
@@ -78,6 +86,8 @@ async function follow(directory, port, document) {
   const script = [
     `set -eEo pipefail; trap 'echo "FAILED in the block of line $AT: $BASH_COMMAND" >&2' ERR`,
     npm,
+    refusals,
+    pace,
     ...body,
   ]
   const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }

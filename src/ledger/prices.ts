@@ -253,7 +253,10 @@ export class PriceBook implements PriceSource {
     if (this.#stopped) return
     this.refresh().catch((error: unknown) => {
       if (!this.#stopped)
-        this.#log.warn({ error }, 'the price list could not be read; the one in memory stays in force')
+        this.#log.warn(
+          { error },
+          'price list not read: the one in memory stays in force; check the database if this repeats',
+        )
     })
   }
 
@@ -263,7 +266,7 @@ export class PriceBook implements PriceSource {
     if (rows.length > expectedRows)
       this.#log.warn(
         { rows: rows.length },
-        'the price list is very long, and every node keeps it in memory: remove old prices',
+        'price list is very long and every node keeps it in memory: remove old prices',
       )
     this.#tariffs = tariffsOf(rows)
   }

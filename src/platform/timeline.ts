@@ -145,7 +145,10 @@ export class Timeline {
         await this.#db.copyIn('platform.frames', columns, rows)
       } catch (error) {
         this.dropped += rows.length
-        this.#log.warn({ error, frames: rows.length }, 'frames of timelines could not be written')
+        this.#log.warn(
+          { error, frames: rows.length },
+          'frames of timelines dropped: the database is slow or away; check it',
+        )
         return
       }
     }

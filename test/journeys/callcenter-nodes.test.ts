@@ -7,8 +7,8 @@ import { lookAround } from '../../src/areas/callcenter/calls/look-around.ts'
 import { voice } from '../../src/areas/voice/area.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
+import { type RunningNode, startNode } from '../../src/node/server.ts'
 import { statement } from '../../src/platform/db.ts'
-import { type RunningNode, startNode } from '../../src/server.ts'
 import {
   agentIs,
   agentNow,

@@ -273,6 +273,27 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [2, 100])
 })
 
+test('a call that was handed on outlives the telephone of the agent who writes it down', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 30 })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await login(ada, 'baraka', 2)
+  await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: 'baraka' })
+  await connected(ada, call, 'baraka')
+  await agentIs(ada, 'amina', 'wrap_up')
+  await eventually(async () => (await eventsOf(ada, 'call.completed')).length > 0, 'a telephone to be put down')
+  const monitor = { call_id: call, mode: 'listen', endpoint: { type: 'phone', number: '+254711000042' } }
+  const { monitor_id } = await done(ada, '/v1/voice/monitor', monitor, 201)
+  const listening = async () => (await ada.client.get(`/v1/voice/monitor/${monitor_id}`)).body.status === 'active'
+  await eventually(listening, 'the supervisor to listen')
+  const over = (await eventsOf(ada, 'call.completed')).map(({ resource_id }: { resource_id: string }) => resource_id)
+  assert.ok(over.length === 1 && !over.includes(call), JSON.stringify(over))
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
 test('a transfer that nobody answers gives the customer back, and one to a queue waits there', async () => {
   const ada = await open()
   const queue = await queueOf(ada, { wrap_up_seconds: 0 })

@@ -148,6 +148,8 @@ test('cards are read on both sides, and numbers by the rules of their country', 
     southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]),
   )
   assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
+  const asLicence = await verify({ document_type: 'drivers_license', document_front: 'sandbox:id_za', wait: 25 })
+  assert.deepEqual([asLicence.body.status, asLicence.body.stage], ['pending', 'awaiting_review'], asLicence.text)
 })
 
 test('a verification is paid with its verdict, and nothing else is', async () => {

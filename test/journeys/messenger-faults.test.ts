@@ -3,7 +3,7 @@
 // says to come back later, and messages that go on by SMS because of it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { simulatedMessenger } from '../../src/areas/messenger/sandbox/provider.ts'
+import { simulatedMessenger } from '../../src/areas/messenger/carriers/sandbox.ts'
 import { graphNoticeBody, graphSignature } from '../../src/protocols/graph.ts'
 import type { Reply } from '../client.ts'
 import { accepted, becomes, recordOf, text, writes } from '../messaging.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { messenger } from '../../src/areas/messenger/area.ts'
-import { simulatedMessenger } from '../../src/areas/messenger/sandbox/provider.ts'
+import { simulatedMessenger } from '../../src/areas/messenger/carriers/sandbox.ts'
 import { graphNoticeBody, graphSignature } from '../../src/protocols/graph.ts'
 import { refusal } from '../client.ts'
 import { accepted, becomes, recordOf, text, writes } from '../messaging.ts'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CallFollower, followCalls, type LegChange, liveCalls } from '../../src/areas/voice/area.ts'
-import { simulatedCarrier } from '../../src/areas/voice/sandbox/carrier.ts'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'

@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { telephoneNetworkOf } from '../../src/areas/voice/calls/telephone-network.ts'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { answerAudio, offerAudio } from '../../src/protocols/sdp/session-description.ts'
 import type { SipCall } from '../../src/protocols/sip/call.ts'
@@ -162,6 +162,21 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   const removed = await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
   assert.equal(removed.status, 200, JSON.stringify(removed.body))
   await remove('good')
+})
+
+test('the address of a trunk is no SIP address that a customer can call: the operator would pay', async () => {
+  await enter({ name: 'paid', host, port: network.port })
+  await trunk('paid', ({ is_up }) => is_up === true)
+  const rate = { prefix: '+25471', currency: 'KES', minute: 3 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
+  shop.answer((_request, response) => void response.end('{}'))
+  const endpoint = [{ type: 'sip', uri: `sip:+254711000020@${host}:${network.port}` }]
+  const actions = [{ action: 'connect', endpoint, eventUrl: [shop.url('/through')] }, { action: 'hangup' }]
+  await eventually(async () => (await live.post('/v1/voice/calls', { ...wanted, actions })).status === 201, 'the rate')
+  const { status, reason } = JSON.parse((await shop.next('/through')).body)
+  assert.deepEqual([status, reason], ['failed', 'no_route'])
+  await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
+  await remove('paid')
 })
 
 test('a call that comes over a trunk reaches the application of its number, as a live call', async () => {

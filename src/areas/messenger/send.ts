@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for is checked and priced, then accepted in a group commit: stored, charged and queued
 // together, or not at all.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -11,6 +12,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
+import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { jobRow } from '../../platform/work.ts'
 import { type Channel, channelOf } from './channels.ts'
 import {
@@ -132,8 +134,7 @@ export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
 
 async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Draft> {
   const content = contentOf(input)
-  if (input.callback_url !== undefined)
-    await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+  await checkCallback(app, caller.tenant, input.callback_url)
   if (content.mediaId !== null) await usableMedia(app, caller, content.mediaId, content.type)
   const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
   const unit = used?.unit ?? 'service'

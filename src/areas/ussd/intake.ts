@@ -12,8 +12,8 @@ import { advance } from './advance.ts'
 import { dialled, occasionOf } from './dial.ts'
 import { dialogName } from './network/dialogs.ts'
 import { gatewaysOf, showMoved } from './network/gateways.ts'
+import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
-import { ussdNetwork } from './sandbox/network.ts'
 import type { Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
@@ -70,7 +70,10 @@ async function takeDial(
 /** Has the next screen made and shown, while the network waits for neither. */
 export function goOn(app: App, session: Session): void {
   shown(app, session).catch((error) =>
-    app.log.warn({ error }, 'a turn of a session broke off: its timer ends the session'),
+    app.log.warn(
+      { error },
+      'turn of a USSD session failed: its timer ends the session; check the error if this repeats',
+    ),
   )
 }
 

@@ -196,7 +196,7 @@ const assign = writeAcross({
     const { currency } = account === null ? { currency: null } : await one(tx.query(currencyOf, { account }))
     if (account === null || currency === null) throw invalid('account_id', 'names no account')
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
-    const row = await assignShortcode(tx, tenant, body.shortcode, new Date(caller.receivedMs))
+    const row = await assignShortcode(tx, tenant, caller, body.shortcode)
     if (!row) throw new AppError('CONFLICT', `${body.shortcode} is assigned already`)
     await record(tx, caller, 'ussd.assign_shortcode', body.shortcode, { after: { account_id: body.account_id } })
     return body

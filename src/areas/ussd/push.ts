@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An application begins a session: its first screen goes to the handset once the session is stored.
+
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
@@ -8,6 +9,7 @@ import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
+import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { beginIn, replaceLive } from './begin.ts'
 import { registered } from './dial.ts'
 import { showTo } from './intake.ts'
@@ -33,8 +35,7 @@ export interface Prepared {
 export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
   const phone = body.phone ?? body.phone_number
   if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')
-  if (body.callback_url !== undefined)
-    await app.outbound.checkUrl(body.callback_url, 'callback', tenant.environment, 'callback_url')
+  await checkCallback(app, tenant, body.callback_url)
   const row = await registered(app, tenant.environment, body.shortcode)
   const code = row?.code === body.shortcode ? row : null
   if (code ? code.account_id !== tenant.account : tenant.environment === 'live')
@@ -80,7 +81,12 @@ export async function push(
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
   tx.afterCommit(() => {
-    showTo(app, session).catch((error) => app.log.warn({ error }, 'a pushed screen could not be shown'))
+    showTo(app, session).catch((error) =>
+      app.log.warn(
+        { error },
+        'pushed USSD screen not sent: the session ends as failed; check the gateway’s connection',
+      ),
+    )
   })
   return sentOf(session)
 }

@@ -249,12 +249,20 @@ async function moved(app: App, tx: Tx, session: Session, move: Move): Promise<Se
 
 function shown(app: App, session: Session): void {
   showMoved(app, session).catch((error) =>
-    app.log.warn({ error }, 'a screen could not be shown: whoever waits for it looks for it'),
+    app.log.warn(
+      { error },
+      'USSD screen not passed to its node: the waiting node reads it from the database within a second; nothing to do unless this repeats',
+    ),
   )
 }
 
 function released(app: App, session: Session): void {
-  releaseMoved(app, session).catch((error) => app.log.warn({ error }, 'a dialog could not be released'))
+  releaseMoved(app, session).catch((error) =>
+    app.log.warn(
+      { error },
+      'USSD dialog not released: the network ends it by its own timer; check the gateway’s connection if this repeats',
+    ),
+  )
 }
 
 /** PostgreSQL holds no U+0000, and no session has one in its name. */

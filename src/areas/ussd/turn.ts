@@ -12,7 +12,7 @@ import { runStoredMenu } from './menus.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
 import { sessionOf } from './store.ts'
-import { waitingOf } from './waiting.ts'
+import { screenWaits } from './waiting.ts'
 
 /** Questions that this node asks at the moment: a repeated input waits for the answer to the first. */
 const asking = onePerApp(() => new Map<string, Promise<Session>>())
@@ -40,7 +40,7 @@ export function answered(app: App, session: Session): Promise<Session> {
 }
 
 async function asked(app: App, session: Session): Promise<Session> {
-  const wait = waitingOf(app).until(session, deadlineMs(session))
+  const wait = screenWaits.of(app).until({ ...tenantOf(session), id: session.id }, deadlineMs(session))
   try {
     const isMoved = wait.over.then(() => null)
     const answer = await Promise.race([ask(app, session), isMoved])

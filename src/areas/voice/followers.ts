@@ -4,8 +4,8 @@
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Target } from './calls/store.ts'
 import type { HandedAction } from './flow/action.ts'
+import type { Target } from './store.ts'
 
 /** A call as another area sees it. Ids are UUIDs. */
 export interface CallFacts {
@@ -71,5 +71,10 @@ export function tellFollowers(app: App, change: LegChange): void {
   for (const { name, changed } of followersOf(app))
     Promise.resolve()
       .then(() => changed?.(app, change))
-      .catch((error) => app.log.warn({ error, area: name, call: change.call }, 'a change of a call was not followed'))
+      .catch((error) =>
+        app.log.warn(
+          { error, area: name, call: change.call },
+          'change of a call not handled: the area catches up with its next sweep; check the error if this repeats',
+        ),
+      )
 }

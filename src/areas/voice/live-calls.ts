@@ -8,14 +8,14 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { sessionsOf } from '../../platform/sessions.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'
 import { isOver } from './calls/call.ts'
-import { clockOffsetOf } from './calls/clock-offset.ts'
 import { ConferenceSession } from './calls/conference.ts'
 import type { LegTarget, RingRefusal } from './calls/legs.ts'
 import type { Circle, Edges, PlainAudio } from './calls/room.ts'
 import type { SessionCommand } from './calls/session-command.ts'
-import { type CallRow, findCall } from './calls/store.ts'
-import { telephoneNetworkOf } from './calls/telephone-network.ts'
+import { clockOffsetOf } from './clock-offset.ts'
 import type { Flow } from './followers.ts'
+import { type CallRow, findCall } from './store.ts'
+import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 /** A call under way. */
 interface LiveCall {

@@ -40,7 +40,8 @@ async function runtime() {
   try {
     return await import('onnxruntime-node')
   } catch (cause) {
-    const message = 'The package onnxruntime-node is not installed. Run: npm install onnxruntime-node'
+    const message =
+      'The package onnxruntime-node is not installed. Run: ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node'
     throw new InferenceProblem('package_missing', message, cause)
   }
 }

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
 import { momentText } from '../../kernel/time.ts'
-import { noteExact, writeNotes } from '../exact-notes.ts'
+import { noteExact, writeNotes } from '../metadata/exact.ts'
 
 const maxDepth = 32
 

@@ -10,18 +10,9 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import {
-  countOfInvoice,
-  findUnderWay,
-  findUnderWayBy,
-  sendNow,
-  takesCards,
-  takesTransfers,
-  underWay,
-  waysToPay,
-} from '../../payments/area.ts'
+import { countOfInvoice, findUnderWay, sendNow, underWay, type WaysToPay, waysToPay } from '../../payments/area.ts'
 import { dueOf } from './invoice.ts'
-import type { Shown, Ways } from './page.ts'
+import type { Shown } from './page.ts'
 import { type InvoicePayment, payInvoice } from './pay.ts'
 import { type InvoiceRow, lockInvoice } from './store.ts'
 
@@ -37,15 +28,10 @@ export interface Found extends Shown {
 }
 
 /** How an invoice can be paid now. */
-export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): Ways {
+export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): WaysToPay {
   const { payment_methods: wanted, currency } = invoice
-  const due = dueOf(invoice)
   const wants = (method: string) => !isSuspended && (wanted === null || wanted.includes(method))
-  return {
-    phones: wants('mobile_money') ? waysToPay(app, tenant, currency, due) : [],
-    bank: wants('bank_transfer') && takesTransfers(app, tenant, currency, due),
-    card: wants('card') && takesCards(app, tenant, currency, due),
-  }
+  return waysToPay(app, tenant, { currency, micros: dueOf(invoice) }, wants)
 }
 
 /** Stores the payment that a form asks for, or finds the one that it asked for before; gives its id. */
@@ -64,7 +50,7 @@ export async function payByForm(app: App, found: Found, form: URLSearchParams): 
 }
 
 /** A job asks for it then. The same phone is not asked twice at once. */
-async function payByPhone(app: App, found: Found, ways: Ways, written: string, provider: string): Promise<string> {
+async function payByPhone(app: App, found: Found, ways: WaysToPay, written: string, provider: string): Promise<string> {
   const phone = writtenIn(
     written,
     ways.phones.map(({ country }) => country),
@@ -76,24 +62,24 @@ async function payByPhone(app: App, found: Found, ways: Ways, written: string, p
     ...(provider === '' ? {} : { provider: provider.slice(0, 40) }),
     return_url: `${app.publicUrl}${path}${lang}`,
   }
-  const before = (tx: Tx) => maybe(tx.query(findUnderWay, { ...tenant, invoice: invoice.id, phone }))
+  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { phone })
   return (await begin(app, found, how, before)).id
 }
 
 /** A job asks the bank for the account. As long as nobody has paid into it, everybody is shown the same one. */
 async function payByBank(app: App, found: Found): Promise<string> {
   const { invoice, tenant } = found
-  const asked = { ...tenant, invoice: invoice.id, method: 'bank_transfer' as const, in: underWay }
   const how = { method: 'bank_transfer' as const }
-  return (await begin(app, found, how, (tx) => maybe(tx.query(findUnderWayBy, asked)))).id
+  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { ...how, in: underWay })
+  return (await begin(app, found, how, before)).id
 }
 
 /** Charges the card here and now. A form that is sent twice finds the payment of the first. */
 async function payByCard(app: App, found: Found, card: Card): Promise<string> {
   const { invoice, tenant, path, lang } = found
-  const asked = { ...tenant, invoice: invoice.id, method: 'card' as const, in: ['pending', 'processing'] as const }
   const how = { method: 'card' as const, card, return_url: `${app.publicUrl}${path}${lang}` }
-  const { id, isNew } = await begin(app, found, how, (tx) => maybe(tx.query(findUnderWayBy, asked)))
+  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { method: 'card', in: ['pending', 'processing'] })
+  const { id, isNew } = await begin(app, found, how, before)
   if (isNew) {
     const { currency } = invoice
     await sendNow(app, { tenant }, id, { ...how, amount: formatMicros(dueOf(invoice)), currency })

@@ -7,14 +7,14 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { inMemory } from '../../../platform/download.ts'
 import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
+import { inMemory } from '../../../platform/http/download.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { page } from '../../../platform/web/shell.ts'
 import { pageTexts } from '../../../platform/web/texts.ts'
-import { failureTexts, findPayment, isFailureReason } from '../../payments/area.ts'
+import { failureSentence, findPayment } from '../../payments/area.ts'
 import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
 import { invoicePage, refusalPage, statusPage } from './page.ts'
@@ -186,7 +186,7 @@ function titleOf(reader: Reader, status: number): string {
 /** What a payer can do about it; the details are written for programs. */
 function sentenceOf(reader: Reader, { code }: AppError): string {
   if (isProblem(code)) return reader.words(problemTexts)(code)
-  return isFailureReason(code) ? reader.words(failureTexts)(code) : reader.words(problemTexts)('other')
+  return failureSentence(reader, code) ?? reader.words(problemTexts)('other')
 }
 
 function isProblem(code: string): code is keyof typeof problemTexts {

@@ -9,14 +9,12 @@ import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
 import { notice, type Page } from '../../../platform/web/shell.ts'
 import {
-  confirmsOnPage,
-  failureTexts,
-  isFailureReason,
-  nameOfProvider,
+  failureSentence,
   type PaymentRow,
-  type Provider,
+  providerNamed,
   recordOf,
   underWay,
+  type WaysToPay,
 } from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import { invoiceTexts } from './page-texts.ts'
@@ -45,13 +43,6 @@ export interface Shown {
 
 type Say = Words<keyof typeof invoiceTexts>
 
-/** How an invoice can be paid now. */
-export interface Ways {
-  readonly phones: readonly Provider[]
-  readonly bank: boolean
-  readonly card: boolean
-}
-
 /** What was sent and is not taken: by which way, why, and the phone number as it was written. */
 export interface Problem {
   readonly method: string
@@ -60,7 +51,7 @@ export interface Problem {
 }
 
 /** The invoice, and how it can be paid. */
-export function invoicePage(shown: Shown, ways: Ways, problem: Problem | null = null): Page {
+export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | null = null): Page {
   const { invoice, path } = shown
   const money = moneyOf(shown)
   const say = sayOf(shown)
@@ -103,7 +94,7 @@ export function statusPage(shown: Shown, payment: PaymentRow): Page {
 <footer>${receiptLink(say, payment, lang)}<a href="${path}${lang}">${say('back')}</a></footer>`,
     )
   }
-  const why = isFailureReason(failure_reason) ? reader.words(failureTexts)(failure_reason) : say('cancelled')
+  const why = failureSentence(reader, failure_reason) ?? say('cancelled')
   return page(
     shown,
     notice(
@@ -129,7 +120,7 @@ function waitingPage(shown: Shown, payment: PaymentRow): Page {
     // The path alone: whoever sees this page is on the machine that serves the other one.
     const there = `${new URL(redirect_url).pathname}${lang}`
     const isCard = payment.method === 'card'
-    const provider = nameOfProvider(payment.provider) ?? payment.provider
+    const provider = providerNamed(payment.provider)?.name ?? payment.provider
     const goOn = isCard ? say('goToBank') : say('goToProvider', { provider })
     const content = html`<p>${say('sendsBack')}</p><p><a class="button" href="${there}">${goOn}</a></p>`
     const title = isCard ? say('bankAsks') : say('paidOnPage', { provider })
@@ -171,8 +162,8 @@ function whatHappens(
     case 'card':
       return [say('oneMoment'), say('cardAsked', { amount })]
     default: {
-      if (confirmsOnPage(provider))
-        return [say('oneMoment'), say('pageAsked', { provider: nameOfProvider(provider) ?? provider })]
+      if (providerNamed(provider)?.confirmsOnPage)
+        return [say('oneMoment'), say('pageAsked', { provider: providerNamed(provider)?.name ?? provider })]
       const there = phone === null ? say('yourPhone') : reader.leftToRight(`…${phone.slice(-3)}`)
       return [say('lookAtPhone'), say('approve', { amount, phone: there })]
     }
@@ -204,7 +195,7 @@ function standing(shown: Shown): Html {
   return html`${what}<h1 class="amount">${money(dueOf(invoice))}</h1><p>${due}</p>`
 }
 
-function waysToPay(shown: Shown, ways: Ways, problem: Problem | null): Html {
+function waysToPay(shown: Shown, ways: WaysToPay, problem: Problem | null): Html {
   const { path, lang } = shown
   const say = sayOf(shown)
   const amount = moneyOf(shown)(dueOf(shown.invoice))
@@ -252,7 +243,7 @@ function cardHint({ invoice, reader }: Shown): Html | null {
   return html`<p class="soft">${reader.words(invoiceTexts)('tryCards', cards)}</p>`
 }
 
-function phoneWay(say: Say, phones: readonly Provider[], amount: string, hint: Html | null): Way {
+function phoneWay(say: Say, phones: readonly WaysToPay['phones'][number][], amount: string, hint: Html | null): Way {
   const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
   const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
   return {

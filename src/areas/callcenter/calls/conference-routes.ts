@@ -151,7 +151,12 @@ const create = write({
 async function begin(app: App, tenant: Tenant, row: ConferenceRow, rings: readonly After[]): Promise<void> {
   await liveCalls(app)
     .openRoom(tenant, row.id)
-    .catch((error) => app.log.warn({ error }, 'the room of a conference could not be opened'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'conference room not opened: its creation fails; retry it, and check the media processes if it happens again',
+      ),
+    )
   await Promise.all(rings.map((ring) => all(app, [ring])))
 }
 

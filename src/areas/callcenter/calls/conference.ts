@@ -246,5 +246,11 @@ export async function endConference(app: App, tx: Tx, occasion: Occasion, confer
 }
 
 export async function all(app: App, acts: readonly After[]): Promise<void> {
-  for (const act of acts) await act().catch((error) => app.log.warn({ error }, 'a call was not told what became of it'))
+  for (const act of acts)
+    await act().catch((error) =>
+      app.log.warn(
+        { error },
+        'conference not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }

@@ -9,12 +9,12 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type CallFacts, type CallFollower, callEvents, type Flow, followCalls } from '../../voice/area.ts'
 import { absence } from '../checks.ts'
+import { addCost, contactOfCall } from '../contacts.ts'
 import { decide, settle } from '../routing/decide.ts'
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
 import type { DestinationOf } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
-import { addCost, contactOfCall } from './contacts.ts'
 import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
 import { legChanged, Order } from './happen.ts'
 
@@ -130,7 +130,12 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
           tag: isOwn ? null : `customer ${contact.id}`,
         })
     })
-    .catch((error) => app.log.warn({ error, call: row.resource_id }, 'the end of a call was not noted'))
+    .catch((error) =>
+      app.log.warn(
+        { error, call: row.resource_id },
+        'end of a call not stored: the next sweep of the call center ends it; check the database if this repeats',
+      ),
+    )
 }
 
 /** Takes part in the calls of this node; gives the way to stop. */

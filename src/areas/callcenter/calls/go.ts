@@ -6,6 +6,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
+import { type ContactRow, contactOfCall, insertContact, type PathStep } from '../contacts.ts'
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { findIvr, findRun, keepRun } from '../ivr/store.ts'
@@ -16,9 +17,8 @@ import { type Decision, settle } from '../routing/decide.ts'
 import { readScene, readSurroundings, routedCall } from '../routing/surroundings.ts'
 import type { DestinationOf, RequiredSkillOf } from '../schema.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
-import { type ContactRow, contactOfCall, insertContact, type PathStep } from './contacts.ts'
+import { tickLater } from '../tick.ts'
 import { tellQueued } from './tell.ts'
-import { tickLater } from './tick.ts'
 
 /** Name under which the voice area knows this one. */
 export const followerName = 'callcenter'
@@ -156,7 +156,12 @@ export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue
   live
     .mark(tenant, contact.call_id, { phase: 'queued', ...(queueId ? { queue_id: queueId } : {}) })
     .then(() => live.play(tenant, contact.call_id, { music: queue?.document.music_url ?? 'default' }, { loop: 0 }))
-    .catch((error) => app.log.warn({ error }, 'a caller waits without music'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'hold music not started: the caller waits in silence; check the queue’s music_url and the media processes',
+      ),
+    )
 }
 
 // --- menus ---
@@ -169,7 +174,12 @@ async function beginIvr(app: App, call: GoingCall, id: string, variables: WalkSt
   await keep(app, call, row.id, row.document, state)
   liveCalls(app)
     .mark(call.tenant, call.call, { phase: 'ivr', ivr_id: id })
-    .catch((error) => app.log.warn({ error }, 'a call did not hear that it is in a menu'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'menu not started on a call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
   return { actions: compileMenu(row.document, state, null), isOwn: true }
 }
 

@@ -8,10 +8,10 @@ import type { Occasion } from '../../../platform/events.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
+import { type ContactRow, contactOfCall, saveContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
-import { type ContactRow, contactOfCall, saveContact } from './contacts.ts'
 import { followerName, whenAnswered } from './go.ts'
 import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
@@ -50,7 +50,12 @@ async function atOnce(
 ): Promise<void> {
   const after = await atSwitchboard(app, change.tenant, work)
   for (const act of after)
-    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a call was not told what became of it'))
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'change not passed to a call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }
 
 // --- the leg of an agent ---
@@ -118,6 +123,8 @@ async function agentGone(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent || !contact || agent.contact_id !== contactId) return []
   if (agent.leg_id !== null && agent.leg_id !== change.call) return []
+  // The call was handed on before this leg ended, and is somebody else's by now.
+  if (contact.state === 'ended' || contact.state === 'wrap_up') return []
   if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
   return agentLeft(app, tx, occasion, contact, agent)

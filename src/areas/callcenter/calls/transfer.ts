@@ -11,16 +11,16 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, becomeFree } from '../agents/presence.ts'
 import type { AgentRow } from '../agents/store.ts'
+import { type ContactRow, contactOfCall, contactsOfCall, insertContact, saveContact } from '../contacts.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { agentIdForm } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import { type ContactRow, contactOfCall, contactsOfCall, insertContact, saveContact } from './contacts.ts'
+import { tickLater } from '../tick.ts'
 import { followerName, markWaiting } from './go.ts'
 import { connected, over } from './lifecycle.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 import { tellTransferred } from './tell.ts'
-import { tickLater } from './tick.ts'
 import { findTransfer, insertTransfer, saveTransfer, type TransferRow, transferOfCall } from './transfers.ts'
 
 type After = () => Promise<unknown>
@@ -222,7 +222,12 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
     return change.kind === 'ended' ? targetGone(app, tx, occasion, contact, transfer, change) : []
   })
   for (const act of after)
-    await act().catch((error) => app.log.warn({ error, call: change.call }, 'a transfer was not told on'))
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'transfer not passed to the call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
 }
 
 /** A cold transfer is done when the other rings: the first agent leaves, the customer hears it ring. */

@@ -6,7 +6,7 @@ import { statement, type Tx } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { SigningKey } from '../../../protocols/dkim/sign.ts'
-import { mailWorld, sandboxDomain } from '../sandbox/mail-world.ts'
+import { mailWorld, sandboxDomain } from '../mail-world.ts'
 import { edwardsSelector, newKeys, openKeys, publicKeysOf, signingKeys } from './keys.ts'
 
 const goodForMs = 60_000

@@ -77,7 +77,10 @@ class RegistryClient {
     const said = await this.#http.ask({ method: 'POST', url: `${url}/lookup`, headers, body, timeoutMs })
     if (said.kind === 'answered' && said.status === 200 && Value.Check(Answer, said.body)) return said.body
     const problem = said.kind === 'answered' ? `status ${said.status}` : said.reason
-    this.#app.log.warn({ registry: name, problem }, 'a registry gave no usable answer')
+    this.#app.log.warn(
+      { registry: name, problem },
+      'registry gave no usable answer: its check is left open; check the adapter’s settings and the registry’s status',
+    )
     return null
   }
 

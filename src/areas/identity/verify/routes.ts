@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of verifications: the check itself, reading, the audit, review, erasure, uploads and the policy.
+
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, multipart, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
@@ -62,8 +64,7 @@ const verifyId = write({
     },
   ],
   prepare: async (app, { body }, caller) => {
-    if (body.callback_url !== undefined)
-      await app.outbound.checkUrl(body.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+    await checkCallback(app, caller.tenant, body.callback_url)
     return admit(app, caller, body)
   },
   handle: (app, tx, { body }, caller, accepted) => create(app, tx, caller, body, accepted),

@@ -23,8 +23,8 @@ import type {
   DisputeOutcome,
   Money,
   RefundOutcome,
-} from '../cards/acquirer.ts'
-import { cardRefunds } from '../cards/refunds.ts'
+} from '../providers/acquirer.ts'
+import { cardRefunds } from '../providers/card-refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason } from '../providers/provider.ts'
 

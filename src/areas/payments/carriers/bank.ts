@@ -18,10 +18,10 @@ import {
   type TransferOrder,
   type VirtualAccountOrder,
 } from '../../../protocols/bank.ts'
-import type { Bank, BankOrder } from '../bank/bank.ts'
-import type { BankAccountIn } from '../bank/banks.ts'
-import { bankOutgoing } from '../bank/payouts.ts'
-import { bankRefunds } from '../bank/refunds.ts'
+import type { Bank, BankOrder } from '../providers/bank.ts'
+import { bankOutgoing } from '../providers/bank-payouts.ts'
+import { bankRefunds } from '../providers/bank-refunds.ts'
+import type { BankAccountIn } from '../providers/banks.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason, Verdict } from '../providers/provider.ts'
 

@@ -6,7 +6,7 @@ import { maybe } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Need, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
-import { Dispute } from '../events.ts'
+import { Dispute } from '../records/events.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute, listDisputes } from './store.ts'
 

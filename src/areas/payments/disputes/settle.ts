@@ -9,12 +9,12 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import type { CardDispute } from '../cards/acquirer.ts'
-import { noteTakenTwice } from '../discrepancies.ts'
-import { paymentEvents } from '../events.ts'
-import { toldOf } from '../payment.ts'
+import type { CardDispute } from '../providers/acquirer.ts'
+import { noteTakenTwice } from '../records/discrepancies.ts'
+import { paymentEvents } from '../records/events.ts'
+import { toldOf } from '../records/payment.ts'
+import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../records/store.ts'
 import { payerHasBack, refundsOf } from '../refunds/refund.ts'
-import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../store.ts'
 import { disputeOf } from './dispute.ts'
 import {
   claimedByOthers,
@@ -42,7 +42,10 @@ export async function applyDispute(
   const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
   // Nobody can want back what was never paid: somebody has to look at it.
   if (!before && payment.status !== 'completed') {
-    app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
+    app.log.error(
+      { payment: idOf('payment', payment.id) },
+      'dispute ignored: the acquirer reports one that does not fit its payment; compare with the acquirer and settle by hand',
+    )
     return null
   }
   const occasion = occasionNow(app.clock, tenant, attempt.clock_offset_ms, payment.request_id)

@@ -4,7 +4,7 @@
 import { statement } from '../../../platform/db.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { CardDispute } from '../cards/acquirer.ts'
+import type { CardDispute } from '../providers/acquirer.ts'
 
 export interface DisputeRow {
   id: string
@@ -76,15 +76,6 @@ export const claimedByOthers = statement.tenant<
   `select coalesce(sum(amount) filter (where status = 'open'), 0)::bigint as open,
           coalesce(sum(amount) filter (where status = 'lost'), 0)::bigint as lost
      from payments.disputes where ${mine} and payment_id = $payment and id <> $id`,
-)
-
-/** What the payer has back of a payment: what was given back, and what was lost in disputes. */
-export const backWithPayer = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
-  'payments.back_with_payer',
-  `select coalesce(sum(amount), 0)::bigint as amount
-     from (select amount from payments.refunds where ${mine} and payment_id = $payment and status = 'completed'
-            union all
-           select amount from payments.disputes where ${mine} and payment_id = $payment and status = 'lost') as parts`,
 )
 
 export const listDisputes = statement.tenant<

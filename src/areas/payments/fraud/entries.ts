@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of blacklists. A card is given by its number, of which only a fingerprint and the masked form are kept.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { parseMoment } from '../../../kernel/time.ts'
@@ -11,7 +13,6 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
 import { type BlacklistType, blacklistTypes, maskedCard, normalised, ruleOf } from './blacklist.ts'
 import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries } from './blacklist-store.ts'
 import { fingerprintOf, isCardNumber } from './card.ts'

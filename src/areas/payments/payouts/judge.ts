@@ -5,19 +5,19 @@
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { encodeItems } from '../../../platform/commit/row-encoding.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { encodeItems } from '../../../platform/items.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { fraudEvents, type Payout } from '../events.ts'
 import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
-import { refusalOf } from '../fraud/enforce.ts'
 import type { Subject } from '../fraud/fields.ts'
+import { refusalOf } from '../fraud/refusal.ts'
+import { fraudEvents, type Payout } from '../records/events.ts'
 import { recordOf } from './payout.ts'
 import { block, occasionOf } from './settle.ts'
+import { judgedColumns, lockMany, noteRisks } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
-import { judgedColumns, lockMany, noteRisks } from './together-store.ts'
 
 /** How long payouts that are judged together wait for what one of them needs and somebody else has. */
 const lockTimeoutMs = 250
@@ -100,7 +100,10 @@ export async function judgeTogether(app: App, tenant: Tenant, ids: readonly stri
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
   } catch (error) {
-    app.log.warn({ error, payouts: ids.length }, 'payouts are judged one by one')
+    app.log.warn(
+      { error, payouts: ids.length },
+      'batch of payouts not judged at once because of an error: each is judged alone; nothing to do unless this repeats often',
+    )
     const judged: PayoutRow[] = []
     for (const id of ids) judged.push(await judgeOfBatch(app, tenant, id))
     return judged

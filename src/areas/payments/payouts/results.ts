@@ -5,13 +5,13 @@ import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Call } from '../callbacks/callbacks.ts'
-import { gatewayOf } from '../providers/gateway.ts'
-import { noteCallback } from '../timeline.ts'
-import { recallSent } from './remembered.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import type { Call } from '../records/callback-address.ts'
+import { noteCallback } from '../records/provider-trace.ts'
+import { recallSent } from './handover.ts'
+import { settleOne } from './settle-batch.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
-import { settleOne } from './together.ts'
 
 export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token, topic, body } = call

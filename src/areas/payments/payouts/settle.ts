@@ -9,10 +9,10 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
+import { payoutEvents } from '../records/events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
@@ -65,7 +65,12 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
     case 'paid':
       return verdict.micros === null || verdict.micros === payout.amount
         ? paid(app, tx, payout, verdict.receipt)
-        : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
+        : doubtful(
+            app,
+            tx,
+            payout,
+            'provider paid another amount than it was asked to: compare with the provider and settle the payout by hand',
+          )
   }
 }
 
@@ -161,7 +166,12 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   const after = await moved(app, tx, payout, { from: ['processing'], to: 'completed', providerReference: receipt })
   if (after === payout)
     return payout.status === 'failed'
-      ? doubtful(app, tx, payout, 'a provider paid what it said it had not; the books must be looked at')
+      ? doubtful(
+          app,
+          tx,
+          payout,
+          'provider paid a payout that it had reported as failed: compare with the provider and correct the wallet by hand',
+        )
       : payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { provider, amount, fee } = after
@@ -208,7 +218,13 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
 
 /** What a call said before is the better reason: the answer to a question has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
-  if (payout.status === 'completed') return doubtful(app, tx, payout, 'a provider takes back its word on a payout')
+  if (payout.status === 'completed')
+    return doubtful(
+      app,
+      tx,
+      payout,
+      'provider reports a completed payout as failed: compare with the provider and settle by hand',
+    )
   return failed(app, tx, payout, reason === 'PROVIDER_ERROR' ? (payout.refusal ?? reason) : reason)
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { BankAccountIn } from '../bank/banks.ts'
 import type { Risk } from '../fraud/assess.ts'
-import type { AttemptState, PaymentFilter } from '../store.ts'
+import type { BankAccountIn } from '../providers/banks.ts'
+import type { AttemptState, PaymentFilter } from '../records/store.ts'
 
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
 

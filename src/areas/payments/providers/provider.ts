@@ -4,8 +4,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
 import type { Exchange } from '../../../platform/outbound/provider-http.ts'
-import type { BankAccountIn, PayInto } from '../bank/banks.ts'
-import type { CardShown } from '../cards/card.ts'
+import type { BankAccountIn, PayInto } from './banks.ts'
+import type { CardShown } from './card.ts'
 
 /** Why a payment did not happen, in words that are the same for every provider. */
 export type FailureReason = keyof typeof failureMessages

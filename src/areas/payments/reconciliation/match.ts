@@ -11,8 +11,8 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
-import { settle } from '../settle.ts'
-import { attemptOfPayment } from '../store.ts'
+import { settle } from '../collect/settle.ts'
+import { attemptOfPayment } from '../records/store.ts'
 import { matchOutgoing, settleOutgoing } from './outgoing.ts'
 import type { Booked, LineRow, StatementRow } from './store.ts'
 import * as store from './store.ts'
@@ -181,7 +181,7 @@ async function alert(app: App, { environment, provider, id }: StatementRow): Pro
   const about = { statement: statementId(after), provider, environment, ...lines, difference }
   const isQuiet = !lines.amount_differs && !lines.ours_only && !after.difference
   if (isQuiet) app.log.info(about, 'a statement was matched')
-  else app.log.error(about, 'a statement and the books differ')
+  else app.log.error(about, 'statement and ledger differ: resolve the line under GET /v1/operator/payments/statements')
 }
 
 export function statementId({ id }: Pick<StatementRow, 'id'>): string {

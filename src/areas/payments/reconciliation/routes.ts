@@ -23,7 +23,7 @@ import {
   OneOf,
 } from '../../../platform/schema.ts'
 import { kinds } from '../carriers/kinds.ts'
-import { offered } from '../mobile-money/providers.ts'
+import { offered } from '../methods/mobile-money-providers.ts'
 import { assign } from './assign.ts'
 import { Columns, maxAmount, utcOffsetOf } from './columns.ts'
 import { importFile } from './import.ts'

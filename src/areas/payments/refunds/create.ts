@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
 // asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { newToken } from '../callbacks/address.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
-import { microsOf, PaymentCreate } from '../input.ts'
-import { offered } from '../mobile-money/providers.ts'
-import { noSuchPayment } from '../payment.ts'
-import { gatewayOf } from '../providers/gateway.ts'
-import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
-import { refunderOf } from './desks.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { offered } from '../methods/mobile-money-providers.ts'
+import { newToken } from '../records/callback-address.ts'
+import { PaymentCreate } from '../records/input.ts'
+import { noSuchPayment } from '../records/payment.ts'
+import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../records/store.ts'
+import { refunderOf } from './refund-carrier.ts'
 import { feeOf, holdStep, returnFee } from './settle.ts'
 import { findRefundReference, insertRefund, type RefundRow } from './store.ts'
-import { looks, refundJob } from './submit.ts'
+import { polls, refundJob } from './submit.ts'
 
 /** A payment can be refunded for so long after it was completed. */
 const refundableDays = 365
@@ -46,7 +47,7 @@ export const RefundCreate = Type.Object({
   metadata: Type.Optional(Metadata),
 })
 
-/** Stores the refund and the job that looks after it, and sets the money aside. Nothing has been asked of anybody yet. */
+/** Stores the refund and the job that follows it, and sets the money aside. Nothing has been asked of anybody yet. */
 export async function acceptRefund(
   app: App,
   tx: Tx,
@@ -98,7 +99,7 @@ export async function acceptRefund(
   await returnFee(tx, refund, receivedMs)
   if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
     throw await notCovered(tx, payment, refund)
-  const delayMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const delayMs = polls[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const job = app.work.prepare(refundJob, tenant, { refund: id, inline: sendsInline }, sendsInline ? { delayMs } : {})
   await app.work.add(tx, job)
   if (!sendsInline) tx.afterCommit(() => app.work.begin(job))

@@ -10,11 +10,11 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { paymentEvents, refundEvents } from '../events.ts'
-import { toldOf } from '../payment.ts'
 import type { FailureReason, OutgoingVerdict } from '../providers/provider.ts'
-import { purposeOf } from '../purpose.ts'
-import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
+import { paymentEvents, refundEvents } from '../records/events.ts'
+import { toldOf } from '../records/payment.ts'
+import { purposeOf } from '../records/purpose.ts'
+import { type AttemptState, changeRefunded, lockPayment, type PaymentRow } from '../records/store.ts'
 import { feePart, payerHasBack, payerHasBackNoMore, refundOf, refundsOf } from './refund.ts'
 import {
   findRefund,
@@ -89,7 +89,12 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       return contradicted(app, tx, refund)
     case 'paid':
       if (verdict.micros !== null && verdict.micros !== refund.amount)
-        return doubtful(app, tx, refund, 'a provider gave back another amount than it was asked to')
+        return doubtful(
+          app,
+          tx,
+          refund,
+          'provider refunded another amount than it was asked to: settle the refund by hand (operator/accounts/…/refunds)',
+        )
       await stateIs('final')
       return completed(app, tx, payment, refund, verdict.receipt)
   }
@@ -187,13 +192,25 @@ async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRo
 /** It is told once more how it went, or otherwise than before: then the payer has money that the wallet has again, too. */
 async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
-  if (status === 'failed') await doubtful(app, tx, refund, 'a provider gave back what was noted as failed')
+  if (status === 'failed')
+    await doubtful(
+      app,
+      tx,
+      refund,
+      'provider completed a refund that was recorded as failed, so the payer may have the money twice: compare with the provider and settle by hand',
+    )
 }
 
 /** It is said to have failed: of one that was said to have happened that is word against word. */
 async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
-  if (status === 'completed') await doubtful(app, tx, refund, 'a provider takes back its word on a refund')
+  if (status === 'completed')
+    await doubtful(
+      app,
+      tx,
+      refund,
+      'provider reports a completed refund as failed: compare with the provider and settle by hand',
+    )
 }
 
 /** Somebody has to look at it; nothing is moved until then. */

@@ -2,10 +2,10 @@
 // All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import type { Environment, One, Tenant } from '../../../platform/tenant.ts'
-import type { AttemptState, PaymentRow } from '../store.ts'
+import type { AttemptState, PaymentRow } from '../records/store.ts'
 
 export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
@@ -216,4 +216,13 @@ export const listOverdueRefunds = statement.everywhere<
   `select ${columns} from payments.refunds r
     where r.bucket = any($buckets::smallint[]) and r.overdue_at is not null and ($after::uuid is null or r.id > $after)
     order by r.id limit $limit::int + 1`,
+)
+
+/** Amount of a payment that its payer has back: refunds that were completed, and disputes that were lost. */
+export const backWithPayer = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
+  'payments.back_with_payer',
+  `select coalesce(sum(amount), 0)::bigint as amount
+     from (select r.amount from payments.refunds r where ${mine} and r.payment_id = $payment and r.status = 'completed'
+            union all
+           select r.amount from payments.disputes r where ${mine} and r.payment_id = $payment and r.status = 'lost') as parts`,
 )

@@ -12,7 +12,7 @@ import { bodyChecker } from '../../../platform/http/validate.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
-import { bindOf, findBind } from '../network/bind.ts'
+import { bindOf, findBind } from './bind.ts'
 import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
@@ -59,7 +59,10 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
   await Promise.all(
     receipts.map(async ({ id, status, carrierCode }) => {
       if (status === null)
-        app.log.warn({ carrier, status: carrierCode }, 'an aggregator told a status that its profile does not know')
+        app.log.warn(
+          { carrier, status: carrierCode },
+          'aggregator sent an unknown status: the receipt is ignored; add the status to the bind’s profile',
+        )
       if (status === null || status === 'ignored') return
       const isDelivered = status === 'delivered'
       await intake.receipt({

@@ -12,7 +12,7 @@ import type { SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import type { Priority } from '../message.ts'
-import { carrierKind } from '../network/bind.ts'
+import { carrierKind } from './bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 import { receiptFrame, submitFrame } from './smpp-frames.ts'
@@ -152,7 +152,11 @@ class SmppCarrier implements Carrier {
       this.#pump()
     } catch (error) {
       this.lastError = messageOf(error)
-      if (failures === 0) this.#log.warn({ error, bind: this.name }, 'a bind is not connected; trying again')
+      if (failures === 0)
+        this.#log.warn(
+          { error, bind: this.name },
+          'bind not connected: retried with growing waits; check host, port, system_id and password if it stays so',
+        )
       this.#reconnect(failures + 1)
     }
   }
@@ -162,7 +166,10 @@ class SmppCarrier implements Carrier {
     this.#sessions.delete(session)
     if (this.#stopped) return
     this.lastError = reason
-    this.#log.warn({ bind: this.name, reason }, 'a session was lost; binding again')
+    this.#log.warn(
+      { bind: this.name, reason },
+      'SMPP session lost: binding again; check the network and the carrier if this repeats',
+    )
     if (this.#sessions.size === 0) this.#line.giveBack()
     this.#reconnect(failures + 1)
   }
@@ -260,7 +267,11 @@ class SmppCarrier implements Carrier {
 
   #doubt(reason: string): void {
     this.lastError = reason
-    if (this.#line.doubt()) this.#log.warn({ bind: this.name, reason }, 'a message centre does not answer')
+    if (this.#line.doubt())
+      this.#log.warn(
+        { bind: this.name, reason },
+        'message centre does not answer: messages wait or take another bind; check the carrier’s status',
+      )
   }
 
   #idIn({ messageId }: SubmitAnswer): string {
@@ -292,17 +303,27 @@ class SmppCarrier implements Carrier {
       return commandStatus.ESME_ROK
     } catch (error) {
       if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
-        this.#log.warn({ error, bind: this.name }, 'what a carrier brought is refused for good')
+        this.#log.warn(
+          { error, bind: this.name },
+          'deliver_sm refused for good: the carrier sent something malformed; report it to the carrier',
+        )
         return commandStatus.ESME_RX_P_APPN
       }
-      this.#log.warn({ error, bind: this.name }, 'what a carrier brought could not be stored; it will bring it again')
+      this.#log.warn(
+        { error, bind: this.name },
+        'deliver_sm not stored: the carrier is asked to send it again; check the database',
+      )
       return commandStatus.ESME_RX_T_APPN
     }
   }
 
   async #report(pdu: DeliverSm, sequence: number): Promise<void> {
     const parsed = parseReceipt(pdu)
-    if (!parsed) this.#log.warn({ bind: this.name }, 'a receipt names no message, or no state that is known')
+    if (!parsed)
+      this.#log.warn(
+        { bind: this.name },
+        'receipt without a message id or a known state: it is ignored; check the bind’s receipt format with the carrier',
+      )
     const receipt = parsed && receiptOf(this.name, this.#bind.receiptIds, parsed)
     if (!parsed || !receipt) return
     const isGood = receipt.status === 'delivered'

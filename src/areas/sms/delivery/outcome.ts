@@ -4,11 +4,11 @@ import { tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
 import type { Route, SubmitOutcome } from '../carrier.ts'
 import { goOn } from '../fallback/fallback.ts'
-import type { Errand } from './errand.ts'
+import { whileStoring } from './handover.ts'
 import type { StoredMessage } from './load.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
-import { whileStoring } from './remembered.ts'
 import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
+import type { Errand } from './submit-state.ts'
 
 /** What a carrier's answer makes of a message; null: the next carrier may be asked. */
 export async function settle(
@@ -28,10 +28,18 @@ export async function settle(
       return errand.goesOn(errand.run.place, outcome.afterMs)
     case 'unknown': {
       const mayGoOn = errand.doubt() && onUnknown === 'maybe_twice'
-      log.warn({ carrier, sms: message.id, reason: outcome.reason }, 'a carrier did not answer')
+      log.warn(
+        { carrier, sms: message.id, reason: outcome.reason },
+        'carrier did not answer: the message is not sent twice and waits for its receipt; check the carrier if this repeats',
+      )
       void outcome.late
         ?.then((carrierIds) => sent(errand, message, carrier, carrierIds))
-        .catch((error) => log.warn({ error, carrier, sms: message.id }, 'a late answer could not be stored'))
+        .catch((error) =>
+          log.warn(
+            { error, carrier, sms: message.id },
+            'late answer of a carrier not stored: the message waits for its receipt; check the database',
+          ),
+        )
       return mayGoOn ? null : fail(errand, message, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
     }
     case 'withheld':

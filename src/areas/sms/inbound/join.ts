@@ -8,7 +8,7 @@ import { type Environment, mine, type Tenant } from '../../../platform/tenant.ts
 import type { Job } from '../../../platform/work.ts'
 import type { Incoming } from '../carrier.ts'
 import { segmentsOf } from '../message.ts'
-import { findPlaces } from '../ported/places.ts'
+import { findPlaces } from '../ported/number-network.ts'
 import { claimsTo } from './owner.ts'
 import { receive, type Whole } from './receive.ts'
 
@@ -128,5 +128,8 @@ function wholeOf(from: string, to: string, rows: readonly { body: string }[], to
 }
 
 export function forNobody(app: App, { carrier, to }: Pick<Incoming, 'carrier' | 'to'>): void {
-  app.log.warn({ carrier, to }, 'a message came for nobody')
+  app.log.warn(
+    { carrier, to },
+    'inbound message has no owner: no account has the number or wrote to the handset from it; assign the number (POST /v1/operator/sms/numbers)',
+  )
 }

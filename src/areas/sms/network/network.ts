@@ -5,16 +5,16 @@
 // because it refuses what none of them leads to.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { returnStrays } from '../../../platform/work/queues.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
+import { type Bind, type BindRow, bindColumns, bindOf } from '../carriers/bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
-import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { sharedCentres } from './centres.ts'
 import { Ownership } from './ownership.ts'
 
@@ -235,7 +235,11 @@ class Network {
     this.#loading ??= work()
       .catch((error) => {
         // Twice a second is too often to say that the database is away.
-        if (!isUnavailable(error)) this.#app.log.warn({ error }, 'binds could not be looked after')
+        if (!isUnavailable(error))
+          this.#app.log.warn(
+            { error },
+            'binds not refreshed: routes and sessions stay as they are and the refresh is retried; check the database if this repeats',
+          )
       })
       .finally(() => {
         this.#loading = null
@@ -351,7 +355,12 @@ class Network {
     await freeStrays(
       db,
       this.#jobs.map(({ lane }) => lane),
-    ).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
+    ).catch((error) =>
+      log.warn(
+        { error, bind: name },
+        'messages of a removed bind not moved: retried with the next refresh; check the database if this repeats',
+      ),
+    )
   }
 
   /** Null when it cannot be opened: that must not keep the others from being used. */
@@ -363,7 +372,7 @@ class Network {
       if (!kind) throw new Error(`there is no kind of carrier called ${bind.kind}`)
       return kind.open(bind, { intake: this.#intake, log, http, publicUrl: () => this.#app.publicUrl })
     } catch (error) {
-      log.error({ error, bind: bind.name }, 'a bind cannot be used; change its settings')
+      log.error({ error, bind: bind.name }, 'bind cannot be opened: change its settings (PATCH /v1/operator/sms/binds)')
       return null
     }
   }
@@ -378,7 +387,10 @@ class Network {
       const bind = await bindOf(this.#app, row)
       return [{ bind, version: JSON.stringify(bind) }]
     } catch (error) {
-      this.#app.log.error({ error, bind: row.name }, 'the password of a bind cannot be opened; set it again')
+      this.#app.log.error(
+        { error, bind: row.name },
+        'password of a bind cannot be decrypted: the bind is not used; set it again (PATCH /v1/operator/sms/binds)',
+      )
       return []
     }
   }

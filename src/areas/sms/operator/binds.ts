@@ -12,7 +12,6 @@ import { redact } from '../../../platform/http/json.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
-import { carrierKinds } from '../carriers/kinds.ts'
 import {
   type BindRow,
   bindColumns,
@@ -21,8 +20,9 @@ import {
   newToken,
   noticeUrl,
   sealSecret,
-} from '../network/bind.ts'
-import { unmasked } from '../network/masking.ts'
+} from '../carriers/bind.ts'
+import { carrierKinds } from '../carriers/kinds.ts'
+import { unmasked } from '../carriers/masking.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
 import { ownerOf } from '../network/ownership.ts'
 

@@ -4,7 +4,7 @@ import { firstUuidAt } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import { dayMs, parseDay } from '../../../kernel/time.ts'
 import { statement } from '../../../platform/db.ts'
-import type { CountrySpend, SpendByCountry } from '../../../platform/spending.ts'
+import type { CountrySpend, SpendByCountry } from '../../../platform/operator/spending.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 /** What failed before it was sent was given back. */

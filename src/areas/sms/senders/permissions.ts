@@ -31,8 +31,7 @@ const load = statement.tenant<Tenant, Facts>(
              from sms.sender_ids s
             where s.bucket = $bucket and s.account_id = $account and s.environment = $environment
               and s.status = 'approved') as senders,
-          (select coalesce(jsonb_agg(n.number), '[]') from sms.numbers n
-            where n.account_id = $account and n.environment = $environment) as numbers,
+          numbers.of_account($account, $environment, 'sms') as numbers,
           coalesce((accounts.allowances_of($account) ->> 'sms_weight')::int, 1) as weight,
           accounts.is_suspended($account) as suspended`,
   { joinsHome: true },

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to handsets over SMPP that this node has open: its own network of the sandbox, and those gateways of operators whose
-// lease it holds. A screen that another node stored is shown by the node that has the gateway, which hears of it by a signal.
+// lease it holds. A screen that another node stored is shown by the node that has the gateway, which is woken.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Lease } from '../../../platform/nodes/leases.ts'
+import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
-import { ussdNetwork } from '../sandbox/network.ts'
 import type { Session } from '../session.ts'
 import { sessionOf } from '../store.ts'
-import { waitingOf } from '../waiting.ts'
+import { screenWaits } from '../waiting.ts'
 import {
   type GatewayRow,
   gatewayName,
@@ -23,9 +23,10 @@ import {
   profileOf,
 } from './gateway-store.ts'
 import { Line } from './line.ts'
+import { ussdNetwork } from './sandbox.ts'
 
-/** Said to all nodes when a session was taken on by one that has not its dialog. */
-export const ussdTopic = 'ussd'
+/** Wakes when a session was taken on by a node that has not its dialog. */
+const dialogs = 'ussd-dialogs'
 /** Said to all nodes when an operator changed a gateway. */
 export const gatewayTopic = 'ussd-gateways'
 
@@ -72,7 +73,7 @@ class Gateways {
 
   async start(ears: Ears): Promise<() => Promise<void>> {
     this.#ears = ears
-    this.#app.signals.on(ussdTopic, (text) => void this.#heard(text))
+    wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
     this.#app.signals.on(gatewayTopic, () => void this.#look())
     await this.#openSandbox(ears)
     if (this.#app.config.PAMOJA_ROLES.includes('carriers')) {
@@ -121,7 +122,12 @@ class Gateways {
   #look(): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     this.#looking ??= this.#reconcile()
-      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'USSD gateways not refreshed: those known before stay in use; check the database if this repeats',
+        ),
+      )
       .finally(() => {
         this.#looking = null
       })
@@ -176,14 +182,22 @@ class Gateways {
         if (session && session.gateway === gateway) this.#ears?.resume(session)
       }
     } catch (error) {
-      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+      this.#app.log.warn(
+        { error, gateway },
+        'sessions of a gateway taken over from another node not resumed: their timers end them; check the error if this repeats',
+      )
     }
   }
 
   async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
     await this.#app.db
       .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
-      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'status of a USSD gateway not stored: operators see the last one; check the database if this repeats',
+        ),
+      )
   }
 
   async #stop(): Promise<void> {
@@ -196,7 +210,7 @@ class Gateways {
 
   async #heard(text: string): Promise<void> {
     const [verb, gateway = '', bucket = '', account = '', environment, id = ''] = text.split(' ')
-    if (waitingOf(this.#app).wake(id) || !this.has(gateway)) return
+    if (screenWaits.of(this.#app).wake(id) || !this.has(gateway)) return
     const whose = { bucket: Number(bucket), account_id: account, environment: environmentOf(environment) }
     try {
       const session = await sessionOf(this.#app, tenantOf(whose), id)
@@ -204,7 +218,10 @@ class Gateways {
       if (verb === 'release') await this.release(session)
       else await this.#ears?.show(session)
     } catch (error) {
-      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+      this.#app.log.warn(
+        { error },
+        'screen stored by another node not sent: the session’s timer ends it; check the gateway’s connection',
+      )
     }
   }
 }
@@ -215,7 +232,7 @@ function leaseOf(name: string): string {
 
 /** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */
 export async function showMoved(app: App, session: Session): Promise<void> {
-  if (waitingOf(app).wake(session.id)) return
+  if (screenWaits.of(app).wake(session.id)) return
   await there(app, session, 'show')
 }
 
@@ -228,7 +245,7 @@ async function there(app: App, session: Session, verb: 'show' | 'release'): Prom
   const gateways = gatewaysOf(app)
   if (gateways.has(session.gateway)) return void (await gateways[verb](session))
   const { gateway, bucket, account_id, environment, id } = session
-  await app.signals.send(app.db, ussdTopic, [verb, gateway, bucket, account_id, environment, id].join(' '))
+  wakesOf(app).ring(dialogs, [verb, gateway, bucket, account_id, environment, id].join(' '))
 }
 
 function environmentOf(text: string | undefined): Environment {

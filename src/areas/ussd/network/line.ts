@@ -128,7 +128,11 @@ export class Line {
   #again(reason: string): void {
     if (this.#isStopped) return
     const { name } = this.#settings
-    if (this.#failures === 0) this.#log.warn({ gateway: name, reason }, 'a USSD gateway is not connected; trying again')
+    if (this.#failures === 0)
+      this.#log.warn(
+        { gateway: name, reason },
+        'USSD gateway not connected: retried with growing waits; check its host, port and password if it stays so',
+      )
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(this.#failures, 10))
     this.#failures += 1
     this.#ears.changed?.(false, reason)

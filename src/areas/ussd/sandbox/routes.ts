@@ -7,12 +7,12 @@ import type { Caller } from '../../../platform/auth.ts'
 import { type Route, read } from '../../../platform/route.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import type { DialOutcome } from '../dial.ts'
+import { type UssdNetwork, ussdNetwork } from '../network/sandbox.ts'
 import { Phone, SubscriberInput } from '../schema.ts'
 import { type Session, shownText } from '../session.ts'
 import { namedSession } from '../store.ts'
 import { reloaded } from '../turn.ts'
 import { expectDial } from './expected.ts'
-import { type UssdNetwork, ussdNetwork } from './network.ts'
 
 /** Longer than any network waits for a screen. */
 const screenMs = 65_000

@@ -10,12 +10,12 @@ import { type CallFacts, type CallFollower, type Flow, followersOf } from '../fo
 import { fetchSound } from '../media/sounds.ts'
 import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
 import { type RecordingInProgress, toldOf } from './recording.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 import type { CallTimers } from './timers.ts'
 
 const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
@@ -185,7 +185,8 @@ export class FlowRunner {
       const { text, language, style } = action
       this.playSound(id, await this.network.speaker.speak({ text, language, style }), action.loop, action.level)
     } catch (error) {
-      if (!(error instanceof Unspeakable)) this.app.log.warn({ error }, 'a text could not be spoken')
+      if (!(error instanceof Unspeakable))
+        this.app.log.warn({ error }, 'text not spoken: the flow goes on without it; check the speech engine')
       const [code, message] =
         error instanceof Unspeakable ? [error.code, error.details ?? error.message] : ['INTERNAL_ERROR', 'it failed']
       this.input({ type: 'unplayable', id, code, message })
@@ -293,7 +294,10 @@ export class FlowRunner {
     try {
       return (await work()) ?? null
     } catch (error) {
-      this.app.log.error({ error, area: follower.name, call: this.record.id }, 'an area failed in a call')
+      this.app.log.error(
+        { error, area: follower.name, call: this.record.id },
+        'handler of a call failed: the call is ended; check the error',
+      )
       return null
     }
   }

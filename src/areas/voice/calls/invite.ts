@@ -4,7 +4,7 @@
 import { offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 
 export interface InviteOptions {
   from: string

@@ -2,12 +2,12 @@
 // A further leg in a room: a call of its own with a record, a price and a state, rung over the telephone network, or spoken for by
 // another part of the program that brings its audio itself.
 import { agreedAudio } from '../../../protocols/sdp/session-description.ts'
+import type { CallStatus } from '../store.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { endingOf, qualityOf } from './call.ts'
 import { Invite } from './invite.ts'
 import type { CallRecord, EndOfCall } from './record.ts'
 import type { CallRoom, PlainAudio } from './room.ts'
-import type { CallStatus } from './store.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
 import { CallTimers } from './timers.ts'
 
 export interface LegHandlers {

@@ -5,13 +5,14 @@ import { newUuid } from '../../../kernel/ids.ts'
 import { one } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { type CallRow, holdFor, insertCall, takeCallInto } from '../store.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
+import { isBlocked } from './blocked-prefixes.ts'
 import { type LegHandlers, RungLeg } from './leg.ts'
 import { minutePriceOf, sipMinutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import type { CallRoom, Edges } from './room.ts'
 import { callSessions } from './session-kind.ts'
-import { type CallRow, holdFor, insertCall, takeCallInto } from './store.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
 
 /** Who is rung: a telephone, a SIP address, somebody who brings the audio, or a call that was created to be placed here. */
 export type LegTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
@@ -25,7 +26,7 @@ export interface NewLeg {
   customData?: Record<string, unknown>
 }
 
-export type RingRefusal = 'gone' | 'full' | 'no_route' | 'insufficient_funds' | 'network_error'
+export type RingRefusal = 'gone' | 'full' | 'not_allowed' | 'no_route' | 'insufficient_funds' | 'network_error'
 
 /** The conversation that further legs belong to. */
 export interface LegSource {
@@ -72,6 +73,7 @@ export class Legs {
     handlers: LegHandlers,
   ): Promise<{ leg: RungLeg; media: { host: string; port: number } | null } | RingRefusal> {
     if (this.legs.size >= mostLegs) return 'full'
+    if ('phone' in wanted.to && isBlocked(this.network.app, wanted.to.phone)) return 'not_allowed'
     const ways = await this.waysTo(wanted.to)
     if (ways !== null && ways.length === 0) return 'no_route'
     const row = await this.rowFor(wanted)
@@ -160,13 +162,21 @@ export class Legs {
   private async forget(leg: RungLeg): Promise<void> {
     await leg.finishing
     this.legs.delete(leg.id)
-    await sessionsOf(this.network.app).end(leg.record.one)
+    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    if (!leg.record.isLost) await sessionsOf(this.network.app).end(leg.record.one)
   }
 
   /** Extends what is set aside for each leg that is spoken on. */
   renew(): void {
     for (const { record } of this.legs.values())
-      record.renew().catch((error) => this.network.app.log.warn({ error }, 'the hold of a call could not be extended'))
+      record
+        .renew()
+        .catch((error) =>
+          this.network.app.log.warn(
+            { error },
+            'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
+          ),
+        )
   }
 
   clockMoved(offsetMs: number): void {

@@ -9,7 +9,6 @@ import { isUnavailable, type Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
-import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import {
   type CallQuality,
   type CallRow,
@@ -19,7 +18,8 @@ import {
   insertEvent,
   saveCall,
   settleHold,
-} from './store.ts'
+} from '../store.ts'
+import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import { tellSoon } from './tell.ts'
 
 /** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
@@ -185,7 +185,7 @@ export class CallRecord {
       .then(() => persistently(() => this.store(saved, first, traced, events, also)))
       .catch((error) => {
         this.isLost = true
-        this.app.log.error({ error, call: this.id }, 'a change of a call could not be stored')
+        this.app.log.error({ error, call: this.id }, 'change of a call not stored: its record and events lag behind; check the database')
       })
   }
 
@@ -319,6 +319,13 @@ export class CallRecord {
     if (minute_micros === 0n) return
     this.heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
+}
+
+/** Ends a call that could not be registered as one of this node's: nobody else would ever give its money back. */
+export async function endUnregistered(record: CallRecord, problem: unknown): Promise<never> {
+  record.end({ status: 'failed', cause: 'network_error', by: 'system' })
+  await record.settled()
+  throw problem
 }
 
 /** Does something with the database, and again for some minutes while that is away. */

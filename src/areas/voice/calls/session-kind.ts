@@ -6,10 +6,10 @@ import { maybe } from '../../../platform/db.ts'
 import type { SessionKind } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { giveUpRecordings } from '../recordings/ending.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { findCall } from '../store.ts'
 import { CallRecord } from './record.ts'
-import { findCall } from './store.ts'
 
 export const callSessions: SessionKind = {
   name: 'call',
@@ -27,7 +27,10 @@ export const callSessions: SessionKind = {
     // The session stays, and the call is ended with the next round.
     if (record.isLost) throw new Error('the end of a call could not be stored')
     await giveUpRecordings(app, session)
-    app.log.warn({ call: idOf('call', row.id), account: tenantOf(row).account }, 'a call was ended whose node had died')
+    app.log.warn(
+      { call: idOf('call', row.id), account: tenantOf(row).account },
+      'call ended because its node died: its caller heard it end; check why the node stopped',
+    )
   },
 }
 

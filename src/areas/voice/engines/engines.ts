@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os'
 import type { Static, TSchema } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import {
   Compute,
   ComputeBusyError,

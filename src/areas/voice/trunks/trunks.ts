@@ -62,7 +62,12 @@ export class Trunks {
   reload(): Promise<void> {
     this.loading = this.loading
       .then(() => this.load())
-      .catch((error) => this.app.log.warn({ error }, 'trunks could not be read; those known before are used'))
+      .catch((error) =>
+        this.app.log.warn(
+          { error },
+          'trunks not read: those known before stay in use; check the database if this repeats',
+        ),
+      )
     return this.loading
   }
 
@@ -158,7 +163,11 @@ export class Trunks {
   }
 
   private note(trunk: Trunk, isUp: boolean, problem: string): void {
-    if (trunk.isUp && !isUp) this.app.log.warn({ trunk: trunk.row.name, problem }, 'a trunk is down')
+    if (trunk.isUp && !isUp)
+      this.app.log.warn(
+        { trunk: trunk.row.name, problem },
+        'trunk is down: calls take another one or fail; check the carrier and the network',
+      )
     trunk.isUp = isUp
     trunk.lastError = isUp ? null : problem
     trunk.downUntilMs = isUp ? 0 : this.app.clock.nowMs() + downMs

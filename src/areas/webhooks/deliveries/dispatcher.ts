@@ -14,6 +14,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { settle } from '../../../platform/work.ts'
 import { disableEndpoint } from '../endpoints/disabling.ts'
 import { noteProbe } from '../endpoints/health.ts'
+import { retryForMs } from '../retries.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { probeEveryMs } from './breaker.ts'
 import { type Attempt, type Delivery, judge, newDelivery } from './delivery.ts'
@@ -21,7 +22,6 @@ import { callbackKey, deliveryOf, loadDeliveries, type StoredDelivery, wake } fr
 import { type Finished, finish, finished, givenUp, putBack } from './finished.ts'
 import { adopt, type Line, Lines } from './lines.ts'
 import { heardAgain } from './replays.ts'
-import { retryForMs } from './retries.ts'
 import { deliveriesOf } from './routes.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
 import { noteAttempt } from './trace.ts'
@@ -176,7 +176,10 @@ export class Dispatcher implements Courier {
       )
       for (const delivery of waiting) delivery.startByMs = startBy
     } catch (error) {
-      this.#running().log.warn({ error }, 'leases of deliveries could not be extended')
+      this.#running().log.warn(
+        { error },
+        'leases of deliveries not extended: another node may send some of them again; check the database if this repeats',
+      )
     } finally {
       this.#isExtending = false
     }
@@ -242,7 +245,7 @@ export class Dispatcher implements Courier {
       ])
       for (const line of lines) if (line.endpoint !== null) adopt(line, targets.get(line.endpoint) ?? null)
     } catch (error) {
-      app.log.warn({ error }, 'the endpoints of deliveries could not be looked up; trying again')
+      app.log.warn({ error }, 'endpoints of deliveries not read: tried again; check the database if this repeats')
       await new Promise((resolve) => setTimeout(resolve, reloadMs))
       for (const line of lines) line.targetUntilMs = 0
     }
@@ -262,7 +265,10 @@ export class Dispatcher implements Courier {
       const rows = new Map((await loadDeliveries(app, jobs)).map((row) => [row.id, row]))
       for (const job of jobs) this.#begun(job, rows.get(job.id))
     } catch (error) {
-      app.log.warn({ error }, 'due deliveries could not be read; their leases run out by themselves')
+      app.log.warn(
+        { error },
+        'due deliveries not read: they fall due again when their leases run out; check the database if this repeats',
+      )
     } finally {
       this.#loading -= jobs.length
     }
@@ -321,7 +327,12 @@ export class Dispatcher implements Courier {
     this.#storing++
     return commit
       .then(() => undefined)
-      .catch((error) => this.#app?.log.warn({ error }, 'what became of a delivery could not be stored'))
+      .catch((error) =>
+        this.#app?.log.warn(
+          { error },
+          'outcomes of deliveries not stored: the deliveries are sent again when their leases run out; check the database',
+        ),
+      )
       .finally(() => {
         this.#storing--
       })
@@ -469,7 +480,10 @@ export class Dispatcher implements Courier {
       (error) => {
         over()
         this.#held.delete(delivery.id)
-        app.log.error({ error, delivery: delivery.id }, 'a delivery could not be sent; its lease runs out by itself')
+        app.log.error(
+          { error, delivery: delivery.id },
+          'delivery failed inside this program: it is sent again when its lease runs out; report the error',
+        )
         this.#offer(line)
         this.#pump()
       },

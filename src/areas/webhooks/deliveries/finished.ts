@@ -6,8 +6,8 @@ import { operation, type RowOf } from '../../../platform/commit.ts'
 import { type Outcome, usualAnswerBytes } from '../../../platform/outbound/exchange.ts'
 import { tenantColumns } from '../../../platform/tenant.ts'
 import { durationBounds } from '../endpoints/health.ts'
+import { nextAttemptMs, retryAfterMs } from '../retries.ts'
 import type { Attempt, Delivery, DeliveryError, Judgement } from './delivery.ts'
-import { nextAttemptMs, retryAfterMs } from './retries.ts'
 
 /** What the table has in place of an endpoint for what goes to a callback URL. */
 export const noEndpoint = nilUuid

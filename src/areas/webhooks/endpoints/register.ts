@@ -9,8 +9,8 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { hasten, withdraw } from '../../../platform/work/waiting-jobs.ts'
-import { retryForMs } from '../deliveries/retries.ts'
 import { webhookPlan } from '../plan.ts'
+import { retryForMs } from '../retries.ts'
 import type { WebhookCreate, WebhookUpdate } from '../schema.ts'
 import {
   cancelDeliveries,
