@@ -90,17 +90,12 @@ export const voice: Area = {
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
-    await followTrunks(app)
-    return async () => soundEnginesOf(app).stop()
+    const unfollow = await telephoneNetworkOf(app).trunks.follow()
+    return async () => {
+      await unfollow()
+      soundEnginesOf(app).stop()
+    }
   },
-}
-
-/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
-async function followTrunks(app: App): Promise<void> {
-  const { trunks } = telephoneNetworkOf(app)
-  app.signals.on(trunkTopic, () => void trunks.reload())
-  app.signals.onGap(() => void trunks.reload())
-  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */
