@@ -45,7 +45,9 @@ export async function voiceFirstSound({ short }: { short: boolean }): Promise<Fi
     // The first one was synthesised.
     const sorted = took.slice(1).sort((a, b) => a - b)
     const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-    return [{ name: "first sound after the flow's reply, p99", value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) }]
+    return [
+      { name: "first sound after the flow's reply, p99", value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) },
+    ]
   } finally {
     await phones.close()
     await shop.stop()

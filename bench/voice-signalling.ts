@@ -94,7 +94,8 @@ async function outlived(count: number): Promise<Figure> {
     const { status } = await asker.request('OPTIONS', `sip:${host}`, peer, { from: `<sip:asker@${host}>` })
     if (status !== 200) throw new Error(`the endpoint answers ${status}`)
     const { calls, transactions } = endpoint.size
-    if (calls > 5_000 || transactions > 20_000) throw new Error(`${calls} calls and ${transactions} transactions are left`)
+    if (calls > 5_000 || transactions > 20_000)
+      throw new Error(`${calls} calls and ${transactions} transactions are left`)
     return { name: 'spoiled datagrams outlived', value: count, unit: 'datagrams' }
   } finally {
     await Promise.all([endpoint.close(), asker.close()])

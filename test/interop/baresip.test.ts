@@ -26,14 +26,21 @@ const reason = missing.length > 0 && !isRequired ? `not installed: ${missing.joi
 const phrase = 'Transfer money'
 const mostAsked = 5
 
-test('an independent phone hears a Swahili menu, presses keys, says a phrase and is recorded', { skip: reason }, async (t) => {
+test('an independent phone hears a Swahili menu, presses keys, says a phrase and is recorded', {
+  skip: reason,
+}, async (t) => {
   const world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
   t.after(() => world.stop())
   const shop = await startReceiver()
   t.after(() => shop.stop())
   const speech = { language: 'en-KE', context: ['My balance', phrase, 'An agent'], endOnSilence: 0.6 }
   const listen = { action: 'input', type: ['speech'], speech, eventUrl: [shop.url('/said')] }
-  const record = { action: 'record', timeOut: 6, transcription: { language: 'en-KE' }, eventUrl: [shop.url('/recorded')] }
+  const record = {
+    action: 'record',
+    timeOut: 6,
+    transcription: { language: 'en-KE' },
+    eventUrl: [shop.url('/recorded')],
+  }
   let asked = 0
   shop.answer(({ url, body }, response) => {
     const flows: Record<string, () => object[]> = {

@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { soundEnginesOf } from '../../src/areas/voice/engines/engines.ts'
-import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { Speaker } from '../../src/areas/voice/speech/speak.ts'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -67,11 +67,17 @@ test('a phrase that was expected is recognised from the sound, as it was written
   const ada = await world.account({ balance: 100 })
   const context = ['My balance', 'Transfer money', 'An agent']
   const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, await voice('transfer money'))
-  assert.deepEqual([speech.language, speech.timeout_reason, speech.error], ['en-KE', 'end_on_silence_timeout', undefined])
+  assert.deepEqual(
+    [speech.language, speech.timeout_reason, speech.error],
+    ['en-KE', 'end_on_silence_timeout', undefined],
+  )
   assert.equal(speech.results[0].text, 'Transfer money')
   assert.ok(speech.results[0].confidence > 0.5 && speech.results[0].confidence <= 1, JSON.stringify(speech))
   const confidences = speech.results.map(({ confidence }: { confidence: number }) => confidence)
-  assert.deepEqual(confidences, [...confidences].sort((a, b) => b - a))
+  assert.deepEqual(
+    confidences,
+    [...confidences].sort((a, b) => b - a),
+  )
 })
 
 test('what nobody expected is written down freely, and is none of the phrases', { skip, ...patience }, async () => {

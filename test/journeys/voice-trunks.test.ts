@@ -12,10 +12,10 @@ import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-netwo
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { answerAudio, offerAudio } from '../../src/protocols/sdp/session-description.ts'
 import type { SipCall } from '../../src/protocols/sip/call.ts'
-import type { CallHandlers } from '../../src/protocols/sip/switchboard.ts'
 import { challengeWith, proves } from '../../src/protocols/sip/digest.ts'
 import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
 import { makeResponse } from '../../src/protocols/sip/message.ts'
+import type { CallHandlers } from '../../src/protocols/sip/switchboard.ts'
 import { TelephoneSimulator } from '../../src/simulators/telephones.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -232,7 +232,10 @@ test('a trunk registers with its password, is told when it is refused, and unreg
 })
 
 /** A network that speaks TLS alone and answers every call; without audio, which is another matter. */
-async function secureNetwork(name: string, handlers: CallHandlers): Promise<{ endpoint: SipEndpoint; calls: SipCall[] }> {
+async function secureNetwork(
+  name: string,
+  handlers: CallHandlers,
+): Promise<{ endpoint: SipEndpoint; calls: SipCall[] }> {
   const { key, cert } = await identity(name)
   const calls: SipCall[] = []
   const own = { host: '127.0.0.1', port: 40_000, version: 1 }

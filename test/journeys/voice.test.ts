@@ -207,6 +207,7 @@ test('connect reaches no number that is blocked and shows none of somebody else'
     const { status, reason } = JSON.parse((await shop.next('/guarded')).body)
     assert.deepEqual([status, reason], ['failed', 'not_allowed'])
   }
+  await ended(ada, id)
   const { body: trace } = await ada.client.get(`/v1/voice/${id}/events`)
   assert.match(JSON.stringify(trace), /DESTINATION_NOT_ALLOWED.*NUMBER_NOT_OWNED/)
 })

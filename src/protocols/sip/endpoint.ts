@@ -3,12 +3,12 @@
 // are an invitation, a question about this side (OPTIONS), or the owner's business (REGISTER).
 import { isIP } from 'node:net'
 import { SipCall } from './call.ts'
-import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
 import { dialogId, newTag } from './dialog.ts'
 import { authorise, type Credentials, readChallenge } from './digest.ts'
 import { parseUri, tagOf } from './header-values.ts'
 import { makeRequest, makeResponse, SipHeaders, type SipMessage, type SipRequest, type SipResponse } from './message.ts'
 import { readSessionExpires, shortestSessionSeconds } from './session-timer.ts'
+import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
 import {
   type ClientHandlers,
   type ClientTransaction,

@@ -44,8 +44,7 @@ export async function checkNumbers(
   tenant: Tenant,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
-  if (isBlocked(app, to))
-    throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
+  if (isBlocked(app, to)) throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
   if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
     throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })

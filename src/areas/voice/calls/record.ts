@@ -185,7 +185,10 @@ export class CallRecord {
       .then(() => persistently(() => this.store(saved, first, traced, events, also)))
       .catch((error) => {
         this.isLost = true
-        this.app.log.error({ error, call: this.id }, 'change of a call not stored: its record and events lag behind; check the database')
+        this.app.log.error(
+          { error, call: this.id },
+          'change of a call not stored: its record and events lag behind; check the database',
+        )
       })
   }
 

@@ -4,7 +4,6 @@
 import { availableParallelism } from 'node:os'
 import type { Static, TSchema } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/concurrency/at-most.ts'
 import {
   Compute,
   ComputeBusyError,
@@ -12,6 +11,7 @@ import {
   ComputeRefusedError,
   type Task,
 } from '../../../platform/compute.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { root } from '../../../platform/root.ts'
 

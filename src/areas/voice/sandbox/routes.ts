@@ -207,7 +207,8 @@ const heardText = read({
   async handle(app, { params, query }, { tenant }) {
     const { language = 'en-US' } = query
     const { samples, digits } = await soundOf(app, tenant, params.call_id)
-    if (!isUnderstood(language)) throw new AppError('INVALID_REQUEST', `language: no engine here understands ${language}`)
+    if (!isUnderstood(language))
+      throw new AppError('INVALID_REQUEST', `language: no engine here understands ${language}`)
     const segments = []
     const cutter = new UtteranceCutter()
     for (const { start, end, samples: said } of [...cutter.take(samples), ...cutter.end()]) {
