@@ -17,6 +17,9 @@ import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
+import { linkEvents } from './links/events.ts'
+import { linkHooks } from './links/hosted.ts'
+import { linkRoutes } from './links/routes.ts'
 import { logoHooks } from './logos.ts'
 import { payerRoutes } from './mobile-money/sandbox.ts'
 import { spreadJob } from './payouts/bulk.ts'
@@ -82,6 +85,7 @@ export const payments: Area = {
   routes: [
     ...paymentRoutes,
     ...timelineRoutes,
+    ...linkRoutes,
     ...refundRoutes,
     ...disputeRoutes,
     ...disputeSandboxRoutes,
@@ -123,8 +127,8 @@ export const payments: Area = {
   chores: [velocityChore, debtChore],
   charges: paymentCharges,
   finders: paymentFinders,
-  events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  hooks: [callbackHook, ...redirectHooks, receiptHook, ...logoHooks],
+  events: [paymentEvents, linkEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
+  hooks: [callbackHook, ...linkHooks, ...redirectHooks, receiptHook, ...logoHooks],
   start: async (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()
@@ -135,6 +139,8 @@ export const payments: Area = {
 export { refuseCardNumbers } from './cards/card.ts'
 export { cardTermsOf, requireSavedCard } from './cards/method.ts'
 export { pendingOf } from './cards/settlement.ts'
+export { formIn, maxFormBytes, problemIn, refusedPage, type Wanted, wantedIn, waysFor } from './checkout/form.ts'
+export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage, type Ways } from './checkout/page.ts'
 export { accept, sendNow } from './create.ts'
 export { Customer, completedPayment, moneyFields, moneyHead, Payment, topupFields } from './events.ts'
 export { failureTexts } from './failure-texts.ts'

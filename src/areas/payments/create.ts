@@ -229,7 +229,7 @@ function rowOf({ wish, id, method, plan, money }: Intent, risk: Risk | null, exp
     customer: asStored(input.customer),
     metadata: asStored(input.metadata),
     callback_url: input.callback_url ?? null,
-    details: asStored(plan.details),
+    details: asStored({ ...plan.details, ...purpose.details }),
     invoice_id: purpose.invoiceId ?? null,
     provider_reference: null,
     failure_reason: null,
