@@ -2,7 +2,7 @@
 // Processes that benchmarks and fault runs start: nodes of the platform and the bare server.
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Credentials } from '../src/welcome.ts'
+import type { Credentials } from '../src/commands/welcome.ts'
 
 export interface NodeProcess {
   child: ChildProcess

@@ -9,8 +9,8 @@ import { areas } from '../src/areas.ts'
 import { loadConfig } from '../src/config.ts'
 import { bucketOf, newUuid } from '../src/kernel/ids.ts'
 import { dayMs } from '../src/kernel/time.ts'
+import { type RunningNode, startNode } from '../src/node/server.ts'
 import { systemClock } from '../src/platform/clock.ts'
-import { type RunningNode, startNode } from '../src/server.ts'
 import type { Figure } from './report.ts'
 
 const accounts = 50

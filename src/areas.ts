@@ -8,6 +8,7 @@ import { email } from './areas/email/area.ts'
 import { events } from './areas/events/area.ts'
 import { identity } from './areas/identity/area.ts'
 import { messenger } from './areas/messenger/area.ts'
+import { numbers } from './areas/numbers/area.ts'
 import { operator } from './areas/operator/area.ts'
 import { payments } from './areas/payments/area.ts'
 import { sandbox } from './areas/sandbox/area.ts'
@@ -20,6 +21,7 @@ import type { Area } from './platform/area.ts'
 
 export const areas: readonly Area[] = [
   accounts,
+  numbers,
   sms,
   messenger,
   email,

@@ -7,7 +7,8 @@ import { createServer } from 'node:net'
 import { argv, env, exit, stderr, stdin, stdout } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { adviceFor } from './advice.ts'
+import { type Progress, progressOn } from './commands/progress.ts'
+import { adviceFor } from './commands/start-errors.ts'
 import {
   type Config,
   ConfigError,
@@ -17,13 +18,12 @@ import {
   loadConfig,
   settings,
 } from './config.ts'
-import { openSecrets, startDatabase, withDatabase } from './database.ts'
 import { UnreachableError } from './kernel/start-error.ts'
-import { requireLogFile } from './places.ts'
+import { openSecrets, startDatabase, withDatabase } from './node/database.ts'
+import { requireLogFile } from './node/directories.ts'
+import type { RunningNode } from './node/server.ts'
+import { packageVersion } from './node/version.ts'
 import { systemClock } from './platform/clock.ts'
-import { type Progress, progressOn } from './progress.ts'
-import type { RunningNode } from './server.ts'
-import { packageVersion } from './version.ts'
 
 /** A second signal within this time is the same one: npm passes on a Ctrl-C that the terminal has already sent us. */
 const sameSignalMs = 500
@@ -72,7 +72,7 @@ const commands: readonly Command[] = [
     usage: 'reset',
     summary: 'Take away everything that was tried out, so that the next start is a first one.',
     async run({ config }) {
-      const { reset } = await import('./reset.ts')
+      const { reset } = await import('./commands/reset.ts')
       say(await reset(config))
     },
   },
@@ -170,7 +170,7 @@ const commands: readonly Command[] = [
     summary: 'A phone in the terminal: dials a USSD code in the sandbox [--phone +254711000020] [--api-key <key>].',
     options: ['phone', 'api-key'],
     async run({ config }, [code = ''], options) {
-      const { handsetOf, useHandset } = await import('./handset.ts')
+      const { handsetOf, useHandset } = await import('./commands/handset.ts')
       const apiKey = options['api-key'] ?? env.PAMOJA_API_KEY
       await useHandset(await handsetOf(config, { code, phone: options.phone, apiKey }), stdin, say)
     },
@@ -300,7 +300,7 @@ async function serve(config: Config): Promise<void> {
 
 /** Hands on events until it is interrupted, which is how it is meant to end. */
 async function forward(config: Config, options: Options): Promise<void> {
-  const { listen, listeningOf } = await import('./listen.ts')
+  const { listen, listeningOf } = await import('./commands/listen.ts')
   const listening = await listeningOf(config, {
     forwardTo: options['forward-to'],
     events: options.events,
@@ -336,9 +336,9 @@ async function start(config: Config, progress: Progress, stop: AbortSignal): Pro
   )
   await Promise.race([progress.begun, database])
   const rest = Promise.all([
-    import('./server.ts'),
+    import('./node/server.ts'),
     import('./areas.ts'),
-    import('./welcome.ts'),
+    import('./commands/welcome.ts'),
     import('./platform/log.ts'),
   ]).finally(() => {
     isRead = true

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
-import { simulatedAccounts } from '../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../src/areas/payments/gateway/simulated.ts'
 import { uuidOf } from '../src/kernel/ids.ts'
 import type { World } from './world.ts'
 

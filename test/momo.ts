@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { simulatedAccounts } from '../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../src/areas/payments/gateway/simulated.ts'
 import type { World } from './world.ts'
 
 export interface Door {

@@ -2,9 +2,9 @@
 // One node as a process of its own, for tests that start several and kill them. Settings come from the environment; the
 // parent hears where it listens.
 import { areas } from '../src/areas.ts'
+import { credentials } from '../src/commands/welcome.ts'
 import { loadConfig } from '../src/config.ts'
-import { startNode } from '../src/server.ts'
-import { credentials } from '../src/welcome.ts'
+import { startNode } from '../src/node/server.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
 const node = await startNode({

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Credentials } from '../src/welcome.ts'
+import type { Credentials } from '../src/commands/welcome.ts'
 import { Client } from './client.ts'
 import { patienceMs } from './eventually.ts'
 
@@ -141,7 +141,7 @@ export async function serve(
 ): Promise<Serving> {
   const program = new Program({
     args,
-    environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', ...environment },
+    environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', PAMOJA_DATABASE_WAIT_SECONDS: '60', ...environment },
     endWithinMs,
   })
   await program.prints('is running')

@@ -7,14 +7,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { areas } from '../src/areas.ts'
+import { type Credentials, credentials } from '../src/commands/welcome.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { bucketOf, uuidOf } from '../src/kernel/ids.ts'
+import { type RunningNode, startNode } from '../src/node/server.ts'
 import type { App } from '../src/platform/app.ts'
 import type { Area } from '../src/platform/area.ts'
 import type { Chore } from '../src/platform/nodes/maintenance.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
-import { type RunningNode, startNode } from '../src/server.ts'
-import { type Credentials, credentials } from '../src/welcome.ts'
 import { Client } from './client.ts'
 import { createMigratedDatabase } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
@@ -50,16 +50,13 @@ export interface World {
   stop(): Promise<void>
 }
 
-/**
- * `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner.
- * The database is waited for as long as it takes: on a crowded machine a request may wait long for its turn.
- */
+/** `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner. */
 export async function startWorld(overrides: Partial<Config> = {}, more: readonly Area[] = []): Promise<World> {
   const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig(
     {},
-    { ...quiet, ...patient, PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
+    { ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
   )
   const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   const given = await credentials(node)
@@ -87,9 +84,6 @@ export async function startWorld(overrides: Partial<Config> = {}, more: readonly
   }
 }
 
-const patient = { PAMOJA_RATE_LIMITS: 'off', PAMOJA_DATABASE_WAIT_SECONDS: 300 } as const
-
-/** A test node keeps to itself: free ports, no log. */
 /** Does what an area wants done regularly, as the node does that holds the lease. */
 export async function doChores(app: App, chores: readonly Chore[] = []): Promise<void> {
   const lease = await app.leases.tryAcquire(`chores ${randomUUID()}`, 60)
@@ -98,7 +92,13 @@ export async function doChores(app: App, chores: readonly Chore[] = []): Promise
   await lease.release()
 }
 
-export const quiet = { PAMOJA_PORT: 0, PAMOJA_ADMIN_PORT: 0, PAMOJA_LOG_LEVEL: 'silent' } as const
+/** A test node keeps to itself: free ports, no log. It is patient: on a crowded machine a request may wait long for its turn. */
+export const quiet = {
+  PAMOJA_PORT: 0,
+  PAMOJA_ADMIN_PORT: 0,
+  PAMOJA_LOG_LEVEL: 'silent',
+  PAMOJA_DATABASE_WAIT_SECONDS: 300,
+} as const
 
 async function openAccount(
   operator: Client,

@@ -35,7 +35,7 @@ function area(name, prefix) {
     `rename the thing of src/areas/${name} and say what it is; grow routes, verbs and a store from there`,
     'errors of its own: a line each in src/kernel/errors.ts',
     `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
-    'a simulator: src/simulators, src/simulation, one line in src/simulation.ts, `simulators` in its area.ts',
+    'a simulator: src/simulators, src/simulation, one line in src/simulation/simulation.ts, `simulators` in its area.ts',
     'npm run build && npm start --silent -- openapi > openapi.json',
     `finish test/journeys/${name}.test.ts; docs/${name}.md; CHANGELOG.md`,
   ])

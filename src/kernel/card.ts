@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of payment cards: whose they are, whether they can be right, and how to find and mask them where they must not
 // be. Nothing here keeps one.
+import { invalid } from './errors.ts'
 
 export const cardBrands = ['visa', 'mastercard', 'verve', 'american-express'] as const
 export type CardBrand = (typeof cardBrands)[number]
@@ -87,4 +88,16 @@ export function holdsCardNumber(text: string): boolean {
     if (passesLuhn(digits) && brandOf(digits) !== null) return true
   }
   return false
+}
+
+/** Refuses fields whose text, or any text within them, holds the number of a card: they are stored, and card numbers must not be. */
+export function refuseCardNumbers(kept: Readonly<Record<string, unknown>>): void {
+  for (const [field, value] of Object.entries(kept)) {
+    if (typeof value === 'object' && value !== null) {
+      refuseCardNumbers({ [field]: Object.keys(value).join('\n') })
+      for (const member of Object.values(value)) refuseCardNumbers({ [field]: member })
+    } else if (holdsCardNumber(String(value ?? ''))) {
+      throw invalid(field, 'must not hold the number of a card')
+    }
+  }
 }

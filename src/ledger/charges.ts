@@ -2,7 +2,7 @@
 // A charge as the item of a group commit holds it: `charge: chargeRow`, and in SQL `ledger.charge(array(select i.charge …))`.
 // What it costs is taken from the wallet in the commit that stores what it is for.
 import { newUuid } from '../kernel/ids.ts'
-import { type RowIn, rowType } from '../platform/items.ts'
+import { type RowIn, rowType } from '../platform/commit/row-encoding.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 export const chargeRow = rowType('ledger.charge_item', {

@@ -5,17 +5,19 @@ import type { settings } from '../config.ts'
 import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
-import type { Finder } from './finding.ts'
-import type { History } from './history.ts'
 import type { Hook } from './hook.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
 import type { AreaListener } from './listeners.ts'
 import type { Chore, Partitioned } from './nodes/maintenance.ts'
 import type { Chapter } from './openapi/reference.ts'
+import type { Finder } from './operator/finding.ts'
+import type { History } from './operator/history.ts'
+import type { SpendByCountry } from './operator/spending.ts'
 import type { Route } from './route.ts'
 import type { Simulator } from './simulators.ts'
-import type { SpendByCountry } from './spending.ts'
+import type { Socket } from './socket.ts'
 import type { Tenant } from './tenant.ts'
+import type { Waits } from './waiting.ts'
 import type { Job } from './work.ts'
 
 /** What a receiver said when it was told of an event, in an answer that took it. */
@@ -88,10 +90,12 @@ export interface Area {
   readonly histories?: readonly History[]
   /** Addresses outside /v1, for carriers, providers and people, who have no key. */
   readonly hooks?: readonly Hook[]
+  /** Websockets below /v1. */
+  readonly sockets?: readonly Socket[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
   health?(app: App): string
-  /** The node takes no requests any more: those that wait for something to happen are answered now. */
-  drain?(app: App): void
+  /** What requests wait for. A node that takes no more of them answers those that wait. */
+  readonly waits?: readonly Waits[]
   /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */
   start?(app: App): Promise<() => Promise<void>>
   /** Prepares what the first account finds here, at every start anew; gives what credentials.json says of it. */

@@ -3,8 +3,8 @@
 import { withoutApiKeys } from '../kernel/api-keys.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { Caller } from './auth.ts'
+import { encodeItems, type RowIn, rowType } from './commit/row-encoding.ts'
 import { type Queryable, statement } from './db.ts'
-import { encodeItems, type RowIn, rowType } from './items.ts'
 import type { Window } from './page.ts'
 import { mine, type Tenant } from './tenant.ts'
 

@@ -4,8 +4,8 @@
 // is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
+import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
 import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, within } from './db.ts'
-import { type Columns, encodeItems, type PlainColumns, type RowOf } from './items.ts'
 
 export type { Columns, PlainColumns, RowOf }
 

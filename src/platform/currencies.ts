@@ -2,8 +2,8 @@
 // Which currencies an installation takes: all that the code knows, but those that may be under embargo only where the
 // operator has turned them on. What was stored is always read, whatever is turned on today.
 import { dormantCurrencies } from '../config.ts'
-import { AppError } from '../kernel/errors.ts'
-import { type Currency, currencies, isCurrency } from '../kernel/money.ts'
+import { AppError, invalid, invalidAt } from '../kernel/errors.ts'
+import { type Currency, currencies, isCurrency, parseAmount } from '../kernel/money.ts'
 import type { App } from './app.ts'
 
 type Means = Pick<App, 'config'>
@@ -30,6 +30,14 @@ export function currencyOf(code: string): Currency {
   const currency = code.toUpperCase()
   if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${code} is not a currency of this service`)
   return currency
+}
+
+/** Micros of the amount that a field gives; refuses one that is malformed, or zero. */
+export function microsOf(field: string, given: number | string, currency: Currency): bigint {
+  const micros = parseAmount(given, currencies[currency])
+  if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)
+  if (micros === 0n) throw invalid(field, 'must be more than 0')
+  return micros
 }
 
 function isEnabled({ config }: Means, currency: Currency): boolean {

@@ -16,7 +16,7 @@ import { codesInOrder } from './openapi/route-errors.ts'
 import { openapi } from './openapi.ts'
 import { root } from './root.ts'
 import { webAsset } from './web/shell.ts'
-import { serveFile } from './web/static-files.ts'
+import { type StaticFile, serveFiles } from './web/static-files.ts'
 
 const assets = new URL('src/platform/docs/', root)
 
@@ -26,33 +26,38 @@ const contentSecurityPolicy =
 type DocsConfig = Pick<Config, 'PAMOJA_HOME' | 'PAMOJA_PUBLIC_URL' | 'PAMOJA_TLS_CERT'>
 type DocsApp = Pick<App, 'version' | 'publicUrl'> & { readonly config: DocsConfig }
 
+type Make = (about: Reference) => string
+
 export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]): void {
   const reference = (): Reference => ({ version: app.version, areas, place: placeOf(app) })
-  const serve = (path: string, type: string, make: () => string): void =>
-    serveFile(http, { path, type, contentSecurityPolicy, make })
   // Whoever opens the address that the start prints wants to read, not to be refused.
   http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
-  serve('/openapi.json', 'application/json', () => JSON.stringify(openapi(app, areas)))
-  const show = (path: string, make: (about: Reference) => string): void =>
-    serve(path, 'text/html', () => make(reference()))
-  show('/docs', frontPage)
-  for (const { tag } of chaptersOf(areas)) show(`/docs/reference/${tag}`, (about) => areaPage(about, tag))
-  for (const guide of guides()) show(`/docs/guides/${guide.name}`, (about) => guidePage(about, guide))
-  show('/docs/events', eventsPage)
-  show('/docs/errors', errorsPage)
-  for (const code of codesInOrder) show(`/docs/errors/${code}`, (about) => errorPage(about, code))
-  serve('/docs/search.json', 'application/json', () => searchIndex(reference()))
-  for (const name of pictures())
-    http.get(`/docs/guides/${name}`, { config: { open: true } }, async (_request, reply) =>
-      reply
-        .header('content-security-policy', contentSecurityPolicy)
-        .header('x-content-type-options', 'nosniff')
-        .type('image/png')
-        .send(picture(name)),
-    )
-  serve('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css'))
-  serve('/docs/docs.js', 'text/javascript', () => asset('docs.js'))
-  serve('/docs/icon.svg', 'image/svg+xml', () => webAsset('icon.svg'))
+  serveFiles(http, ['/openapi.json'], () => [
+    file('/openapi.json', 'application/json', () => JSON.stringify(openapi(app, areas))),
+  ])
+  serveFiles(http, ['/docs', '/docs/*'], () => filesOfSite(areas, reference))
+}
+
+/** Every page of the site and what pages need. A few hundred: entries of their own would be half of the router and of a start. */
+function filesOfSite(areas: readonly Area[], reference: () => Reference): StaticFile[] {
+  const page = (path: string, make: Make): StaticFile => file(path, 'text/html', () => make(reference()))
+  return [
+    page('/docs', frontPage),
+    ...chaptersOf(areas).map(({ tag }) => page(`/docs/reference/${tag}`, (about) => areaPage(about, tag))),
+    ...guides().map((guide) => page(`/docs/guides/${guide.name}`, (about) => guidePage(about, guide))),
+    page('/docs/events', eventsPage),
+    page('/docs/errors', errorsPage),
+    ...codesInOrder.map((code) => page(`/docs/errors/${code}`, (about) => errorPage(about, code))),
+    file('/docs/search.json', 'application/json', () => searchIndex(reference())),
+    ...pictures().map((name) => file(`/docs/guides/${name}`, 'image/png', () => picture(name))),
+    file('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css')),
+    file('/docs/docs.js', 'text/javascript', () => asset('docs.js')),
+    file('/docs/icon.svg', 'image/svg+xml', () => webAsset('icon.svg')),
+  ]
+}
+
+function file(path: string, type: string, make: () => string | Buffer): StaticFile {
+  return { path, type, contentSecurityPolicy, make }
 }
 
 /** An installation with a certificate of its own, or behind a proxy that has one, needs no authority to be named. */

@@ -6,9 +6,9 @@ import { type Id, idOf, newIdAndUuid, twinOf } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
 import type { Caller } from './auth.ts'
 import type { Clock } from './clock.ts'
+import { encodeItems, type RowIn, rowType } from './commit/row-encoding.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
-import { encodeItems, type RowIn, rowType } from './items.ts'
 import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
 import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
@@ -355,6 +355,7 @@ const list = statement.tenant<
     types: readonly string[]
     twins: readonly string[]
     resource: string | null
+    tag: string | null
     after: string | null
     descending: boolean
     limit: number
@@ -369,6 +370,7 @@ const list = statement.tenant<
                and ($since::timestamptz is null or e.created_at is null or e.created_at >= $since)
                and ($until::timestamptz is null or e.created_at is null or e.created_at < $until)
                and e.type = any($types::text[]) and ($resource::text is null or e.resource_id = $resource)
+               and ($tag::text is null or $tag in (select json_array_elements_text(e.body::json -> 'tags')))
                and ($after::uuid is null or (case when $descending::boolean then e.id < $after else e.id > $after end))
              order by case when $descending then e.id end desc, e.id
              limit $limit::int + 1)
@@ -405,9 +407,9 @@ export async function listEvents(
   queryable: Queryable,
   tenant: Tenant,
   window: Window,
-  filter: ShownBounds & { types: readonly string[]; twins: readonly string[]; resource: string | null },
+  filter: ShownBounds & { types: readonly string[]; twins: readonly string[]; resource: string | null; tag?: string },
 ): Promise<DatedEventRow[]> {
-  return queryable.query(list, { ...tenant, ...window, ...filter })
+  return queryable.query(list, { ...tenant, ...window, ...filter, tag: filter.tag ?? null })
 }
 
 export async function findEvent(queryable: Queryable, tenant: Tenant, id: string): Promise<DatedEventRow | null> {

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../kernel/errors.ts'
 import type { Id } from '../kernel/ids.ts'
 import type { App } from './app.ts'
-import type { Download } from './download.ts'
+import type { Download } from './http/download.ts'
 import { parseJson } from './http/json.ts'
 
 type HookMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'

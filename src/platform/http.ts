@@ -10,18 +10,18 @@ import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Hook } from './hook.ts'
+import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/admission.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
-import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/entrance.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { mountHooks } from './http/hooks.ts'
 import { keyOf } from './http/idempotency.ts'
-import { serialiser } from './http/json.ts'
-import { leave } from './http/leaving.ts'
+import { serialiser, type Write } from './http/json.ts'
 import { Methods } from './http/methods.ts'
 import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
+import { leave } from './http/request-log-line.ts'
 import { handleStream, wantsMessages } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
@@ -107,9 +107,9 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         continue
       }
       http.route({
-        // Of a download Fastify would say that it has as many bytes as were not sent.
-        method: route.kind === 'download' ? ['GET', 'HEAD'] : route.method,
-        exposeHeadRoute: route.kind !== 'download',
+        // One entry for both: Fastify's own for HEAD would be a third of all entries, and of the time that they take to add.
+        method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+        exposeHeadRoute: false,
         url: path,
         bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
         config: { compiled },
@@ -149,19 +149,46 @@ function traced({ tracer }: App, handler: Handler): Handler {
   }
 }
 
+/** Once for a process: tests have many nodes in one. What takes long waits until a request asks for it. */
+const compiledRoutes = new WeakMap<Route, CompiledRoute>()
+
 function compile(route: Route): CompiledRoute {
-  return {
-    route,
-    write: serialiser(route.reply.schema),
-    checkParams: route.params ? queryChecker(route.params) : unchecked,
-    checkQuery: queryChecker(route.query ?? noFields),
-    checkBody: bodyChecker(route.body ?? noFields),
-    needsBody:
+  const known = compiledRoutes.get(route)
+  if (known) return known
+  const compiled = new LazyRoute(route)
+  compiledRoutes.set(route, compiled)
+  return compiled
+}
+
+class LazyRoute implements CompiledRoute {
+  readonly route: Route
+  readonly checkParams: CompiledRoute['checkParams']
+  readonly checkQuery: CompiledRoute['checkQuery']
+  readonly checkBody: CompiledRoute['checkBody']
+  readonly needsBody: boolean
+  #write: Write | undefined
+  #secretReply: boolean | undefined
+
+  constructor(route: Route) {
+    this.route = route
+    this.checkParams = route.params ? queryChecker(route.params) : unchecked
+    this.checkQuery = queryChecker(route.query ?? noFields)
+    this.checkBody = bodyChecker(route.body ?? noFields)
+    this.needsBody =
       route.body !== undefined &&
       'required' in route.body &&
       Array.isArray(route.body.required) &&
-      route.body.required.length > 0,
-    secretReply: JSON.stringify(route.reply.schema).includes('"sensitive":true'),
+      route.body.required.length > 0
+  }
+
+  get write(): Write {
+    this.#write ??= serialiser(this.route.reply.schema)
+    return this.#write
+  }
+
+  get secretReply(): boolean {
+    this.#secretReply ??= JSON.stringify(this.route.reply.schema).includes('"sensitive":true')
+    return this.#secretReply
   }
 }
 

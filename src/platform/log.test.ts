@@ -84,7 +84,10 @@ test('an error is kept with its stack and causes, and without what PostgreSQL te
   const refused = await failureOf(database.sql(`insert into people values ('x-secret', -1)`))
   assert.match(String(Reflect.get(refused, 'detail')), /x-secret/, 'the error itself quotes the row')
   const line = await written(() =>
-    log.error({ error: new Error('the write failed', { cause: refused }) }, 'a request failed'),
+    log.error(
+      { error: new Error('the write failed', { cause: refused }) },
+      'request failed inside this program with 500: report the error',
+    ),
   )
   assert.doesNotMatch(JSON.stringify(line), /x-secret/)
   assert.equal(line.error.message, 'the write failed')

@@ -7,7 +7,7 @@ import { notesMigrations } from '../../test/notes/area.ts'
 import { eventually, quiet, startWorld, type World } from '../../test/world.ts'
 import { areas } from '../areas.ts'
 import { loadConfig } from '../config.ts'
-import { startNode } from '../server.ts'
+import { startNode } from '../node/server.ts'
 import { atMostEvery, Metrics } from './metrics.ts'
 import { queues } from './work/queues.ts'
 

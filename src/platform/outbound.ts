@@ -5,7 +5,7 @@
 // Connections belong to one endpoint each, so that a slow receiver delays nobody but itself.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { AppError } from '../kernel/errors.ts'
-import { atMost } from './at-most.ts'
+import { atMost } from './concurrency/at-most.ts'
 import { addressOf, blocked, Connections, defaultLimits, type Lookup } from './outbound/connections.ts'
 import {
   type OutboundPolicy,

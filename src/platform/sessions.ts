@@ -5,8 +5,10 @@ import { buckets, newUuid } from '../kernel/ids.ts'
 import type { App } from './app.ts'
 import { maybe, statement } from './db.ts'
 import type { Chore } from './nodes/maintenance.ts'
+import { wakesOf } from './nodes/wakes.ts'
 import { onePerApp } from './one-per-app.ts'
 import { mine, type One, type Tenant, tenantOf } from './tenant.ts'
+import { type Waited, waits } from './waiting.ts'
 
 /** A kind of session, and who ends one whose node is gone. `lastSeen` is when that node last said that it lives. */
 export interface SessionKind {
@@ -24,9 +26,9 @@ interface Here {
   line: Promise<unknown>
 }
 
-const topic = 'sessions'
+/** Wakes of nodes that other nodes have commands for. */
+const commands = 'session-commands'
 const commandWaitMs = 8_000
-const lookMs = 100
 const mostCommands = 100
 /** A node that has said nothing for so long is taken for dead; it says so every five seconds. */
 const deadAfterSeconds = 15
@@ -82,7 +84,7 @@ const settle = statement.tenant<One & { commandId: string; outcome: string }, ob
 )
 
 const orphans = statement.everywhere<
-  { buckets: readonly number[]; seconds: number },
+  { buckets: readonly number[]; seconds: number; kinds: readonly string[] },
   {
     bucket: number
     account_id: string
@@ -95,7 +97,7 @@ const orphans = statement.everywhere<
   'platform.orphaned_sessions',
   `select s.bucket, s.account_id, s.environment, s.id, s.kind, n.seen_at
      from platform.sessions s left join platform.nodes n on n.id = s.node
-    where s.bucket = any($buckets::smallint[])
+    where s.bucket = any($buckets::smallint[]) and s.kind = any($kinds::text[])
       and (n.id is null or n.seen_at < now() - $seconds::int * interval '1 second')
       and s.created_at < now() - $seconds::int * interval '1 second'
     limit 200`,
@@ -108,16 +110,35 @@ const forgetCommands = statement.everywhere<{ buckets: readonly number[] }, obje
     where bucket = any($buckets::smallint[]) and created_at < now() - interval '1 minute'`,
 )
 
+const answeredAmong = statement.everywhere<{ [K in keyof Waited]: Waited[K] }, { id: string }>(
+  'platform.answered_commands',
+  `select id from platform.session_commands
+    where bucket = any($buckets::smallint[]) and account_id = any($accounts::uuid[]) and environment in ('test', 'live')
+      and id = any($ids::uuid[]) and outcome is not null`,
+)
+
+const outcomeWaits = waits({
+  name: 'session-outcomes',
+  most: 10_000,
+  lookMs: 250,
+  isTold: true,
+  happened: (db, waited) => db.query(answeredAmong, { ...waited }),
+})
+
 class Sessions {
   readonly #app: App
   readonly #here = new Map<string, Here>()
   #isReading = false
+  /** Commands came while those before them were read. */
+  #isAskedAgain = false
 
   constructor(app: App) {
     this.#app = app
-    app.signals.on(topic, (node) => {
-      if (node === app.nodeId) void this.#read()
+    outcomeWaits.of(app)
+    wakesOf(app).on(commands, (node) => {
+      if (node === app.nodeId) void this.#obeyOthers()
     })
+    app.signals.onGap(() => void this.#obeyOthers())
   }
 
   get size(): number {
@@ -143,13 +164,10 @@ class Sessions {
     if (!where) return null
     const commandId = newUuid(this.#app.clock.nowMs())
     await this.#app.db.query(ask, { ...session, commandId, node: where.node, command: JSON.stringify(command) })
-    await this.#app.signals.send(this.#app.db, topic, where.node)
-    for (let waitedMs = 0; waitedMs < commandWaitMs; waitedMs += lookMs) {
-      const done = await maybe(this.#app.db.query(answered, { ...session, commandId }))
-      if (done) return done.outcome
-      await new Promise((resume) => setTimeout(resume, lookMs))
-    }
-    return null
+    const wait = outcomeWaits.of(this.#app).until({ ...session, id: commandId }, commandWaitMs)
+    wakesOf(this.#app).ring(commands, where.node)
+    await wait.over
+    return (await maybe(this.#app.db.query(answered, { ...session, commandId })))?.outcome ?? null
   }
 
   #inTurn(here: Here, command: unknown): Promise<unknown> {
@@ -159,23 +177,31 @@ class Sessions {
   }
 
   /** Does what other nodes asked of sessions here, in the order in which they asked. */
-  async #read(): Promise<void> {
+  async #obeyOthers(): Promise<void> {
+    this.#isAskedAgain = true
     if (this.#isReading) return
     this.#isReading = true
     try {
-      const where = { buckets, node: this.#app.nodeId, limit: mostCommands }
-      const rows = await this.#app.db.query(waiting, where)
-      for (const row of rows) {
-        const session = { ...tenantOf(row), id: row.session_id }
-        const here = this.#here.get(row.session_id)
-        const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
-        const text = JSON.stringify(outcome ?? null)
-        await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
-      }
+      while (this.#isAskedAgain) await this.#readOnce()
     } catch (error) {
-      this.#app.log.warn({ error }, 'commands of other nodes could not be read; they are asked for again')
+      this.#app.log.warn({ error }, 'commands of other nodes not read: tried again; check the database if this repeats')
     } finally {
       this.#isReading = false
+    }
+  }
+
+  async #readOnce(): Promise<void> {
+    this.#isAskedAgain = false
+    const where = { buckets, node: this.#app.nodeId, limit: mostCommands }
+    const rows = await this.#app.db.query(waiting, where)
+    if (rows.length === mostCommands) this.#isAskedAgain = true
+    for (const row of rows) {
+      const session = { ...tenantOf(row), id: row.session_id }
+      const here = this.#here.get(row.session_id)
+      const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
+      const text = JSON.stringify(outcome ?? null)
+      await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
+      outcomeWaits.of(this.#app).happened(row.id)
     }
   }
 }
@@ -185,10 +211,11 @@ export const sessionsOf = onePerApp((app) => new Sessions(app))
 /** Ends the sessions of dead nodes, in the way of their kind. */
 export function orphanChore(kinds: readonly SessionKind[]): Chore {
   return {
-    name: 'orphaned sessions',
+    name: `orphaned sessions: ${kinds.map(({ name }) => name).join(', ')}`,
     everyMs: 5_000,
     async run(app) {
-      for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds })) {
+      const names = kinds.map(({ name }) => name)
+      for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds, kinds: names })) {
         const session = { ...tenantOf(row), id: row.id }
         const kind = kinds.find(({ name }) => name === row.kind)
         await kind?.orphaned(app, session, row.seen_at ?? new Date(app.clock.nowMs()))

@@ -53,7 +53,8 @@ export async function startTracer({ endpoint, version, nodeId, log }: TracerOpti
       import('@opentelemetry/resources'),
     ])
   const { trace, diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode } = api
-  const report = (message: string): void => log.warn({ problem: message }, 'tracing has a problem')
+  const report = (message: string): void =>
+    log.warn({ problem: message }, 'traces not exported: check the collector that OTEL_EXPORTER_OTLP_ENDPOINT names')
   diag.setLogger(
     { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
@@ -82,7 +83,10 @@ export async function startTracer({ endpoint, version, nodeId, log }: TracerOpti
       spanOf(tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes }, inside(parent))),
     within: (span, run) => present.run(span.trace, run),
     current: () => present.getStore() ?? null,
-    stop: () => provider.shutdown().catch((error) => log.warn({ error }, 'the last traces could not be sent')),
+    stop: () =>
+      provider
+        .shutdown()
+        .catch((error) => log.warn({ error }, 'last traces not exported before the stop: nothing to do')),
   }
 
   function spanOf(span: OpenSpan): Span {

@@ -7,9 +7,9 @@ import type { Static, TSchema } from 'typebox'
 import { backoffMs } from '../kernel/backoff.ts'
 import { bucketCount, buckets, newUuid, nilUuid } from '../kernel/ids.ts'
 import type { Clock } from './clock.ts'
+import { encodeItems, type RowIn, rowType } from './commit/row-encoding.ts'
 import { type Committer, operation } from './commit.ts'
 import { type Database, isUnavailable, one, type Queryable, statement } from './db.ts'
-import { encodeItems, type RowIn, rowType } from './items.ts'
 import { type Logger, messageOf } from './log.ts'
 import { mine, type Tenant, tenantOf } from './tenant.ts'
 import type { Trace, Tracer } from './tracing.ts'
@@ -264,7 +264,10 @@ export class Work<Context> {
         attempts: rows.map(({ attempt }) => attempt),
       })
       .catch((error) =>
-        this.#options.log.warn({ error }, 'leases could not be handed back; they run out by themselves'),
+        this.#options.log.warn(
+          { error },
+          'leases of jobs not released: they run out by themselves; check the database if this repeats',
+        ),
       )
   }
 
@@ -335,7 +338,9 @@ export class Work<Context> {
   poke(): void {
     if (this.#stopped || this.#polling || this.#context === null) return
     this.#polling = this.#poll()
-      .catch((error) => this.#options.log.warn({ error }, 'jobs could not be claimed; trying again'))
+      .catch((error) =>
+        this.#options.log.warn({ error }, 'jobs not claimed: tried again; check the database if this repeats'),
+      )
       .finally(() => {
         this.#polling = null
       })
@@ -386,7 +391,10 @@ export class Work<Context> {
     const until = performance.now() + deadlineMs
     while (this.#held.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
     await this.#options.db.query(handBack, { node: this.#options.nodeId, buckets }).catch((error) => {
-      this.#options.log.warn({ error }, 'leases could not be handed back; they run out by themselves')
+      this.#options.log.warn(
+        { error },
+        'leases of jobs not released: they run out by themselves; check the database if this repeats',
+      )
     })
   }
 
@@ -485,7 +493,10 @@ export class Work<Context> {
       return moved ?? (this.#stopped ? null : (held?.next ?? null))
     } catch (error) {
       // The lease runs out and the job is taken again: nothing is lost by a settlement that did not arrive.
-      this.#options.log.warn({ error, lane: row.lane, job: row.id }, 'a job could not be settled')
+      this.#options.log.warn(
+        { error, lane: row.lane, job: row.id },
+        'outcome of a job not stored: the job runs again when its lease runs out; check the database',
+      )
       return null
     } finally {
       this.#held.delete(row.id)
@@ -527,7 +538,10 @@ export class Work<Context> {
     } catch (error) {
       // A database that is away or full is no failure of the job, and must not use up its attempts.
       if (isUnavailable(error)) return { kind: 'again', afterMs: awayMs }
-      this.#options.log.error({ error, lane: row.lane, job: row.id, attempt: row.attempt }, 'a job failed')
+      this.#options.log.error(
+        { error, lane: row.lane, job: row.id, attempt: row.attempt },
+        'job failed: it is retried as its lane says; check the error if this repeats',
+      )
       return { kind: 'retry', reason: messageOf(error) }
     }
   }
@@ -582,7 +596,10 @@ export class Work<Context> {
     try {
       await this.extend([...this.#held.values()].map(({ row }) => row))
     } catch (error) {
-      this.#options.log.warn({ error }, 'leases could not be extended')
+      this.#options.log.warn(
+        { error },
+        'leases of jobs not extended: another node may run some of them again; check the database',
+      )
     } finally {
       this.#isExtending = false
     }

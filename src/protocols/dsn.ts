@@ -2,7 +2,7 @@
 // What servers tell the sender of a message: that it was not delivered (delivery status notifications, RFC 3464), and that
 // the recipient called it spam (abuse reports, RFC 5965). Written for the sandbox, and read whoever wrote it.
 import { randomBytes } from 'node:crypto'
-import { fieldOf, headerField, parseFields, parseHeader } from './mime/header.ts'
+import { fieldOf, type HeaderField, headerField, parseFields, parseHeader } from './mime/header.ts'
 import { bytesOf, everyPart, parseMessage } from './mime/parse.ts'
 
 export interface DeliveryReport {
@@ -62,7 +62,22 @@ function isAction(text: string): text is (typeof actions)[number] {
 
 /** `rfc822; a@b.c` -> `a@b.c` */
 function afterType(value: string): string {
-  return value.slice(value.indexOf(';') + 1).trim()
+  return plain(value.slice(value.indexOf(';') + 1))
+}
+
+const maxTextLength = 1_000
+
+/** A text as it can be stored and shown: whoever wrote the report may have put anything into it. */
+function plain(value: string): string {
+  return value
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, maxTextLength)
+}
+
+function plainField(fields: readonly HeaderField[], name: string): string | null {
+  const value = fieldOf(fields, name)
+  return value === null ? null : plain(value)
 }
 
 export function parseAbuseReport(content: Buffer): AbuseReport | null {
@@ -73,10 +88,10 @@ export function parseAbuseReport(content: Buffer): AbuseReport | null {
   const original = parts.find(({ type }) => type === 'message/rfc822' || type === 'text/rfc822-headers')
   const header = original ? parseHeader(bytesOf(content, original)).fields : []
   return {
-    feedbackType: (fieldOf(fields, 'feedback-type') ?? 'abuse').toLowerCase().slice(0, 50),
-    reporter: fieldOf(fields, 'reporting-mta') ?? fieldOf(fields, 'user-agent'),
-    recipient: fieldOf(fields, 'original-rcpt-to')?.replace(/^<|>$/g, '') ?? null,
-    originalMessageId: fieldOf(header, 'message-id'),
+    feedbackType: (plainField(fields, 'feedback-type') ?? 'abuse').toLowerCase().slice(0, 50),
+    reporter: plainField(fields, 'reporting-mta') ?? plainField(fields, 'user-agent'),
+    recipient: plainField(fields, 'original-rcpt-to')?.replace(/^<|>$/g, '') ?? null,
+    originalMessageId: plainField(header, 'message-id'),
   }
 }
 

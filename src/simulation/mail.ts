@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mail servers, mailboxes and a DNS on free ports of this machine, which take test mail.
-import { mailWorld } from '../areas/email/sandbox/mail-world.ts'
+import { mailWorld } from '../areas/email/mail-world.ts'
 import { readMessage } from '../simulators/mail-catcher.ts'
 import { MailExchanger } from '../simulators/mail-exchanger.ts'
 import { exchangers } from '../simulators/mail-names.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A messenger provider on a free port of this machine. Its secrets are made anew at every start.
 import { randomBytes } from 'node:crypto'
-import { simulatedMessenger as simulator } from '../areas/messenger/sandbox/provider.ts'
+import { simulatedMessenger as simulator } from '../areas/messenger/carriers/sandbox.ts'
 import { businessOf, MessengerSimulator } from '../simulators/messenger.ts'
 import { host, starter } from './starter.ts'
 

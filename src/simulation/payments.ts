@@ -2,7 +2,7 @@
 // Payment providers on free ports of this machine, which take test payments and call this node back. Their secrets are
 // made anew at every start; what they were asked to do is not forgotten.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { payers, paymentProviders, type SimulatedAccounts } from '../areas/payments/providers/simulated.ts'
+import { payers, paymentProviders, type SimulatedAccounts } from '../areas/payments/gateway/simulated.ts'
 import { AcquirerSimulator } from '../simulators/acquirer.ts'
 import { AirtelSimulator } from '../simulators/airtel.ts'
 import { BankSimulator } from '../simulators/bank.ts'

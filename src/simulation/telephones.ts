@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A telephone network on a free port of this machine, which test calls go to and come from.
-import { simulatedCarrier } from '../areas/voice/sandbox/carrier.ts'
+import { simulatedCarrier } from '../areas/voice/trunks/sandbox-carrier.ts'
 import { TelephoneSimulator } from '../simulators/telephones.ts'
 import { host, starter } from './starter.ts'
 

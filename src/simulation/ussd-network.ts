@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A USSD network on a free port of this machine, in which test sessions take place. Its password is made anew at every start.
 import { randomBytes } from 'node:crypto'
-import { ussdNetwork } from '../areas/ussd/sandbox/network.ts'
+import { ussdNetwork } from '../areas/ussd/network/sandbox.ts'
 import { UssdNetworkSimulator } from '../simulators/ussd-network.ts'
 import { host, starter } from './starter.ts'
 

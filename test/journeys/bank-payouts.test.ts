@@ -3,8 +3,8 @@
 // account, who is believed, and the rules that stop one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
+import { callbackUrl } from '../../src/areas/payments/records/callback-address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { bankSignatureHeader } from '../../src/protocols/bank.ts'

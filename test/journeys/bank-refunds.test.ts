@@ -2,7 +2,7 @@
 // A refund of what was paid by bank, heard of from the bank's own notice: long before it would be asked for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callbackUrl } from '../../src/areas/payments/callbacks/address.ts'
+import { callbackUrl } from '../../src/areas/payments/records/callback-address.ts'
 import { refundJob } from '../../src/areas/payments/refunds/submit.ts'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'

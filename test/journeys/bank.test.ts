@@ -3,8 +3,8 @@
 // that a payer pays into.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secretNameOf } from '../../src/areas/payments/callbacks/address.ts'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
+import { secretNameOf } from '../../src/areas/payments/records/callback-address.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { enabledCurrencies } from '../../src/platform/currencies.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'

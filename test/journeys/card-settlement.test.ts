@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'

@@ -3,9 +3,9 @@
 // another site sends is refused, guessing is slowed down, and a session ends when it should.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { credentials } from '../../src/commands/welcome.ts'
 import { hourMs } from '../../src/kernel/time.ts'
 import { statement } from '../../src/platform/db.ts'
-import { credentials } from '../../src/welcome.ts'
 import { type Reply, refusal } from '../client.ts'
 import { startWorld, tenantOf, type World } from '../world.ts'
 

@@ -2,7 +2,9 @@
 // Email over HTTP beside the plain send: refusals and limits, templates, domains, bulk, figures, changes of messages.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { mailWorld } from '../../src/areas/email/sandbox/mail-world.ts'
+import pg from 'pg'
+import { mailWorld } from '../../src/areas/email/mail-world.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -31,6 +33,7 @@ describe('what is refused', () => {
     ['a bad address in cc', { cc: ['x'] }, 422, 'INVALID_EMAIL'],
     ['a bad address in reply_to', { reply_to: 'x' }, 422, 'INVALID_EMAIL'],
     ['too many recipients', { to: many.slice(0, 50), cc: many.slice(50) }, 422, 'TOO_MANY_RECIPIENTS'],
+    ['too many in to alone', { to: many }, 422, 'TOO_MANY_RECIPIENTS'],
     ['a domain of somebody else', { from: 'x@shop.example' }, 403, 'DOMAIN_NOT_VERIFIED'],
     ['no subject', { subject: undefined }, 422, 'VALIDATION_ERROR'],
     ['a subject of two lines', { subject: 'a\nb' }, 422, 'VALIDATION_ERROR'],
@@ -79,6 +82,25 @@ describe('what is refused', () => {
     const { status, body } = await ada.client.post('/v1/email/send', { ...message, reference: 'order-1' })
     assert.deepEqual([status, body.error.code, body.error.existing_id], [409, 'DUPLICATE_REFERENCE', id])
   })
+})
+
+test('a large message that is refused, or was answered before, leaves nothing behind', async () => {
+  const html = `<p>${'x'.repeat(300_000)}</p>`
+  const poor = await world.account()
+  const ada = await world.account({ balance: 100 })
+  assert.equal((await poor.client.post('/v1/email/send', { ...message, html })).status, 402)
+  const once = { headers: { 'idempotency-key': 'large-1' } }
+  const first = await ada.client.post('/v1/email/send', { ...message, html, reference: 'large-1' }, once)
+  const again = await ada.client.post('/v1/email/send', { ...message, html, reference: 'large-1' }, once)
+  assert.equal(again.body.message_id, first.body.message_id)
+  assert.equal((await ada.client.post('/v1/email/send', { ...message, html, reference: 'large-1' })).status, 409)
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  const { rows } = await sql.query('select count(*)::int as many from email.contents where account_id = any($1)', [
+    [poor, ada].map(({ id }) => uuidOf('account', id)),
+  ])
+  await sql.end()
+  assert.equal(rows[0].many, 1)
 })
 
 describe('templates', () => {
@@ -322,6 +344,12 @@ describe('figures and the tracking webhook', () => {
         [null, 1],
       ],
     )
+    const { body: tagged } = await ada.client.get('/v1/email/events?tag=t1')
+    assert.deepEqual(
+      [...new Set(tagged.data.map((one: { payload: { message_id: string } }) => one.payload.message_id))],
+      [id],
+    )
+    assert.deepEqual((await ada.client.get('/v1/email/events?tag=t2')).body.data, [])
     const { body: feed } = await ada.client.get(`/v1/email/${id}/events`)
     assert.deepEqual(
       feed.data.map(({ event }: { event: string }) => event),
@@ -401,6 +429,18 @@ describe('a message on its way', () => {
       [record.status, record.recipients[0].bounce_type, record.recipients[0].enhanced_code],
       ['bounced', 'soft', '4.2.2'],
     )
+  })
+
+  test('is not sent once its time is over, and is not charged if no server was asked', async () => {
+    const ada = await world.account({ balance: 100 })
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    const id = await sendMail(ada, { scheduled_at: inAnHour, ttl: 60 })
+    await ada.client.post('/v1/sandbox/clock', { advance_seconds: 7_200 })
+    const { status, cost, recipients } = await settled(ada, id)
+    assert.deepEqual([status, cost, recipients[0].bounce_type], ['bounced', 0, 'soft'])
+    assert.deepEqual(await toldOf(ada, id), ['email.bounced'])
+    assert.deepEqual((await ada.client.get('/v1/sandbox/email/messages')).body.data, [])
+    assert.ok((await verifyLedger(world.app.db)).ok)
   })
 
   test('finds servers without TLS, with broken TLS, that reset after the content, and no server at all', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { mailWorld } from '../../src/areas/email/sandbox/mail-world.ts'
+import { mailWorld } from '../../src/areas/email/mail-world.ts'
 import { startMailServer } from '../mail-server.ts'
 import { liveSender, sendMail, settled } from '../mailing.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -60,6 +60,27 @@ describe('a relay', () => {
       assert.match(said, reason)
       assert.equal(attempts, 1)
     })
+
+  test('that says what cannot be stored is understood all the same, and a bulk that it took is over', async () => {
+    behaviour = talk({ DATA: '354 go on\r\n', DKIM: '250 2.0.0 taken \0\u0001\r\n' })
+    const id = await sendMail(sender, { from: 'a@duka.example' })
+    const record = await eventually(async () => {
+      const { body } = await sender.client.get(`/v1/email/${id}`)
+      return body.recipients[0].smtp_response ? body : null
+    }, 'the answer')
+    assert.deepEqual([record.status, record.recipients[0].smtp_code], ['sent', 250])
+    const { body: bulk } = await sender.client.post('/v1/email/bulk', {
+      from: 'a@duka.example',
+      subject: 'Habari',
+      html: '<p>Karibu</p>',
+      recipients: [{ email: 'amina@shop.example' }, { email: 'juma@shop.example' }],
+    })
+    const over = await eventually(async () => {
+      const { body } = await sender.client.get(`/v1/email/bulk/${bulk.bulk_id}`)
+      return body.status === 'completed' ? body : null
+    }, 'the end of the bulk')
+    assert.deepEqual([over.counts.sent, over.counts.delivered], [2, 0])
+  })
 })
 
 function resetting(): (socket: Socket) => void {

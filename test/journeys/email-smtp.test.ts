@@ -124,6 +124,49 @@ describe('submission', () => {
     await limited.quit()
   })
 
+  const others: [string, RegExp][] = [
+    // Encoded words decode to what looks like an address, and readers see the other one.
+    ['From: ceo@bank.example =?utf-8?q?=3Cduka=40sandbox=2Epamoja=2Etest=3E?=', /^553 5\.1\.3/],
+    ['From: ceo@bank.example <duka@sandbox.pamoja.test>', /^553 5\.1\.3/],
+    ['From: duka@sandbox.pamoja.test, ceo@bank.example', /^553 5\.1\.3/],
+    ['From: duka@sandbox.pamoja.test\r\nFrom: ceo@bank.example', /^550 5\.6\.0/],
+    ['From: duka@sandbox.pamoja.test\r\nSubject: a\0b', /^550 5\.6\.0/],
+    ['From: duka@sandbox.pamoja.test\r\nX-Idempotency-Key: a\0b', /^550 5\.6\.0/],
+    ['From: duka@sandbox.pamoja.test\r\nX-Metadata: {"a":"\\u0000"}', /^550 5\.6\.0/],
+    ['From: duka@sandbox.pamoja.test\r\nX-Variables: {"a":"\\ud800"}', /^550 5\.6\.0/],
+  ]
+
+  test('a header that readers and this server could read differently, or that cannot be stored, is refused for good', async () => {
+    const ada = await world.account({ balance: 100 })
+    const client = await connect(await credential(ada))
+    for (const [header, answer] of others) assert.match(await submit(client, header), answer, header)
+    assert.deepEqual((await ada.client.get('/v1/email')).body.data, [])
+    for (const [from, shown] of [
+      ['=?utf-8?b?RHVrYSDDqA==?= <duka@sandbox.pamoja.test>', 'Duka è <duka@sandbox.pamoja.test>'],
+      ['"Duka, ya Amina" <duka@sandbox.pamoja.test>', 'Duka, ya Amina <duka@sandbox.pamoja.test>'],
+      ['<duka@sandbox.pamoja.test>', 'duka@sandbox.pamoja.test'],
+    ]) {
+      const answer = await submit(client, `From: ${from}\r\nSubject: x`)
+      const { body } = await ada.client.get(`/v1/email/${/em_\w+/.exec(answer)?.[0]}`)
+      assert.equal(body.from, shown)
+    }
+    await client.quit()
+  })
+
+  test('a key or password that is taken away ends for connections that are open', async () => {
+    const ada = await world.account({ balance: 100 })
+    const { id, username, password } = await credential(ada)
+    const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Mail' })
+    const open = [await connect({ username, password }), await connect({ username: 'apikey', password: key.key })]
+    for (const client of open) assert.match(await submit(client, plain), /^250/)
+    await ada.client.delete(`/v1/email/smtp-credentials/${id}`)
+    await ada.client.delete(`/v1/api-keys/${key.id}`)
+    for (const client of open) {
+      await eventually(async () => /^550 5\.7\.8/.test(await submit(client, plain)), 'the end of the connection')
+      await client.quit()
+    }
+  })
+
   test('an empty wallet refuses, and a message submitted twice under one key is sent once', async () => {
     const poor = await world.account()
     const client = await connect(await credential(poor))

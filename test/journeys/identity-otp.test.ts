@@ -94,6 +94,20 @@ test('the guard stops pumping before anything is sent or paid', async () => {
   assert.deepEqual((await bea.client.get('/v1/wallet/balance')).body.balances, before.balances)
 })
 
+test('the guard counts requests that come at once', async () => {
+  const dee = await world.account({ balance: 1000 })
+  const ask = (body: object) => dee.client.post('/v1/identity/phone/send-otp', body)
+  const phone = '+254711000106'
+  const toOne = await Promise.all(Array.from({ length: 12 }, (_, i) => ask({ phone, purpose: `p${i}` })))
+  assert.equal(toOne.filter(({ status }) => status === 200).length, 3)
+  const ofOne = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => ask({ phone: `+25471${1_200_000 + i * 10_000}`, ip: '203.0.113.9' })),
+  )
+  assert.equal(ofOne.filter(({ status }) => status === 200).length, 10)
+  const { body } = await dee.client.get('/v1/sms?limit=100')
+  assert.equal(body.data.length, 13)
+})
+
 test('a code goes by mail, and by the messenger in a template of the account', async () => {
   const cyd = await world.account({ balance: 100 })
   const sendOne = (body: object) => cyd.client.post('/v1/identity/phone/send-otp', body)
@@ -150,6 +164,8 @@ test('bad requests are refused by name and leave nothing', async () => {
     [{ phone: '+254711000106', code_length: 3 }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254711000106', message: 'no place for it' }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254711000106', channel: 'pigeon' }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254711000106', verification_id: 'ver_nothing' }, 422, 'VALIDATION_ERROR'],
+    [{ phone: '+254711000106', web_origin: 'shop.example\n@evil.example #000000' }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254711000106', channel: 'email' }, 422, 'VALIDATION_ERROR'],
     [{ phone: '+254700000001' }, 503, 'PROVIDER_UNAVAILABLE'],
     [{ phone: '+254711000106', channel: 'messenger' }, 503, 'PROVIDER_UNAVAILABLE'],

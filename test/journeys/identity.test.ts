@@ -148,6 +148,8 @@ test('cards are read on both sides, and numbers by the rules of their country', 
     southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]),
   )
   assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
+  const asLicence = await verify({ document_type: 'drivers_license', document_front: 'sandbox:id_za', wait: 25 })
+  assert.deepEqual([asLicence.body.status, asLicence.body.stage], ['pending', 'awaiting_review'], asLicence.text)
 })
 
 test('a verification is paid with its verdict, and nothing else is', async () => {
@@ -324,6 +326,22 @@ test('time expires documents and erases pictures', async () => {
   assert.ok(
     audit.body.data.some((entry: { action: string }) => entry.action === 'images.erased'),
     audit.text,
+  )
+})
+
+test('an audit is read page by page, each of which is held to the one before', async () => {
+  const { body } = await ada.client.post('/v1/identity/phone/send-otp', { phone: '+254711000190' })
+  for (const code of ['000001', '000002', '123456'])
+    await ada.client.post('/v1/identity/phone/verify-otp', { otp_id: body.otp_id, code })
+  const path = `/v1/identity/audit/${body.otp_id}?limit=3`
+  const first = await ada.client.get(path)
+  const second = await ada.client.get(`${path}&cursor=${first.body.next_cursor}`)
+  const actions = [...first.body.data, ...second.body.data].map(({ action }: { action: string }) => action)
+  assert.deepEqual(actions, ['otp.sent', 'otp.attempt_failed', 'otp.attempt_failed', 'otp.verified'])
+  assert.deepEqual(
+    [first.body.chain_valid, second.body.chain_valid, second.body.next_cursor],
+    [true, true, null],
+    second.text,
   )
 })
 

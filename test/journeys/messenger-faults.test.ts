@@ -3,7 +3,7 @@
 // says to come back later, and messages that go on by SMS because of it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { simulatedMessenger } from '../../src/areas/messenger/sandbox/provider.ts'
+import { simulatedMessenger } from '../../src/areas/messenger/carriers/sandbox.ts'
 import { graphNoticeBody, graphSignature } from '../../src/protocols/graph.ts'
 import type { Reply } from '../client.ts'
 import { accepted, becomes, recordOf, text, writes } from '../messaging.ts'
@@ -76,6 +76,30 @@ test('a message that the provider tells of twice is one message', async () => {
   for (const { status } of answers) assert.equal(status, 200)
   const { body: list } = await ada.client.get('/v1/messenger/messages?direction=inbound')
   assert.equal(list.data.filter((one: { text?: { body: string } }) => one.text?.body === 'Once').length, 1)
+})
+
+test('what a provider cut in the middle of a letter is taken without it', async () => {
+  const ada = await world.account({ balance: 100 })
+  await writes(ada, '+254711000022')
+  const from = '254711000022'
+  const body = graphNoticeBody('business', 'messages', {
+    metadata: metadataOf(ada),
+    contacts: [{ profile: { name: 'Amina \ud83d' }, wa_id: from }],
+    messages: [
+      {
+        from,
+        id: 'wamid.cut',
+        timestamp: '1772356530',
+        type: 'text',
+        text: { body: 'Cut \ud83d\u0000', 'a\u0000': 1 },
+      },
+      { from, id: 'wamid.after', timestamp: '1772356530', type: 'text', text: { body: 'After it' } },
+    ],
+  })
+  assert.equal((await call(body)).status, 200)
+  const { body: list } = await ada.client.get('/v1/messenger/messages?direction=inbound&limit=2')
+  const texts = list.data.map((one: { text: { body: string } }) => one.text.body)
+  assert.deepEqual(texts, ['After it', 'Cut \ufffd'])
 })
 
 test('a provider that is away, or says to come back later, gets the message when it can take it', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mergedNotes, noteExact, withExact, writeNotes } from '../../src/platform/exact-notes.ts'
+import { mergedNotes, noteExact, withExact, writeNotes } from '../../src/platform/metadata/exact.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { runs } from '../properties.ts'

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findDispute, statusOfDisputes } from '../../src/areas/payments/disputes/store.ts'
+import { attemptOfPayment } from '../../src/areas/payments/records/store.ts'
 import { findRefund, newestRefunds, returnedFees } from '../../src/areas/payments/refunds/store.ts'
-import { attemptOfPayment } from '../../src/areas/payments/store.ts'
 import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
 

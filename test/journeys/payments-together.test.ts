@@ -4,15 +4,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { weighTogether } from '../../src/areas/payments/fraud/assess.ts'
 import {
+  keepAccepted,
+  keepAsked,
   learningSince,
-  recallAccepted,
-  recallAsked,
-  rememberAccepted,
-  rememberAsked,
-} from '../../src/areas/payments/remembered.ts'
-import { findAttempt, findPayment } from '../../src/areas/payments/store.ts'
+  takeAccepted,
+  takeAsked,
+} from '../../src/areas/payments/collect/handover.ts'
+import { weighTogether } from '../../src/areas/payments/fraud/assess.ts'
+import { findAttempt, findPayment } from '../../src/areas/payments/records/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
@@ -209,16 +209,16 @@ test('what was learned before all was forgotten is not remembered', async () => 
   const known = await stored(body.payment_id)
   const { app } = world
   const since = learningSince(app)
-  rememberAccepted(app, since, 'before', known)
-  assert.equal(recallAccepted(app, 'before'), known)
-  assert.equal(recallAccepted(app, 'before'), null)
-  rememberAccepted(app, since, 'forgotten', known)
+  keepAccepted(app, since, 'before', known)
+  assert.equal(takeAccepted(app, 'before'), known)
+  assert.equal(takeAccepted(app, 'before'), null)
+  keepAccepted(app, since, 'forgotten', known)
   // A test account that moves its clock is told of to every node.
   assert.equal((await client.post('/v1/sandbox/clock', { advance_seconds: 60 })).status, 200)
   await eventually(async () => learningSince(app) !== since, 'the signal')
-  assert.equal(recallAccepted(app, 'forgotten'), null)
-  rememberAccepted(app, since, 'late', known)
-  assert.equal(recallAccepted(app, 'late'), null)
+  assert.equal(takeAccepted(app, 'forgotten'), null)
+  keepAccepted(app, since, 'late', known)
+  assert.equal(takeAccepted(app, 'late'), null)
 })
 
 test('a callback that overtakes the answer to what it is about waits for it, and not for ever', async () => {
@@ -229,15 +229,15 @@ test('a callback that overtakes the answer to what it is about waits for it, and
   const { id } = known.attempt
   const { bucket, account_id: account, environment } = known.payment
   const tenant = { bucket, account, environment }
-  const tell = rememberAsked(app, learningSince(app), known)
+  const tell = keepAsked(app, learningSince(app), known)
   const other = environment === 'test' ? 'live' : 'test'
-  assert.equal(await recallAsked(app, { ...tenant, environment: other }, id), null)
-  const overtaking = recallAsked(app, tenant, id)
+  assert.equal(await takeAsked(app, { ...tenant, environment: other }, id), null)
+  const overtaking = takeAsked(app, tenant, id)
   tell(known)
   assert.equal(await overtaking, known)
-  assert.equal(await recallAsked(app, tenant, id), null)
-  rememberAsked(app, learningSince(app), known)
-  assert.equal(await recallAsked(app, tenant, id), null, 'its answer was lost')
+  assert.equal(await takeAsked(app, tenant, id), null)
+  keepAsked(app, learningSince(app), known)
+  assert.equal(await takeAsked(app, tenant, id), null, 'its answer was lost')
 })
 
 /** A payment and its attempt, as they are stored. */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { waitingOf } from '../../src/areas/payments/waiting.ts'
+import { paymentWaits } from '../../src/areas/payments/collect/waiting.ts'
 import { eventually, startWorld } from '../world.ts'
 
 test('a carrier that cannot be reached degrades a node, which takes requests all the same', async (t) => {
@@ -59,7 +59,7 @@ test('a node that stops answers those who wait for a payment, with the payment a
   const wanted = { amount: 100, currency: 'KES', phone: '+254700000003' }
   const { body: payment } = await client.post('/v1/payments', wanted)
   const waiting = client.get(`/v1/payments/${payment.payment_id}?wait=30`)
-  await eventually(async () => waitingOf(world.app).count === 1, 'the request to wait')
+  await eventually(async () => paymentWaits.of(world.app).count === 1, 'the request to wait')
   await world.node.stop()
   const { status, body } = await waiting
   assert.deepEqual([status, body.status], [200, 'processing'])

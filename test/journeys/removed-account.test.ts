@@ -2,7 +2,7 @@
 // A payment that is under way when the operator removes the account of its provider: nobody can be asked for it any more.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
+import { gatewayOf } from '../../src/areas/payments/gateway/gateway.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { simulatePayments } from '../../src/simulation/payments.ts'
 import { settled } from '../paying.ts'

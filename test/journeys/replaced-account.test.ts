@@ -3,8 +3,8 @@
 // heard of it, and that is no reason to send it a second time.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { gatewayOf } from '../../src/areas/payments/providers/gateway.ts'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { gatewayOf } from '../../src/areas/payments/gateway/gateway.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { eventually } from '../eventually.ts'
 import { startMarket } from '../market.ts'
 import { openDoor } from '../momo.ts'

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { totpOf } from '../../src/kernel/totp.ts'
+import { statement } from '../../src/platform/db.ts'
 import { type Reply, refusal } from '../client.ts'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -124,6 +125,147 @@ test('a second factor is asked for once it works; codes and recovery codes are g
   assert.equal((await world.stranger.delete('/console/api/totp', { headers })).status, 204)
   signed(await login(who))
 })
+
+/** A member with a second factor, and what they would type at a step. */
+async function careful(email: string): Promise<{ who: object; recovery: string[]; codeAt(step: number): string }> {
+  const { secret: invitation } = await invited(email, 'developer')
+  const { headers } = signed(await join(invitation))
+  const begun = await world.stranger.post('/console/api/totp', {}, { headers })
+  const secret = fromBase32(begun.body.secret)
+  const codeAt = (step: number): string => totpOf(secret, step)
+  const { body } = await world.stranger.post('/console/api/totp/confirm', { code: codeAt(stepNow()) }, { headers })
+  return { who: { email, password }, recovery: body.recovery_codes, codeAt }
+}
+
+const stepNow = (): number => Math.floor(Date.now() / 30_000)
+
+test('of many who sign in with one code at the same moment, one gets in', async () => {
+  const { who, recovery, codeAt } = await careful('raced@example.com')
+  const atOnce = async (totp: string | undefined): Promise<number[]> =>
+    (await Promise.all(Array.from({ length: 4 }, () => login({ ...who, totp })))).map(({ status }) => status).sort()
+  assert.deepEqual(await atOnce(codeAt(stepNow() + 1)), [200, 401, 401, 401])
+  await world.app.db.query(forgetFailures, {})
+  assert.deepEqual(await atOnce(recovery[0]), [200, 401, 401, 401])
+  await world.app.db.query(forgetFailures, {})
+  const both = await Promise.all([login({ ...who, totp: recovery[1] }), login({ ...who, totp: recovery[2] })])
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    [200, 200],
+  )
+  for (const used of [recovery[1], recovery[2]]) assert.equal((await login({ ...who, totp: used })).status, 401)
+})
+
+test('an account that requires a second factor lets nobody do anything without one', async () => {
+  const { secret: invitation } = await invited('required@example.com', 'developer')
+  const { headers } = signed(await join(invitation))
+  assert.equal((await world.stranger.get('/v1/sms', { headers })).status, 200)
+  assert.equal((await world.demo.patch('/v1/account', { settings: { require_totp: true } })).status, 200)
+  try {
+    const refused = await world.stranger.get('/v1/sms', { headers })
+    assert.deepEqual([refused.status, refused.body.error.confirm], [403, 'second_factor'])
+    const session = await world.stranger.get('/console/api/session', { headers })
+    assert.deepEqual([session.body.member.totp_required, session.body.member.totp_enabled], [true, false])
+    const begun = await world.stranger.post('/console/api/totp', {}, { headers })
+    const code = totpOf(fromBase32(begun.body.secret), stepNow())
+    assert.equal((await world.stranger.post('/console/api/totp/confirm', { code }, { headers })).status, 200)
+    assert.equal((await world.stranger.get('/v1/sms', { headers })).status, 200)
+    assert.deepEqual(await refusal(world.stranger.delete('/console/api/totp', { headers })), [409, 'CONFLICT'])
+  } finally {
+    await world.demo.patch('/v1/account', { settings: { require_totp: null } })
+  }
+})
+
+const reset = (body: object): Promise<Reply> => world.stranger.post('/console/api/reset', body)
+
+test('who forgot the password is mailed a link that works once, and is told nothing of others', async () => {
+  const email = 'forgetful@example.com'
+  const { secret: invitation } = await invited(email, 'developer')
+  const { headers } = signed(await join(invitation))
+  const asked = [await reset({ email: 'nobody-at-all@example.com' }), await reset({ email })]
+  assert.deepEqual(
+    asked.map(({ status, text }) => [status, text]),
+    [
+      [202, ''],
+      [202, ''],
+    ],
+  )
+  const box = `/v1/sandbox/email/messages?to=${encodeURIComponent(email)}`
+  const mail = await eventually(async () => (await world.demo.get(box)).body.data[0], 'the mail')
+  const { body } = await world.demo.get(`/v1/sandbox/email/messages/${mail.id}`)
+  const secret = /\/console\/reset#([\w-]{43})"/.exec(body.html)?.[1] ?? ''
+  // One mail, however often it is asked for.
+  assert.equal((await reset({ email })).status, 202)
+  assert.deepEqual(await refusal(reset({ reset: secret, password: 'short' })), [422, 'VALIDATION_ERROR'])
+  assert.deepEqual(await refusal(reset({ reset: 'x'.repeat(43), password })), [404, 'NOT_FOUND'])
+  assert.equal((await reset({ reset: secret, password: 'quite another one' })).status, 204)
+  assert.deepEqual(await refusal(reset({ reset: secret, password: 'and one more time' })), [404, 'NOT_FOUND'])
+  assert.equal((await world.stranger.get('/v1/sms', { headers })).status, 401, 'sessions end')
+  assert.equal((await login({ email, password })).status, 401)
+  assert.equal((await login({ email, password: 'quite another one' })).status, 200)
+  assert.equal((await world.demo.get(box)).body.data.length, 1)
+})
+
+test('an owner makes the link, not an admin for an owner; the second factor stays', async () => {
+  const { who, recovery } = await careful('lost@example.com')
+  const { body: all } = await world.demo.get(`${team}?limit=200`)
+  const idOf = (email: string): string => all.data.find((one: { email: string }) => one.email === email).id
+  const made = await world.demo.post(`${team}/${idOf('lost@example.com')}/reset`, {})
+  const [address, secret] = made.body.reset_url.split('#')
+  assert.equal(address, `${world.node.url}/console/reset`)
+  assert.equal((await reset({ reset: secret, password: 'a brand new one' })).status, 204)
+  const missing = await login({ ...who, password: 'a brand new one' })
+  assert.deepEqual([missing.status, missing.body.error.confirm], [401, 'totp'])
+  signed(await login({ ...who, password: 'a brand new one', totp: recovery[0] }))
+  const { secret: invitation } = await invited('second-admin@example.com', 'admin')
+  const { headers } = signed(await join(invitation))
+  const owner = `${team}/${idOf(given().email)}/reset`
+  assert.deepEqual(await refusal(world.stranger.post(owner, {}, { headers })), [403, 'FORBIDDEN'])
+  const { id } = await invited('not-yet@example.com', 'viewer')
+  assert.deepEqual(await refusal(world.demo.post(`${team}/${id}/reset`, {})), [409, 'CONFLICT'])
+})
+
+test('a link of an hour ago resets nothing', async () => {
+  const { id, secret: invitation } = await invited('late@example.com', 'viewer')
+  signed(await join(invitation))
+  const made = await world.demo.post(`${team}/${id}/reset`, {})
+  await world.app.db.query(endResets, {})
+  const secret = made.body.reset_url.split('#')[1]
+  assert.deepEqual(await refusal(reset({ reset: secret, password: 'a brand new one' })), [404, 'NOT_FOUND'])
+})
+
+test('a developer makes keys of test only, in whichever environment they ask', async () => {
+  const { secret: invitation } = await invited('builder@example.com', 'developer')
+  const { headers } = signed(await join(invitation))
+  const make = (environment: string, within: string): Promise<Reply> =>
+    world.stranger.post(
+      '/v1/api-keys',
+      { name: 'Mine', environment, scopes: ['sms:read'] },
+      { headers: { ...headers, 'pamoja-environment': within } },
+    )
+  assert.equal((await make('test', 'test')).status, 201)
+  assert.deepEqual(await refusal(make('live', 'test')), [403, 'FORBIDDEN'])
+  assert.deepEqual(await refusal(make('live', 'live')), [403, 'FORBIDDEN'])
+})
+
+test('who signs in again in the same browser has one session, not two', async () => {
+  const { secret: invitation } = await invited('again@example.com', 'viewer')
+  const first = signed(await join(invitation))
+  const { cookie = '' } = first.headers
+  const body = { email: 'again@example.com', password }
+  const second = signed(await world.stranger.post('/console/api/login', body, { headers: { cookie } }))
+  assert.equal((await world.stranger.get('/console/api/session', { headers: { cookie } })).status, 401)
+  const { body: sessions } = await world.stranger.get('/console/api/sessions', { headers: second.headers })
+  assert.equal(sessions.data.length, 1)
+})
+
+const forgetFailures = statement.home<Record<never, never>, object>(
+  'test.forget_failures',
+  'delete from accounts.failed_sign_ins',
+)
+const endResets = statement.home<Record<never, never>, object>(
+  'test.end_resets',
+  'update accounts.members set reset_until = now() where reset_until is not null',
+)
 
 function fromBase32(typed: string): Buffer {
   const bits = [...typed].map((letter) =>

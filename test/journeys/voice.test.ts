@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
-import { telephoneNetworkOf } from '../../src/areas/voice/calls/telephone-network.ts'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 

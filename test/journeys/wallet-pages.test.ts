@@ -3,7 +3,7 @@
 // cannot be sent anywhere, so that nothing is collected from such a wallet by itself.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { simulatedAccounts } from '../../src/areas/payments/providers/simulated.ts'
+import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
 import { eventually } from '../world.ts'

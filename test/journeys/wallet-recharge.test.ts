@@ -3,8 +3,8 @@
 // what was replaced while it was asked does not, and neither does what is paid late.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expire, settle } from '../../src/areas/payments/settle.ts'
-import { attemptOfPayment } from '../../src/areas/payments/store.ts'
+import { expire, settle } from '../../src/areas/payments/collect/settle.ts'
+import { attemptOfPayment } from '../../src/areas/payments/records/store.ts'
 import { rechargeAll } from '../../src/areas/wallet/auto-recharge.ts'
 import { topup } from '../../src/areas/wallet/topup.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'

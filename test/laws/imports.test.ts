@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The import law: the table below is the architecture. Imports point down; an area is entered through its door, by those that
-// declare it.
+// declare it; and within an area, or any other folder, the rooms import each other in one direction.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -51,8 +51,11 @@ test('an area says that it uses another only where it does', () => {
 })
 
 test('no imports run in a circle, those of types included', () => {
-  const files = sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))
-  assert.deepEqual(inCircles(new Map(files.map((file) => [file, importsOf(file)]))), [])
+  assert.deepEqual(inCircles(importsOfSources()), [])
+})
+
+test('the rooms of a folder import each other in one direction', () => {
+  assert.deepEqual(roundTrips(importsOfSources()), [])
 })
 
 test('the law sees what breaks it', () => {
@@ -65,6 +68,19 @@ test('the law sees what breaks it', () => {
   assert.deepEqual(inCircles(circle), ['top', 'one', 'two'])
   circle.set('two', ['leaf'])
   assert.deepEqual(inCircles(circle), [])
+  const rooms = new Map([
+    ['src/areas/a/area.ts', ['src/areas/a/one/x.ts']],
+    ['src/areas/a/one/x.ts', ['src/areas/a/noun.ts', 'src/areas/a/two/y.ts']],
+    ['src/areas/a/one/z.ts', []],
+    ['src/areas/a/two/y.ts', []],
+    ['src/areas/a/noun.ts', []],
+  ])
+  assert.deepEqual(roundTrips(rooms), [])
+  rooms.set('src/areas/a/noun.ts', ['src/areas/a/one/z.ts'])
+  rooms.set('src/areas/a/two/y.ts', ['src/areas/a/one/z.ts'])
+  assert.deepEqual(roundTrips(rooms), [
+    'src/areas/a: noun.ts, one, two import each other (noun.ts imports one/z.ts; one/x.ts imports noun.ts; one/x.ts imports two/y.ts; two/y.ts imports one/z.ts)',
+  ])
   assert.match(judge('src/kernel/ids.ts', 'src/platform/db.ts') ?? '', /may import nothing/)
   assert.match(judge('src/platform/http.ts', 'src/areas/accounts/area.ts') ?? '', /src\/platform may import/)
   assert.match(judge('src/areas/events/area.ts', 'src/areas/accounts/area.ts') ?? '', /does not say that it uses/)
@@ -102,6 +118,73 @@ function judge(file: string, target: string): string | null {
 /** The row of the table a file belongs to; null for the composition at the top, which may import everything. */
 function folderOf(file: string): string | null {
   return Object.keys(mayImport).find((folder) => file === folder || file.startsWith(`${folder}/`)) ?? null
+}
+
+/**
+ * Rooms whose imports run in a circle, folder by folder. A room is a folder, or a file beside the folders. Imports of types
+ * count: they tie a reader to the other room as much as any, and a shape that two rooms need has a place in a third. The top of
+ * src/platform is not asked: its rooms name App, which is all of them.
+ */
+function roundTrips(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const folders = new Set([...imports.keys()].flatMap(foldersOf))
+  return [...folders].sort().flatMap((folder) => {
+    const rooms = new Map<string, Map<string, string[]>>()
+    for (const [file, targets] of imports) {
+      const room = roomOf(folder, file)
+      if (room === null) continue
+      const others = rooms.get(room) ?? new Map<string, string[]>()
+      rooms.set(room, others)
+      for (const target of targets) {
+        const other = roomOf(folder, target)
+        if (other === null || other === room) continue
+        const line = `${file.slice(folder.length + 1)} imports ${target.slice(folder.length + 1)}`
+        others.set(other, [...(others.get(other) ?? []), line])
+      }
+    }
+    const graph = new Map([...rooms].map(([room, others]) => [room, [...others.keys()]]))
+    return tied(graph).map((circle) => {
+      const lines = circle.flatMap((room) => circle.flatMap((other) => rooms.get(room)?.get(other) ?? []))
+      return `${folder}: ${circle.join(', ')} import each other (${lines.join('; ')})`
+    })
+  })
+}
+
+/** Folders that a file is in, and that are asked. */
+function foldersOf(file: string): string[] {
+  const folder = dirname(file)
+  return ['src', 'src/areas', 'src/platform'].includes(folder) ? [] : [folder, ...foldersOf(folder)]
+}
+
+function roomOf(folder: string, file: string): string | null {
+  return file.startsWith(`${folder}/`) ? (file.slice(folder.length + 1).split('/')[0] ?? null) : null
+}
+
+/** Groups of names each of which leads to every other. */
+function tied(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reached = new Map([...graph.keys()].map((name) => [name, reachableFrom(graph, name)]))
+  const groups = new Map<string, string[]>()
+  for (const name of [...graph.keys()].sort()) {
+    const group = [...(reached.get(name) ?? [])].filter((other) => reached.get(other)?.has(name)).sort()
+    if (group.length > 1) groups.set(group.join(), group)
+  }
+  return [...groups.values()]
+}
+
+function reachableFrom(graph: ReadonlyMap<string, readonly string[]>, start: string): Set<string> {
+  const found = new Set<string>()
+  const waiting = [start]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop())
+    for (const next of graph.get(name) ?? [])
+      if (!found.has(next)) {
+        found.add(next)
+        waiting.push(next)
+      }
+  return found
+}
+
+function importsOfSources(): Map<string, string[]> {
+  const files = sourceFiles(['src']).filter((name) => !name.endsWith('.test.ts'))
+  return new Map(files.map((file) => [file, importsOf(file)]))
 }
 
 /** What is left when, again and again, the files that import nothing more are taken away: circles, and what is above them. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { failureTexts } from '../../src/areas/payments/failure-texts.ts'
+import { failureTexts } from '../../src/areas/payments/providers/failure-texts.ts'
 import { failureMessages } from '../../src/areas/payments/providers/provider.ts'
 import { portalTexts } from '../../src/areas/webhooks/portal-texts.ts'
 import { languages, type Texts } from '../../src/platform/web/language.ts'

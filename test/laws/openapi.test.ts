@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { areas } from '../../src/areas.ts'
+import { packageVersion } from '../../src/node/version.ts'
 import { openapiText } from '../../src/platform/openapi.ts'
-import { packageVersion } from '../../src/version.ts'
 
 test('the committed openapi.json is the derived one', () => {
   const committed = readFileSync('openapi.json', 'utf8').trim()

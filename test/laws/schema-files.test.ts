@@ -3,7 +3,7 @@
 // not collide.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { migrationsFolder } from '../../src/database.ts'
+import { migrationsFolder } from '../../src/node/database.ts'
 import { schemaFiles } from '../../src/platform/db/schema-files.ts'
 import { createMigratedDatabase } from '../database.ts'
 import { notesMigrations } from '../notes/area.ts'

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the accounts area: tenants, their keys and members, what they see of themselves, and what operators do to them.
 
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { requestFinder } from '../../platform/http/logged-requests.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
 import { keyEvents } from './events.ts'
 import { firstMember } from './members/first-member.ts'
 import { memberHooks } from './members/hooks.ts'
+import { mailResetJob } from './members/reset.ts'
 import { sessionChore } from './members/session.ts'
 import { teamRoutes } from './members/team.ts'
 import { operatorRoutes } from './operator.ts'
@@ -46,6 +47,8 @@ export const accounts: Area = {
   events: Object.values(keyEvents),
   chores: [reminderChore, sessionChore],
   hooks: memberHooks,
+  jobs: [mailResetJob],
+  uses: ['email'],
   demo: async (app, { tenant, written }) => ({
     console: { url: `${app.publicUrl}/console`, ...(await firstMember(app, tenant.account, written.console)) },
   }),

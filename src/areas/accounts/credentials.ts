@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the platform asks this area on every request it does not remember: whose key is this, and what may it do?
 import type { Config } from '../../config.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { recordAs } from '../../platform/audit.ts'
 import type { CredentialStore } from '../../platform/auth.ts'
@@ -36,6 +37,10 @@ export function credentialStore(
     async findSession(hash, environment) {
       const nowMs = clock.nowMs()
       const row = await maybe(db.query(useSession, { hash, now: new Date(nowMs), ...endings(nowMs) }))
+      if (row?.totp_required && !row.totp_enabled)
+        throw new AppError('FORBIDDEN', 'your account requires a second factor: turn it on in the console first', {
+          extra: { confirm: 'second_factor' },
+        })
       return row && sessionFacts(row, environment)
     },
     async used(uses) {

@@ -52,8 +52,12 @@ async function requireRoom(tx: Tx, { principal: { facts }, receivedMs }: Caller)
 }
 
 /** Test keys lie about in files and laptops. Where there is real money they must not open the way to it. */
-function requireLive({ config }: App, wanted: Environment, { tenant }: Caller): void {
-  if (wanted === 'test' || tenant.environment === 'live' || config.NODE_ENV !== 'production') return
+function requireLive({ config }: App, wanted: Environment, { tenant, principal }: Caller): void {
+  if (wanted === 'test' || tenant.environment === 'live') return
+  // A role may do less in live than in test.
+  if (principal.signedInAtMs !== null)
+    throw new AppError('FORBIDDEN', 'a session makes live keys in the live environment: Pamoja-Environment: live')
+  if (config.NODE_ENV !== 'production') return
   throw new AppError('FORBIDDEN', 'a test key makes no live key: use a live key, or ask the operator for the first one')
 }
 

@@ -259,6 +259,15 @@ const Settings = Type.Object({
       }),
     ),
   ),
+  require_totp: Type.Optional(
+    Nullable(
+      Type.Boolean({
+        rule: 'must be true or false',
+        description:
+          'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
+      }),
+    ),
+  ),
   sms_text_days: Type.Optional(
     Nullable(
       Type.Integer({

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { idOf, timeOfUuid } from '../../kernel/ids.ts'
 import { record } from '../../platform/audit.ts'
-import { type Found, mostFound } from '../../platform/finding.ts'
+import { type Found, mostFound } from '../../platform/operator/finding.ts'
 import { pageOfWhole } from '../../platform/page.ts'
 import { list, type Route } from '../../platform/route.ts'
 import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema.ts'

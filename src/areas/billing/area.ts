@@ -4,10 +4,10 @@
 // of the next invoice.
 
 import { idOf } from '../../kernel/ids.ts'
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { finder } from '../../platform/finding.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { finder } from '../../platform/operator/finding.ts'
 import { customerRoutes } from './customers/routes.ts'
 import { invoiceEvents, subscriptionEvents } from './events.ts'
 import { giveBackJob } from './invoices/give-back.ts'

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the billing area tells customers of: invoices and subscriptions, in the flat and wrapped form of payments.
+
 import { type Static, Type } from 'typebox'
+import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
-import { Customer, completedPayment, moneyFields, moneyHead, Payment } from '../payments/area.ts'
+import { Customer, completedPayment, Payment } from '../payments/area.ts'
 
 const amount = Amount()
 const currency = Type.String()

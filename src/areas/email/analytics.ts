@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of an account's mail, counted per recipient by the day of acceptance, and its feed of events. Both need an address that hears of
 // email, as the specification has it.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, idOf } from '../../kernel/ids.ts'
@@ -15,7 +16,7 @@ import { listQuery, Nullable, OneOf } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { emailEvents } from './events.ts'
 import { requireMessage } from './read.ts'
-import { MessageParam } from './routes.ts'
+import { MessageParam } from './schema.ts'
 
 const maxDays = 366
 const groups = ['day', 'hour', 'tag', 'template', 'domain', 'bulk_id'] as const
@@ -209,6 +210,7 @@ const listEventsOfAll = list({
   query: Type.Object({
     ...listQuery,
     event: Type.Optional(OneOf(perMessage.map(({ name }) => name.slice('email.'.length)))),
+    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Of messages with this tag' })),
     from: Type.Optional(Type.String({ maxLength: 40 })),
     to: Type.Optional(Type.String({ maxLength: 40 })),
   }),
@@ -221,7 +223,13 @@ const listEventsOfAll = list({
     const types = query.event === undefined ? perMessage.map(({ name }) => name) : [`email.${query.event}`]
     return pageOf(
       window,
-      await listEvents(app.db, caller.tenant, window, { ...bounds, types, twins: [], resource: null }),
+      await listEvents(app.db, caller.tenant, window, {
+        ...bounds,
+        types,
+        twins: [],
+        resource: null,
+        ...(query.tag === undefined ? {} : { tag: query.tag }),
+      }),
       eventRow,
     )
   },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a message or a bulk says, stored once and read by whoever sends it. Small contents are written by the commit that accepts
-// the message; large ones before it, so that a batch of commits stays small. One that no message came to need goes with
-// its partition.
+// the message; large ones before it, so that a batch of commits stays small. One whose message was refused is taken back;
+// what a crash leaves goes with its partition.
 import type { App } from '../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
@@ -70,6 +70,16 @@ export async function contentColumns(app: App, tenant: Tenant, id: string, conte
     return { content_body: body, content_raw: content.raw, content_files: content.files }
   await app.db.query(insert, { ...tenant, id, body, raw: content.raw, files: content.files })
   return { content_body: null, content_raw: null, content_files: null }
+}
+
+const remove = statement.tenant<One, object>(
+  'email.discard_content',
+  `delete from email.contents where ${mine} and id = $id`,
+)
+
+/** Takes back what was stored ahead of a message that was then refused. */
+export async function discardContent(app: App, tenant: Tenant, id: string): Promise<void> {
+  await app.db.query(remove, { ...tenant, id })
 }
 
 export async function insertContent(

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages over HTTP: send, read, list.
-import { Type } from 'typebox'
-import { commit, IdParam, list, read } from '../../platform/route.ts'
-import { readMessage, readPage } from './read.ts'
-import { EmailAccepted, EmailList, EmailRecord, EmailSend } from './schema.ts'
-import { send } from './sending/send.ts'
 
-export const MessageParam = Type.Object({ message_id: IdParam.properties.id })
+import { commit, list, read } from '../../platform/route.ts'
+import { readMessage, readPage } from './read.ts'
+import { EmailAccepted, EmailList, EmailRecord, EmailSend, MessageParam } from './schema.ts'
+import { send } from './sending/send.ts'
 
 const maxBodyBytes = 36 * 1024 * 1024
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of email requests and replies.
+
 import { Type } from 'typebox'
+import { IdParam } from '../../platform/route.ts'
 import { Amount, At, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
 
 export const maxMessageBytes = 25 * 1024 * 1024
 export const maxRecipients = 50
+/** Recipients that are read, so that too many can be told from wrong ones. */
+const maxNamed = 1_000
 export const mostTtlSeconds = 259_200
 
 const Address = Type.String({
@@ -13,8 +17,8 @@ const Address = Type.String({
   rule: 'must be an address such as amina@shop.example',
   errorCode: 'INVALID_EMAIL',
 })
-const Addresses = (most: number) =>
-  Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems: most })], {
+const Addresses = (most: number, maxItems = most) =>
+  Type.Union([Address, Type.Array(Address, { minItems: 1, maxItems })], {
     rule: `must be an address, or 1 to ${most} of them`,
   })
 
@@ -102,9 +106,9 @@ export const contentFields = {
 
 export const EmailSend = Type.Object({
   ...contentFields,
-  to: Addresses(maxRecipients),
-  cc: Type.Optional(Type.Array(Address, { maxItems: maxRecipients })),
-  bcc: Type.Optional(Type.Array(Address, { maxItems: maxRecipients })),
+  to: Addresses(maxRecipients, maxNamed),
+  cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed })),
+  bcc: Type.Optional(Type.Array(Address, { maxItems: maxNamed })),
   ttl: Type.Optional(Type.Integer({ minimum: 60, maximum: mostTtlSeconds, rule: 'must be 60 to 259200 seconds' })),
   stream: Type.Optional(OneOf(['transactional', 'bulk'])),
   strict: Type.Optional(Type.Boolean({ description: 'Refuses a message whose placeholders have no value' })),
@@ -193,3 +197,5 @@ export const EmailList = Type.Object({
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
 })
+
+export const MessageParam = Type.Object({ message_id: IdParam.properties.id })

@@ -2,8 +2,8 @@
 // The door of the identity area.
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { history } from '../../platform/operator/history.ts'
 import { followCalls } from '../voice/area.ts'
 import { blocklistRoutes } from './blocklist.ts'
 import { identityCharges } from './charging.ts'
@@ -21,7 +21,7 @@ import { identitySettings } from './settings.ts'
 import { identityChores } from './verify/chores.ts'
 import { verifyJob } from './verify/process.ts'
 import { verificationRoutes } from './verify/routes.ts'
-import { waitingFor } from './verify/waiting.ts'
+import { verdictWaits } from './verify/waiting.ts'
 
 export const identity: Area = {
   name: 'identity',
@@ -62,7 +62,7 @@ export const identity: Area = {
   chores: identityChores,
   events: Object.values(identityEvents),
   charges: identityCharges,
-  drain: (app) => waitingFor(app).stop(),
+  waits: [verdictWaits],
   start: async (app) => {
     followCalls(app, codeSpeaker)
     return async () => {

@@ -18,9 +18,7 @@ const maxPictureText = Math.ceil(maxPictureBytes / 3) * 4 + 1_000
 export const Picture = (description: string) =>
   Type.String({
     minLength: 1,
-    maxLength: maxPictureText,
     sensitive: true,
-    errorCode: 'IMAGE_TOO_LARGE',
     rule: 'must be a picture of at most 5 MB: base64, a data URL, an id that begins with imd_, or sandbox:name',
     description,
   })
@@ -50,6 +48,7 @@ const specimens = [
 
 /** Bytes of a picture. `field` is the name it was sent under, for refusals. */
 export async function pictureOf(app: App, caller: Caller, field: string, text: string): Promise<Buffer> {
+  if (text.length > maxPictureText) throw tooLarge(field, `${field} has ${text.length} characters of base64`)
   if (text.startsWith('sandbox:')) return specimenNamed(caller, field, text.slice('sandbox:'.length))
   if (text.startsWith('imd_')) return upload(app, caller, field, text)
   return checkedSize(field, decoded(field, text))
@@ -99,9 +98,12 @@ function looksLike(bytes: Buffer): string | null {
 
 function checkedSize(field: string, bytes: Buffer): Buffer {
   if (bytes.length <= maxPictureBytes) return bytes
-  throw new AppError('IMAGE_TOO_LARGE', `${field} has ${bytes.length} bytes; at most ${maxPictureBytes} are taken`, {
-    extra: { image: field },
-  })
+  throw tooLarge(field, `${field} has ${bytes.length} bytes`)
+}
+
+function tooLarge(field: string, what: string): AppError {
+  const details = `${what}; a picture of at most ${maxPictureBytes} bytes is taken`
+  return new AppError('IMAGE_TOO_LARGE', details, { extra: { image: field } })
 }
 
 const advice: Readonly<Record<string, string>> = {

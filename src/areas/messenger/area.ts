@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the messenger area.
 
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { history } from '../../platform/operator/history.ts'
+import { simulatedMessenger } from './carriers/sandbox.ts'
 import { messengerEvents } from './events.ts'
 import { fallbackJob } from './fallback.ts'
 import { fromSmsJob } from './from-sms.ts'
@@ -17,7 +18,6 @@ import { messengerCharges } from './pricing.ts'
 import { messageRoutes } from './routes.ts'
 import { handsetRoutes } from './sandbox/handset.ts'
 import { sandboxRoutes } from './sandbox/inbound.ts'
-import { simulatedMessenger } from './sandbox/provider.ts'
 import { submitJob } from './submit.ts'
 import { templateChore } from './templates/follow.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -26,7 +26,7 @@ export { codeForAccount } from './code-for-account.ts'
 
 export const messenger: Area = {
   name: 'messenger',
-  uses: ['sms'],
+  uses: ['sms', 'numbers'],
   chapters: {
     messenger: {
       title: 'Messenger',

@@ -8,7 +8,7 @@ import { maybe, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
 import { providerOf } from './carriers/cloud-api.ts'
-import { simulatedMessenger } from './sandbox/provider.ts'
+import { simulatedMessenger } from './carriers/sandbox.ts'
 
 export interface Channel {
   /** As the address of its ingress has it. */

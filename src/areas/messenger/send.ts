@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for is checked and priced, then accepted in a group commit: stored, charged and queued
 // together, or not at all.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -11,6 +12,7 @@ import type { Caller } from '../../platform/auth.ts'
 import { operation } from '../../platform/commit.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { type Keyed, keyRow } from '../../platform/http/idempotency.ts'
+import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { jobRow } from '../../platform/work.ts'
 import { type Channel, channelOf } from './channels.ts'
 import {
@@ -62,7 +64,7 @@ const submit = operation.tenant(
     audit: auditRow,
     key: keyRow,
   },
-  { seen: 'text', verdict: 'text' },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
 /** A message that follows every rule, with its price. */
@@ -132,9 +134,8 @@ export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
 
 async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Draft> {
   const content = contentOf(input)
-  if (input.callback_url !== undefined)
-    await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
-  if (content.mediaId !== null) await usableMedia(app, caller, content.mediaId, content.type)
+  await checkCallback(app, caller.tenant, input.callback_url)
+  for (const { id, type } of content.media) await usableMedia(app, caller, id, type)
   const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
   const unit = used?.unit ?? 'service'
   return {
@@ -163,14 +164,16 @@ function unitOf(category: string): Unit {
   return category === 'AUTHENTICATION' ? 'authentication' : 'utility'
 }
 
-function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+function replyOf({ id: uuid, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+  const id = idOf('messengerMessage', uuid)
   return {
     messaging_product: 'messenger',
-    message_id: idOf('messengerMessage', id),
+    message_id: id,
     to,
     status: 'accepted',
     type: content.type,
     contacts: [{ input: to, wa_id: to.slice(1) }],
+    messages: [{ id }],
     cost: price.cost,
     currency: price.currency,
     timestamp: new Date(nowMs),
@@ -196,7 +199,7 @@ async function accept(
   const context = input.context?.message_id
   const { currency, cost: micros } = price
   const by = { ...caller, id: newUuid(receivedMs) }
-  const { seen, verdict } = await app.commit(submit, {
+  const { seen, verdict, existing } = await app.commit(submit, {
     ...tenant,
     id,
     type: content.type,
@@ -227,7 +230,10 @@ async function accept(
   keyed.settle(seen)
   if (verdict === 'window_closed') throw windowClosed(to)
   if (verdict === 'opted_out') throw notOptedIn(to)
-  if (verdict === 'duplicate') throw new AppError('DUPLICATE_REFERENCE', 'reference was used before')
+  if (verdict === 'duplicate')
+    throw new AppError('DUPLICATE_REFERENCE', `the reference ${input.reference} was used before`, {
+      extra: { existing_id: existing && idOf('messengerMessage', existing) },
+    })
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', `the message costs more than the ${price.currency} wallet holds`)
   app.work.begin(job)

@@ -4,7 +4,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { announcePrices, type NewPrice } from '../../ledger/prices.ts'
 import type { App } from '../../platform/app.ts'
-import { rowsOf } from '../../platform/csv-rows.ts'
+import { rowsOf } from '../../platform/http/csv-rows.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import { type Route, upload } from '../../platform/route.ts'
 import {

@@ -1,47 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the payments area.
+
 import type { Area } from '../../platform/area.ts'
-import { history } from '../../platform/history.ts'
-import { bankSandboxRoutes } from './bank/sandbox.ts'
-import { callbackHook, declareTaker } from './callbacks/callbacks.ts'
-import { cardRoutes } from './cards/routes.ts'
-import { settlementJob } from './cards/settlement.ts'
-import { discrepancyRoutes } from './discrepancies.ts'
+import { scopeArea } from '../../platform/auth/scopes.ts'
+import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { history } from '../../platform/operator/history.ts'
+import { callbackHook, declareTaker } from './collect/callbacks.ts'
+import { cardRoutes } from './collect/card-routes.ts'
+import { riskRoutes } from './collect/risk-check.ts'
+import { paymentRoutes } from './collect/routes.ts'
+import { watchJob } from './collect/submit.ts'
+import { paymentWaits } from './collect/waiting.ts'
 import { debtChore, debtRoutes } from './disputes/debts.ts'
 import { disputeJob } from './disputes/follow.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { disputeSandboxRoutes } from './disputes/sandbox.ts'
-import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './events.ts'
+import { paymentFinders } from './finding.ts'
 import { backtestRoutes } from './fraud/backtest.ts'
 import { blacklistRoutes } from './fraud/entries.ts'
 import { velocityChore } from './fraud/retention.ts'
-import { riskRoutes } from './fraud/risk-check.ts'
 import { ruleRoutes } from './fraud/rules.ts'
+import { gatewayOf } from './gateway/gateway.ts'
+import { paymentProviders } from './gateway/simulated.ts'
 import { linkEvents } from './links/events.ts'
 import { linkHooks } from './links/hosted.ts'
 import { linkRoutes } from './links/routes.ts'
-import { logoHooks } from './logos.ts'
-import { payerRoutes } from './mobile-money/sandbox.ts'
+import { bankSandboxRoutes } from './methods/bank-sandbox.ts'
+import { settlementJob } from './methods/card-settlement.ts'
+import { logoHooks } from './methods/logos.ts'
+import { payerRoutes } from './methods/mobile-money-sandbox.ts'
+import { operatorRoutes } from './methods/operator.ts'
+import { receiptHook } from './pages/receipt.ts'
+import { redirectHooks } from './pages/redirect.ts'
 import { spreadJob } from './payouts/bulk.ts'
 import { chunkJob } from './payouts/chunk.ts'
 import { payoutOperatorRoutes } from './payouts/operator.ts'
 import { takeResult } from './payouts/results.ts'
 import { payoutRoutes } from './payouts/routes.ts'
 import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
-import { gatewayOf } from './providers/gateway.ts'
-import { operatorRoutes } from './providers/operator.ts'
 import { paymentCharges } from './providers/terms.ts'
-import { receiptHook } from './receipts/page.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
-import { redirectHooks } from './redirect/page.ts'
+import { discrepancyRoutes } from './records/discrepancies.ts'
+import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './records/events.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { refundJob } from './refunds/submit.ts'
-import { paymentRoutes } from './routes.ts'
-import { watchJob } from './submit.ts'
-import { timelineRoutes } from './timeline.ts'
-import { waitingOf } from './waiting.ts'
+import { paymentSettings } from './settings.ts'
+import { timelineRoutes } from './transactions/timeline.ts'
+import { transactions } from './transactions/transactions.ts'
 
 declareTaker('refund', takeRefund)
 declareTaker('payout', takeResult)
@@ -84,6 +92,7 @@ export const payments: Area = {
   ],
   routes: [
     ...paymentRoutes,
+    transactions,
     ...timelineRoutes,
     ...linkRoutes,
     ...refundRoutes,
@@ -103,7 +112,7 @@ export const payments: Area = {
     ...payoutOperatorRoutes,
     ...debtRoutes,
     ...reconciliation.routes,
-    ...ofAnyAccount([...paymentRoutes, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
+    ...ofAnyAccount([...paymentRoutes, transactions, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
       'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
       'payments.get': ['operator.getPayment', 'Read a payment of any account'],
       'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
@@ -133,48 +142,38 @@ export const payments: Area = {
     reconciliation.measure(app)
     return gatewayOf(app).start()
   },
-  drain: (app) => waitingOf(app).stop(),
+  waits: [paymentWaits],
 }
 
-export { refuseCardNumbers } from './cards/card.ts'
-export { cardTermsOf, requireSavedCard } from './cards/method.ts'
-export { pendingOf } from './cards/settlement.ts'
+// For areas that collect or refund as part of something of their own: wallet (top-ups), billing (invoices), ussd (menus).
+// Pages on which something is paid.
 export { formIn, maxFormBytes, problemIn, refusedPage, type Wanted, wantedIn, waysFor } from './checkout/form.ts'
-export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage, type Ways } from './checkout/page.ts'
-export { accept, sendNow } from './create.ts'
-export { Customer, completedPayment, moneyFields, moneyHead, Payment, topupFields } from './events.ts'
-export { failureTexts } from './failure-texts.ts'
-export { passed, requirePassed } from './fraud/enforce.ts'
-export { microsOf, type NewPayment, PaymentCreate, phoneOf } from './input.ts'
-export {
-  confirmsOnPage,
-  mobileTermsOf,
-  nameOfProvider,
-  type Provider,
-  providerFor,
-  requireUnattended,
-} from './mobile-money/providers.ts'
-export { paymentUuid, recordOf } from './payment.ts'
+export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage } from './checkout/page.ts'
+// Verbs: ask for a payment, send it, give it back.
+export { accept, sendNow } from './collect/create.ts'
+export { passed } from './collect/enforce.ts'
+export { isAnsweredAtOnce } from './collect/routes.ts'
+export { pendingOf } from './methods/card-settlement.ts'
+// Ways to pay, and how much.
+export { providerNamed } from './methods/mobile-money-providers.ts'
+export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
+export type { WaysToPay } from './methods/ways.ts'
+// Rows.
 export { findPayouts } from './payouts/store.ts'
-export { isFailureReason } from './providers/provider.ts'
-export { takesCards, takesTransfers, waysToPay } from './providers/ways.ts'
-export { collection, declarePurpose, type Purpose, type Refunded } from './purpose.ts'
-export { acceptRefund } from './refunds/create.ts'
-export { accepting, checkCallback, isAnsweredAtOnce } from './routes.ts'
+// Shapes of requests, replies and events that hold a payment.
+export { failureSentence } from './providers/failure-texts.ts'
+export { accepting } from './records/accepting.ts'
+export { Customer, completedPayment, Payment, topupFields } from './records/events.ts'
+export { type NewPayment, PaymentCreate, phoneOf } from './records/input.ts'
+export { paymentUuid, recordOf } from './records/payment.ts'
+export { declarePurpose, type Purpose, type Refunded } from './records/purpose.ts'
 export {
   countOfInvoice,
   findPayment,
   findPayments,
   findUnderWay,
-  findUnderWayBy,
   lockPayment,
   open as underWay,
   type PaymentRow,
-} from './store.ts'
-
-import { ofAnyAccount } from '../../platform/any-account.ts'
-import { scopeArea } from '../../platform/auth/scopes.ts'
-import { planLimit } from '../../platform/limits/plan-limits.ts'
-import { paymentFinders } from './finding.ts'
-import { paymentProviders } from './providers/simulated.ts'
-import { paymentSettings } from './settings.ts'
+} from './records/store.ts'
+export { acceptRefund } from './refunds/create.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How operators find a payment or a payout of which they know only the id, the reference, or what the provider calls it.
 import { idOf } from '../../kernel/ids.ts'
-import { elsewhere, finder } from '../../platform/finding.ts'
+import { elsewhere, finder } from '../../platform/operator/finding.ts'
 import { kinds } from './carriers/kinds.ts'
 
 const providers = kinds.map(({ facts: { provider } }) => `'${provider}'`).join(', ')

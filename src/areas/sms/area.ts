@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the SMS area.
 
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { history } from '../../platform/operator/history.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './batches/complete.ts'
 import type { Intake } from './carrier.ts'
@@ -50,6 +50,7 @@ export const sms: Area = {
       about: 'Send and receive texts: one or many, now or later, with opt-outs, sender ids and numbers of your own.',
     },
   },
+  uses: ['numbers'],
   scopes: [scopeArea('sms', { limit: 'sms' })],
   limits: [planLimit('sms')],
   topics: ['sms', 'sms-permissions'],

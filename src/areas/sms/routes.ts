@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of messages: sending, reading, changing and cancelling them.
+// Routes of messages: sending, reading, changing and cancelling them.
 import { uuidOf } from '../../kernel/ids.ts'
 import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
@@ -15,10 +15,10 @@ import { balance, lookup, pricing } from './prices/routes.ts'
 import { readFound, readPage } from './read.ts'
 import { recordOf } from './record.ts'
 import { EstimateReply, MessageChange, MessageList, MessageRecord, MessageSend, SendReply } from './schema.ts'
+import { send } from './send.ts'
 import { cancel } from './sending/cancel.ts'
 import { change } from './sending/change.ts'
 import { estimate } from './sending/estimate.ts'
-import { send } from './sending/send.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
 import { senderPattern, senderRule } from '../../kernel/sender.ts'
-import { metadataQuery } from '../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../platform/metadata/filter.ts'
 import {
   Amount,
   At,

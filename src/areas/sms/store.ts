@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored messages as the API reads and changes them.
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { carriesMetadata } from '../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../platform/metadata/filter.ts'
 import type { Window } from '../../platform/page.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'

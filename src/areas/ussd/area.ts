@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the USSD area.
 
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { history } from '../../platform/history.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { history } from '../../platform/operator/history.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
-import { goOn, lateAnswerJob, showTo, takeUssd } from './intake.ts'
+import { goOn, lateAnswerJob, showTo, takeUssd, turnsOver } from './intake.ts'
 import { menuActionJob } from './menu-actions.ts'
 import { menuRoutes } from './menus.ts'
-import { gatewaysOf, gatewayTopic, ussdTopic } from './network/gateways.ts'
+import { gatewaysOf, gatewayTopic } from './network/gateways.ts'
 import { smppGatewayRoutes } from './network/routes.ts'
+import { ussdNetwork } from './network/sandbox.ts'
 import { ussdHooks, ussdOperatorRoutes } from './operator.ts'
 import { ussdCharges } from './pricing.ts'
 import { sessionChore } from './retention.ts'
 import { sessionRoutes } from './routes.ts'
-import { ussdNetwork } from './sandbox/network.ts'
 import { ussdSandboxRoutes } from './sandbox/routes.ts'
 import { shortcodeRoutes } from './shortcodes.ts'
 import { timerJob } from './timer.ts'
-import { waitingOf } from './waiting.ts'
+import { screenWaits } from './waiting.ts'
 
 export const ussd: Area = {
   name: 'ussd',
   chapters: {
     ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by whoever dials a code of yours.' },
   },
-  uses: ['webhooks', 'sms', 'payments'],
+  uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
-  topics: [ussdTopic, gatewayTopic],
+  topics: [gatewayTopic],
   histories: [
     history({
       name: 'ussd_sessions',
@@ -64,7 +64,7 @@ export const ussd: Area = {
   events: Object.values(ussdEvents),
   charges: ussdCharges,
   simulators: [ussdNetwork],
-  drain: (app) => waitingOf(app).stop(),
+  waits: [screenWaits],
   async start(app) {
     const gateways = gatewaysOf(app)
     app.work.serve(lateAnswerJob, gateways.sandboxName)
@@ -75,6 +75,7 @@ export const ussd: Area = {
     })
     return async () => {
       await app.work.leave(lateAnswerJob, gateways.sandboxName)
+      await turnsOver(app)
       await stop()
     }
   },

@@ -9,7 +9,7 @@ import { maybe, statement } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
-import { accept, collection } from '../payments/area.ts'
+import { accept } from '../payments/area.ts'
 import { sendForAccount } from '../sms/area.ts'
 import { filled, type MenuNode, wordsOf } from './menu.ts'
 import { menuVersion } from './menus.ts'
@@ -50,7 +50,7 @@ export const menuActionJob: Job<App, typeof Payload> = {
         if (error.code !== 'DUPLICATE_REFERENCE')
           app.log.warn(
             { session: session.id, node: name, code: error.code },
-            'a menu could not do what a screen of it says',
+            'action of a USSD menu refused: the session goes on without it; the account should check its menu against the code',
           )
       }
     }
@@ -106,7 +106,5 @@ async function askToPay(
     reference: `ussd:${key.replaceAll(' ', ':')}`,
     metadata: { ussd_session: session_id },
   }
-  await app.db.tx(occasion.tenant, (tx) =>
-    accept(app, tx, { input, occasion, sendsInline: false, purpose: collection }),
-  )
+  await app.db.tx(occasion.tenant, (tx) => accept(app, tx, { input, occasion, sendsInline: false }))
 }

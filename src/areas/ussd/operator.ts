@@ -126,7 +126,7 @@ const create = writeAcross({
     const at = new Date(caller.receivedMs)
     const row = await one(tx.query(insert, { id, name, environment, hash: hashOf(token), ips, at }))
     await record(tx, caller, 'ussd.create_gateway', idOf('ussdGateway', id), { after: { name, environment } })
-    return { ...shown(row), url: `${app.publicUrl}/carriers/ussd/${token}` }
+    return { ...shown(row), url: `${app.publicUrl}/v1/ussd/callback/${token}` }
   },
 })
 
@@ -196,7 +196,7 @@ const assign = writeAcross({
     const { currency } = account === null ? { currency: null } : await one(tx.query(currencyOf, { account }))
     if (account === null || currency === null) throw invalid('account_id', 'names no account')
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
-    const row = await assignShortcode(tx, tenant, body.shortcode, new Date(caller.receivedMs))
+    const row = await assignShortcode(tx, tenant, caller, body.shortcode)
     if (!row) throw new AppError('CONFLICT', `${body.shortcode} is assigned already`)
     await record(tx, caller, 'ussd.assign_shortcode', body.shortcode, { after: { account_id: body.account_id } })
     return body
@@ -228,7 +228,7 @@ const checkCall = bodyChecker(CallbackBody)
 /** The address of a gateway. */
 const gatewayHook = hook({
   methods: ['POST'],
-  path: '/carriers/ussd/:token',
+  path: '/v1/ussd/callback/:token',
   operation: 'ussd.gateway',
   summary: 'A USSD gateway brings a dial, an answer or an end, and waits for the next screen',
   maxBytes: maxBodyBytes,

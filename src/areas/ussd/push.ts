@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An application begins a session: its first screen goes to the handset once the session is stored.
+
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
@@ -8,11 +9,13 @@ import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
+import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { beginIn, replaceLive } from './begin.ts'
 import { registered } from './dial.ts'
 import { showTo } from './intake.ts'
 import { newDialog } from './network/dialogs.ts'
 import { gatewaysOf } from './network/gateways.ts'
+import { sessionPrice, unpriced } from './pricing.ts'
 import type { Initiate, Sent } from './schema.ts'
 import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
@@ -33,8 +36,7 @@ export interface Prepared {
 export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
   const phone = body.phone ?? body.phone_number
   if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')
-  if (body.callback_url !== undefined)
-    await app.outbound.checkUrl(body.callback_url, 'callback', tenant.environment, 'callback_url')
+  await checkCallback(app, tenant, body.callback_url)
   const row = await registered(app, tenant.environment, body.shortcode)
   const code = row?.code === body.shortcode ? row : null
   if (code ? code.account_id !== tenant.account : tenant.environment === 'live')
@@ -54,6 +56,9 @@ export async function push(
   const hash = hashOf(body, phone)
   const before = body.session_id === undefined ? null : await namedSession(app, tx, tenant, body.session_id)
   if (before) return repeated(before, hash, caller.nowMs)
+  const { currency } = caller.principal.facts
+  const cost = sessionPrice(app, caller, currency, phone)
+  if (cost === null) throw unpriced(currency)
   const gateway = await gatewaysOf(app).towards(tenant.environment, phone)
   if (!gateway)
     throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway that takes pushed screens is connected', {
@@ -72,7 +77,7 @@ export async function push(
     setup,
     data: body.data ?? {},
     metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
-    currency: caller.principal.facts.currency,
+    ...{ cost, currency },
     resumedFrom: null,
     requestHash: hash,
   })
@@ -80,7 +85,12 @@ export async function push(
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
   tx.afterCommit(() => {
-    showTo(app, session).catch((error) => app.log.warn({ error }, 'a pushed screen could not be shown'))
+    showTo(app, session).catch((error) =>
+      app.log.warn(
+        { error },
+        'pushed USSD screen not sent: the session ends as failed; check the gateway’s connection',
+      ),
+    )
   })
   return sentOf(session)
 }

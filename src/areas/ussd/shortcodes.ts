@@ -7,11 +7,12 @@ import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { maybe, one, type Queryable, statement } from '../../platform/db.ts'
+import { type AcrossTx, maybe, one, type Queryable, statement } from '../../platform/db.ts'
 import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route, read, write } from '../../platform/route.ts'
+import { list, type Route, read, write, writeAcross } from '../../platform/route.ts'
 import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
+import { numbersFor } from '../numbers/area.ts'
 import { menuOf } from './menus.ts'
 import { ScreenText, Shortcode, Timeout } from './schema.ts'
 import { defaultPageWords } from './screen.ts'
@@ -25,6 +26,9 @@ import {
 } from './shortcode-store.ts'
 
 const maxShortcodes = 1_000
+
+/** Whose a code is; what answers it is in the table of this area, found by the longest code that was dialled. */
+const codes = numbersFor<null>('ussd')
 
 const Url = Type.String({ maxLength: 2_048 })
 const Word = Type.String({ minLength: 1, maxLength: 20, rule: 'must have 1 to 20 characters' })
@@ -144,9 +148,21 @@ const fresh: Omit<Stored, 'code'> = {
   transliterate: false,
 }
 
-/** A new code as nobody has set it up yet. */
-export function assignShortcode(tx: Queryable, tenant: Tenant, code: string, at: Date): Promise<ShortcodeRow | null> {
-  return maybe(tx.query(insert, writtenOf(tenant, { ...fresh, code }, at)))
+/** A new code as nobody has set it up yet; null: somebody has it. */
+export function assignShortcode(
+  tx: AcrossTx,
+  tenant: Tenant,
+  moment: Moment,
+  code: string,
+): Promise<ShortcodeRow | null> {
+  return take(tx, tenant, moment, { ...fresh, code })
+}
+
+type Moment = Pick<Caller, 'receivedMs' | 'nowMs'>
+
+async function take(tx: AcrossTx, tenant: Tenant, moment: Moment, wanted: Stored): Promise<ShortcodeRow | null> {
+  const owned = await codes.own(tx, tenant, moment, { number: wanted.code, settings: null })
+  return owned && maybe(tx.query(insert, writtenOf(tenant, wanted, new Date(moment.nowMs))))
 }
 
 function shown(row: ShortcodeRow): Static<typeof Shown> {
@@ -223,7 +239,7 @@ async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: me
   if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu)))) throw invalid('menu_id', 'names no menu of yours')
 }
 
-const create = write({
+const create = writeAcross({
   method: 'POST',
   path: '/v1/ussd/shortcodes',
   operation: 'ussd.createShortcode',
@@ -248,7 +264,6 @@ const create = write({
   handle: async (_app, tx, { body }, caller, taken) => {
     const { tenant } = caller
     const { shortcode: code, ...given } = body
-    const at = new Date(caller.nowMs)
     if (tenant.environment === 'live' && taken?.account_id !== tenant.account)
       throw new AppError('SHORTCODE_NOT_ALLOWED', `${code} is not assigned to you`)
     if (tenant.environment === 'test' && taken) throw inUse(code)
@@ -256,7 +271,9 @@ const create = write({
     if (many >= maxShortcodes) throw new AppError('CONFLICT', `there are ${maxShortcodes} shortcodes: delete one first`)
     const wanted = changed({ ...fresh, code }, given)
     await checkMode(tx, tenant, wanted)
-    const row = await maybe(tx.query(taken ? update : insert, writtenOf(tenant, wanted, at)))
+    const row = taken
+      ? await maybe(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+      : await take(tx, tenant, caller, wanted)
     if (!row) throw inUse(code)
     await record(tx, caller, 'ussd.create_shortcode', code)
     return shown(row)
@@ -331,7 +348,7 @@ const change = write({
   },
 })
 
-const erase = write({
+const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.deleteShortcode',
@@ -348,6 +365,7 @@ const erase = write({
   handle: async (_app, tx, { params }, caller) => {
     const { code } = await requireCode(tx, caller.tenant, params.code)
     await one(tx.query(remove, { ...caller.tenant, code }))
+    await codes.release(tx, caller.tenant.environment, code, caller.tenant.account)
     await record(tx, caller, 'ussd.delete_shortcode', code)
     return { shortcode: code, deleted: true as const }
   },

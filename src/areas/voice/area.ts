@@ -2,37 +2,45 @@
 // The door of the voice area: programmable calls.
 
 import { idOf } from '../../kernel/ids.ts'
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { finder } from '../../platform/finding.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { finder } from '../../platform/operator/finding.ts'
 import { orphanChore } from '../../platform/sessions.ts'
-import { clockOffsetOf } from './calls/clock-offset.ts'
 import { takeIncoming } from './calls/incoming.ts'
 import { placeJob } from './calls/place.ts'
 import { voiceCharges } from './calls/price.ts'
 import { callSessions, conferenceSessions } from './calls/session-kind.ts'
-import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { tellJob } from './calls/tell.ts'
+import { clockOffsetOf } from './clock-offset.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
 import { callRoutes } from './routes.ts'
-import { simulatedCarrier } from './sandbox/carrier.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
 import { givenNumberRoutes } from './trunks/given-numbers.ts'
 import { rateRoutes } from './trunks/rates.ts'
 import { trunkRoutes } from './trunks/routes.ts'
+import { simulatedCarrier } from './trunks/sandbox-carrier.ts'
 import { trunkTopic } from './trunks/store.ts'
+import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 export { checkNumbers, newCall } from './calls/create.ts'
 export { callEvents } from './events.ts'
-export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export {
+  type CallFacts,
+  type CallFollower,
+  type Flow,
+  type FlowRecording,
+  followCalls,
+  type LegChange,
+  type Refusal,
+} from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
@@ -45,7 +53,7 @@ export const voice: Area = {
       about: 'Call people and be called: flows of actions, speech, keys, recordings, charged by the second.',
     },
   },
-  uses: ['webhooks'],
+  uses: ['webhooks', 'numbers'],
   scopes: [scopeArea('voice', { limit: 'voice' })],
   limits: [planLimit('voice')],
   settings: voiceSettings,
@@ -88,17 +96,8 @@ export const voice: Area = {
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
-    await followTrunks(app)
-    return async () => undefined
+    return telephoneNetworkOf(app).trunks.follow()
   },
-}
-
-/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
-async function followTrunks(app: App): Promise<void> {
-  const { trunks } = telephoneNetworkOf(app)
-  app.signals.on(trunkTopic, () => void trunks.reload())
-  app.signals.onGap(() => void trunks.reload())
-  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */
@@ -107,6 +106,8 @@ function followClocks(app: App): void {
   app.signals.on('accounts', (account) => {
     network
       .clockMoved(account, () => clockOffsetOf(app, account, 'test'))
-      .catch((error) => app.log.warn({ error }, 'calls did not hear that a clock was moved'))
+      .catch((error) =>
+        app.log.warn({ error }, 'calls not told of a moved clock: their timers run by the old one; nothing to do'),
+      )
   })
 }

@@ -8,14 +8,14 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { sessionsOf } from '../../platform/sessions.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'
 import { isOver } from './calls/call.ts'
-import { clockOffsetOf } from './calls/clock-offset.ts'
 import { ConferenceSession } from './calls/conference.ts'
 import type { LegTarget, RingRefusal } from './calls/legs.ts'
 import type { Circle, Edges, PlainAudio } from './calls/room.ts'
 import type { SessionCommand } from './calls/session-command.ts'
-import { type CallRow, findCall } from './calls/store.ts'
-import { telephoneNetworkOf } from './calls/telephone-network.ts'
+import { clockOffsetOf } from './clock-offset.ts'
 import type { Flow } from './followers.ts'
+import { type CallRow, findCall } from './store.ts'
+import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 /** A call under way. */
 interface LiveCall {
@@ -83,9 +83,13 @@ class LiveCalls {
     return isRung(rung) ? rung : { refused: 'gone' }
   }
 
-  /** Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. */
-  connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<boolean> {
-    return this.#isDone(tenant, call, { do: 'connect_media', audio })
+  /**
+   * Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. One who answered already may come
+   * from another place. Gives where the leg is spoken to.
+   */
+  async connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<PlainAudio | null> {
+    const place = await this.#command(tenant, call, { do: 'connect_media', audio })
+    return isAudio(place) ? place : null
   }
 
   hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {

@@ -8,10 +8,10 @@ import { listQuery, OneOf } from '../../platform/schema.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
 import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
 import { checkCall, createCall } from './calls/create.ts'
-import { listEvents } from './calls/store.ts'
-import { telephoneNetworkOf } from './calls/telephone-network.ts'
 import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, VoiceRecord } from './schema.ts'
 import { locales } from './speech/voices.ts'
+import { listEvents } from './store.ts'
+import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 /** A call to ask about. */
 const aCall = { operation: 'voice.createCall', id: 'call_id' }

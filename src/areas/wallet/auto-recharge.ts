@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
 // its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { bucketOf, buckets, idOf, nilUuid, uuidOf } from '../../kernel/ids.ts'
@@ -10,22 +11,13 @@ import { walletsOfMany } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { currencyOf, currencyTaken } from '../../platform/currencies.ts'
+import { currencyOf, currencyTaken, microsOf } from '../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { Amount, AmountIn, At, Nullable, OneOf, OneOfAnyCase } from '../../platform/schema.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import {
-  accept,
-  microsOf,
-  PaymentCreate,
-  type PaymentRow,
-  type Purpose,
-  phoneOf,
-  requireSavedCard,
-  requireUnattended,
-} from '../payments/area.ts'
+import { accept, PaymentCreate, type PaymentRow, type Purpose, phoneOf, requireUnattended } from '../payments/area.ts'
 import { walletEvents } from './events.ts'
 import {
   beginRecharge,
@@ -139,9 +131,8 @@ async function wanted(
     throw invalid(threshold === undefined ? 'threshold' : 'amount', 'must be given the first time')
   const source = sourceOf(input, before)
   const money = { currency, micros: amount }
-  if (source.phone !== null)
-    requireUnattended(app, tenant, { phone: source.phone, provider: source.provider ?? undefined }, money)
-  else await requireSavedCard(app, tx, tenant, idOf('cardToken', source.cardToken), money)
+  const card_token = source.phone === null ? idOf('cardToken', source.cardToken) : null
+  await requireUnattended(app, tx, tenant, { ...source, card_token }, money)
   const dailyLimit = limitOf(input.daily_limit, before?.daily_limit ?? null, currency)
   if (dailyLimit !== null && dailyLimit < amount) throw invalid('daily_limit', 'must not be less than amount')
   return {
@@ -248,7 +239,10 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
   for (const { account_id: account, environment, currency, threshold } of ready) {
     if ((available.get(name(account, environment, currency)) ?? 0n) >= threshold) continue
     await recharge(app, { bucket: bucketOf(account), account, environment }, currency, topup).catch((error) =>
-      app.log.error({ error, account: idOf('account', account) }, 'a wallet could not be filled by itself'),
+      app.log.error(
+        { error, account: idOf('account', account) },
+        'automatic top-up failed: tried again with the next sweep; check the error if this repeats',
+      ),
     )
   }
 }

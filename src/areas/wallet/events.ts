@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the wallet area tells customers of: money that came in, and money that is running out.
+
 import { Type } from 'typebox'
+import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
-import { moneyFields, moneyHead } from '../payments/area.ts'
 
 const amount = Amount()
 

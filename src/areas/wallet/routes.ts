@@ -4,10 +4,11 @@ import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { currencyOf } from '../../platform/currencies.ts'
+import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { pageOfWhole } from '../../platform/page.ts'
 import { list, type Route, read, write } from '../../platform/route.ts'
 import { Amount, At, Nullable, wholeListQuery } from '../../platform/schema.ts'
-import { accepting, checkCallback, isAnsweredAtOnce, passed } from '../payments/area.ts'
+import { accepting, isAnsweredAtOnce, passed } from '../payments/area.ts'
 import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
 import { RechargeFacts } from './events.ts'
 import { acceptTopup, sendTopup, Topup, TopupCreate } from './topup.ts'
@@ -66,7 +67,7 @@ const topup = write({
     location: ({ payment_id }: Static<typeof Topup>) => `/v1/payments/${payment_id}`,
   },
   examples: [{ name: 'From a phone', body: { amount: 5000, phone: '+254700000001' } }],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: (app, tx, { query, body }, caller) => acceptTopup(app, tx, body, caller, query.wait !== 0),
   follow: async (app, { query, body }, caller, reply) =>
     isAnsweredAtOnce(query.wait, reply) ? passed(reply) : sendTopup(app, caller, reply.payment_id, body),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filling a wallet: a payment that the account makes to itself, without a fee. What comes of it is told twice, as a payment
 // and as money in the wallet, both in the transaction that brings it.
+
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { formatMicros } from '../../kernel/money.ts'
@@ -9,14 +10,13 @@ import { balanceAfter } from '../../ledger/entries.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { currencyOf } from '../../platform/currencies.ts'
+import { currencyOf, microsOf } from '../../platform/currencies.ts'
 import { one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import {
   accept,
   declarePurpose,
-  microsOf,
   type NewPayment,
   Payment,
   PaymentCreate,

@@ -2,18 +2,18 @@
 // The door of the webhooks area: endpoints, their deliveries, and the pages and streams beside them.
 
 import { idOf } from '../../kernel/ids.ts'
-import { ofAnyAccount } from '../../platform/any-account.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
-import { finder } from '../../platform/finding.ts'
+import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { finder } from '../../platform/operator/finding.ts'
 import { deliver } from './deliveries/due.ts'
 import { webhookChores } from './deliveries/history.ts'
 import { replay, replayWindow } from './deliveries/replays.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
-import { endpointRoutes } from './endpoints/routes.ts'
 import { webhookEvents } from './events.ts'
 import { listenWebhooks } from './listen.ts'
 import { openPortal, portalHooks } from './portal.ts'
+import { endpointRoutes } from './routes.ts'
 
 export const webhooks: Area = {
   name: 'webhooks',

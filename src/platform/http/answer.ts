@@ -176,11 +176,18 @@ export function asAppError(
 ): AppError {
   if (refusesWrites(thrown)) {
     writeRefusals(app).lastMs = app.clock.nowMs()
-    app.log.error({ error: thrown, request: id }, 'the database takes no writes')
+    app.log.error(
+      { error: thrown, request: id },
+      'database takes no writes: requests get 503; check its disk space and whether it is a standby',
+    )
   }
   if (thrown instanceof AppError) {
     // Whoever hears "try again" should not be the only one who knows.
-    if (thrown.status === 503) app.log.warn({ error: thrown, request: id }, 'a request was told to come back later')
+    if (thrown.status === 503)
+      app.log.warn(
+        { error: thrown, request: id },
+        'request refused with 503, to be retried: the error says which part is busy; add capacity if this repeats',
+      )
     return thrown
   }
   const error = asError(thrown)
@@ -189,10 +196,16 @@ export function asAppError(
   if (refusesWrites(error))
     return new AppError('SERVICE_UNAVAILABLE', 'the database takes no writes just now', { retryAfterSeconds: 5 })
   if (isUnavailable(error)) {
-    app.log.warn({ error, request: id }, 'the database is out of reach')
+    app.log.warn(
+      { error, request: id },
+      'database out of reach: requests get 503; check that it runs and that DATABASE_URL is right',
+    )
     return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })
   }
-  app.log.error({ error, request: id, operation: compiled?.route.operation }, 'a request failed')
+  app.log.error(
+    { error, request: id, operation: compiled?.route.operation },
+    'request failed inside this program with 500: report the error',
+  )
   const trouble = passingTrouble(error)
   if (trouble !== null) return new AppError('SERVICE_UNAVAILABLE', trouble, { retryAfterSeconds: 1 })
   return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { withoutApiKeys } from '../../kernel/api-keys.ts'
 import { withoutCardNumbers } from '../../kernel/card.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import type { Principal } from '../auth.ts'
 import type { Hook } from '../hook.ts'
@@ -67,6 +68,13 @@ declare module 'fastify' {
 /** The path as it may be repeated and kept: without the query, and without a key that was put there by mistake. */
 export function pathOf({ url }: FastifyRequest): string {
   return withoutKeys(url.split('?', 1)[0] ?? '')
+}
+
+/** Refusal of a path at which there is nothing. */
+export function nothingAt(request: FastifyRequest): AppError {
+  const path = printable(pathOf(request))
+  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
+  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
 }
 
 /** Whoever puts a key or a card number where an id belongs does not find it in logs and stored replies afterwards. */

@@ -3,8 +3,8 @@
 // byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
 import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
+import { type RowIn, rowType } from '../commit/row-encoding.ts'
 import { type Database, maybe, type Queryable, statement } from '../db.ts'
-import { type RowIn, rowType } from '../items.ts'
 import type { Secrets } from '../secrets.ts'
 import { mine, type Tenant } from '../tenant.ts'
 

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
 import { momentText } from '../../kernel/time.ts'
-import { noteExact, writeNotes } from '../exact-notes.ts'
+import { noteExact, writeNotes } from '../metadata/exact.ts'
 
 const maxDepth = 32
 
@@ -87,7 +87,7 @@ function keysOf(value: unknown, depth: number): number {
 }
 
 /** PostgreSQL holds neither U+0000 nor half of a surrogate pair, in a text or in the names of a JSON object. */
-function isStorable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 

@@ -2,7 +2,7 @@
 // Requests that were logged, and what they add up to, as customers look them up.
 import { idOf } from '../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../db.ts'
-import { finder } from '../finding.ts'
+import { finder } from '../operator/finding.ts'
 import type { Window } from '../page.ts'
 import { mine, type Tenant } from '../tenant.ts'
 

@@ -4,8 +4,8 @@ import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import { rateHeaders } from '../limits/headers.ts'
+import { addressPolicy, transportSecurity } from './admission.ts'
 import { errorBody } from './answer.ts'
-import { addressPolicy, transportSecurity } from './entrance.ts'
 import type { ListenerOptions } from './listener.ts'
 
 /** Words the answer. Who sends such bytes brought no credentials, and is counted among those from its address. */

@@ -38,7 +38,10 @@ export async function handleMultipart(
     if (received.state === 'unused')
       for (const { kept } of received.files)
         await route.discard(app, kept, caller).catch((error: unknown) => {
-          app.log.warn({ error, operation: route.operation }, 'a file of a refused request could not be discarded')
+          app.log.warn(
+            { error, operation: route.operation },
+            'file of a refused request not removed: housekeeping removes it; check the storage if this repeats',
+          )
         })
   }
 }

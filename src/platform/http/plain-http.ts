@@ -9,8 +9,8 @@ import { hashOf, isWellFormedKey } from '../auth.ts'
 import { rateHeaders } from '../limits/headers.ts'
 import type { Admission } from '../limits.ts'
 import { errorPage, isBrowsing } from '../web/error-page.ts'
+import { addressPolicy } from './admission.ts'
 import { errorBody } from './answer.ts'
-import { addressPolicy } from './entrance.ts'
 
 /** Answers a request that came without TLS. A key that came with it has been seen by everyone on the way. */
 export function refusePlain(app: App): RequestListener {
@@ -35,7 +35,10 @@ export function refusePlain(app: App): RequestListener {
     const key = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (key && isWellFormedKey(key))
       app.authenticator.exposed(hashOf(key), ip, id).catch((error) => {
-        app.log.warn({ error, request: id }, 'an exposed key could not be noted')
+        app.log.warn(
+          { error, request: id },
+          'API key sent over plain HTTP not marked as exposed: check the database, and ask the account to replace the key',
+        )
       })
   }
 }

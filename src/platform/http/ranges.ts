@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range and If-None-Match as RFC 9110 has them (14.1.2, 13.1), for one range: whoever asks for several is given everything,
 // which the RFC allows and which nobody can use to make a server send more than it has.
-import type { ByteRange } from '../download.ts'
+import type { ByteRange } from './download.ts'
 
 /** The range that is asked for; null: everything, and `outside`: there is nothing there. What cannot be read is passed over. */
 export function rangeOf(header: string | undefined, size: number): ByteRange | 'outside' | null {

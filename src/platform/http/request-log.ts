@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
+// Request log of customers, and the counts behind usage. Lines are gathered in memory and
 // written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
 // so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
 import { dayMs, dayOf } from '../../kernel/time.ts'
@@ -135,7 +135,10 @@ export class RequestLog {
         if (rows.length > 0) await this.#db.copyIn('platform.requests', columns, rows)
       } catch (error) {
         this.dropped += rows.length
-        this.#log.warn({ error, lines: rows.length }, 'request log lines could not be written')
+        this.#log.warn(
+          { error, lines: rows.length },
+          'lines of the request log dropped: the database is slow or away; check it',
+        )
         return
       }
       if (!(await this.#writeCounts())) return
@@ -152,7 +155,7 @@ export class RequestLog {
       return true
     } catch (error) {
       this.#countAgain(counts)
-      this.#log.warn({ error }, 'usage could not be counted; it is tried again')
+      this.#log.warn({ error }, 'usage counts not stored: tried again; check the database if this repeats')
       return false
     }
   }

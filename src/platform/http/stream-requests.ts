@@ -5,10 +5,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Messages, Route } from '../route.ts'
-import { principalOf, scopeRefusal } from './entrance.ts'
+import { principalOf, scopeRefusal } from './admission.ts'
 import type { CompiledRoute, Exchange } from './exchange.ts'
-import { leave } from './leaving.ts'
 import { callerOf, checked } from './request-input.ts'
+import { leave } from './request-log-line.ts'
 import type { Message, Streams } from './streams.ts'
 
 /** Whether a route that answers once is asked to go on answering. */
@@ -52,7 +52,10 @@ export async function handleStream(
     await stream.run(reply.raw, counted(exchange, messages))
   } catch (error) {
     if (!reply.sent) throw error
-    app.log.error({ error, request: exchange.id, operation: route.operation }, 'a stream failed')
+    app.log.error(
+      { error, request: exchange.id, operation: route.operation },
+      'stream broke off inside this program: the client connects again; report the error',
+    )
   } finally {
     stream.release()
     await closed

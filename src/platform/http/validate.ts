@@ -7,7 +7,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
-import { keepExact, withExact } from '../exact-notes.ts'
+import { keepExact, withExact } from '../metadata/exact.ts'
 
 const maxProblems = 50
 /** A name is the caller's, and as long as the caller likes. */

@@ -172,7 +172,10 @@ class HeldLease implements Lease {
     try {
       await this.#options.db.query(giveBack, { name: this.name, owner: this.#options.nodeId, epoch: this.epoch })
     } catch (error) {
-      this.#options.log.warn({ error, lease: this.name }, 'a lease could not be given back; it runs out by itself')
+      this.#options.log.warn(
+        { error, lease: this.name },
+        'lease not released: it runs out by itself; check the database if this repeats',
+      )
     }
   }
 
@@ -206,13 +209,16 @@ class HeldLease implements Lease {
       else this.keep(sentAtMs)
     } catch (error) {
       if (this.signal.aborted) return
-      log.warn({ error, lease: this.name }, 'a lease could not be renewed; trying again until it runs out')
+      log.warn({ error, lease: this.name }, 'lease not renewed: tried again until it runs out; check the database')
       this.#renewLater(retryAfter)
     }
   }
 
   #lose(reason: string): void {
-    this.#options.log.warn({ lease: this.name, epoch: String(this.epoch), reason }, 'a lease was lost')
+    this.#options.log.warn(
+      { lease: this.name, epoch: String(this.epoch), reason },
+      'lease lost to another node, or not renewed in time: this node stops the work that it covers; check the database and the node’s load if this repeats',
+    )
     this.#finish(new LeaseLostError(`${this.name} was lost: ${reason}`))
   }
 

@@ -5,7 +5,7 @@
 import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
-import { atMost } from '../at-most.ts'
+import { atMost } from '../concurrency/at-most.ts'
 import { one, statement } from '../db.ts'
 import { strandedLanes } from '../work/queues.ts'
 import { fence, type Term } from './leases.ts'
@@ -98,7 +98,10 @@ export const platformChores = (partitioned: readonly Partitioned[]): readonly Ch
     everyMs: 60_000,
     async run({ db, log }) {
       for (const { lane, jobs } of await strandedLanes(db))
-        log.error({ lane, jobs }, 'jobs wait at a place that no node serves; see GET /v1/operator/jobs')
+        log.error(
+          { lane, jobs },
+          'jobs wait in a queue that no node serves: start a node with the role for it; see GET /v1/operator/jobs',
+        )
     },
   },
   { name: 'partitions', run: (app, lease) => keepPartitions(app, lease, partitioned) },
@@ -172,12 +175,19 @@ export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<voi
       if (!lease) return
       for (const chore of due) {
         if (lease.signal.aborted || stopped) break
-        await chore.run(app, lease).catch((error) => app.log.error({ error, chore: chore.name }, 'a chore failed'))
+        await chore
+          .run(app, lease)
+          .catch((error) =>
+            app.log.error(
+              { error, chore: chore.name },
+              'maintenance task failed: it runs again at its next time; check the error if this repeats',
+            ),
+          )
         lastRun.set(chore, nowMs)
       }
       await lease.release()
     } catch (error) {
-      app.log.warn({ error }, 'housekeeping could not be done; trying again')
+      app.log.warn({ error }, 'maintenance not done: tried again; check the database if this repeats')
     }
   }
 }

@@ -39,7 +39,14 @@ export async function joinNodes(app: App): Promise<() => Promise<void>> {
   const row = { id: app.nodeId, host: hostname(), version: app.version, roles: [...app.config.PAMOJA_ROLES] }
   await app.db.query(beat, row)
   const timer = setInterval(() => {
-    app.db.query(beat, row).catch((error) => app.log.warn({ error }, 'this node could not say that it is alive'))
+    app.db
+      .query(beat, row)
+      .catch((error) =>
+        app.log.warn(
+          { error },
+          'heartbeat of this node not stored: other nodes take over its jobs if this goes on; check the database',
+        ),
+      )
   }, beatMs)
   timer.unref()
   return async () => {

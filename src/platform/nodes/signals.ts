@@ -10,8 +10,8 @@ const reconnectMs = 250
 
 const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-/** Topics that are not an area's own: whose credentials changed, shares of limits, prices, commands of sessions. */
-const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'sessions']
+/** Topics that are not an area's own: whose credentials changed, shares of limits, prices, wakes. */
+const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'wakes']
 
 export class Signals {
   readonly #db: Database

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files at addresses that say by themselves who may read them, and until when.
 import { AppError } from '../../kernel/errors.ts'
-import type { Download } from '../download.ts'
 import { hook } from '../hook.ts'
+import type { Download } from '../http/download.ts'
 import type { OpenedFile } from '../storage.ts'
 
 export const signedFiles = hook({

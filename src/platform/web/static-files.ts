@@ -4,8 +4,9 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Hook, type HookAnswer, hook } from '../hook.ts'
+import { nothingAt, pathOf } from '../http/exchange.ts'
 import { knows } from '../http/ranges.ts'
 
 /** A page fetches a handful of them, and a whole network may share an address. */
@@ -13,23 +14,33 @@ const perSecond = 500
 
 export interface StaticFile {
   readonly path: string
-  /** Its media type; the text is UTF-8. */
+  /** Its media type; text is UTF-8. */
   readonly type: string
   /** What a browser that shows it may do. */
   readonly contentSecurityPolicy: string
   /** Called once, when it is first asked for: the address of an installation is known only when it listens. */
-  make(): string
+  make(): string | Buffer
 }
 
-export function serveFile(http: FastifyInstance, file: StaticFile): void {
-  const answer = answering(file)
-  http.get(file.path, { config: { open: true } }, async (request, reply) => {
+/** Serves files by one route for each pattern of paths; which files there are is asked at the first request. */
+export function serveFiles(
+  http: FastifyInstance,
+  patterns: readonly string[],
+  files: () => readonly StaticFile[],
+): void {
+  let answers: ReadonlyMap<string, Answering> | undefined
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    answers ??= new Map(files().map((file) => [file.path, answering(file)]))
+    const answer = answers.get(pathOf(request).replace(/\/$/, ''))
+    if (!answer) throw nothingAt(request)
     const { status, headers, body } = answer(request.headers)
     return reply
       .code(status)
       .headers(headers)
       .send(body ?? undefined)
-  })
+  }
+  for (const url of patterns)
+    http.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, config: { open: true }, handler })
 }
 
 /** The same as a hook of an area. */
@@ -46,7 +57,9 @@ export function fileHook(operation: string, file: StaticFile): Hook {
   })
 }
 
-function answering({ type, contentSecurityPolicy, make }: StaticFile): (asked: IncomingHttpHeaders) => HookAnswer {
+type Answering = (asked: IncomingHttpHeaders) => HookAnswer
+
+function answering({ type, contentSecurityPolicy, make }: StaticFile): Answering {
   let file: Stored | undefined
   return (asked) => {
     file ??= stored(type, make())
@@ -59,12 +72,14 @@ interface Stored {
   type: string
   tag: string
   plain: Buffer
-  zipped: Buffer
+  /** Null for pictures, which are compressed already. */
+  zipped: Buffer | null
 }
 
-function stored(type: string, text: string): Stored {
-  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
-  return { type: `${type}; charset=utf-8`, tag, plain: Buffer.from(text), zipped: gzipSync(text) }
+function stored(type: string, content: string | Buffer): Stored {
+  const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  if (typeof content !== 'string') return { type, tag, plain: content, zipped: null }
+  return { type: `${type}; charset=utf-8`, tag, plain: Buffer.from(content), zipped: gzipSync(content) }
 }
 
 function give({ type, tag, plain, zipped }: Stored, asked: IncomingHttpHeaders): HookAnswer {
@@ -77,7 +92,7 @@ function give({ type, tag, plain, zipped }: Stored, asked: IncomingHttpHeaders):
     vary: 'accept-encoding',
   }
   if (knows(asked['if-none-match'], tag)) return { status: 304, headers, body: null }
-  if (!takesGzip(asked['accept-encoding'])) return { status: 200, headers, body: plain }
+  if (zipped === null || !takesGzip(asked['accept-encoding'])) return { status: 200, headers, body: plain }
   return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped }
 }
 

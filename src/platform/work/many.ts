@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs by the hundred, for a transaction that does what many of them want: theirs are settled and those that follow are
 // written with one statement each.
+
+import { encodeItems } from '../commit/row-encoding.ts'
 import { type Queryable, statement } from '../db.ts'
-import { encodeItems } from '../items.ts'
 import { addAll, jobRow, type NewJob, type Run, settle } from '../work.ts'
 
 const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(

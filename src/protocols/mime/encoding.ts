@@ -61,12 +61,23 @@ export function decodeTransfer(body: Buffer, encoding: string): Buffer {
   if (encoding !== 'quoted-printable') return body
   const text = body
     .toString('latin1')
-    .replace(/[ \t]+(?=\r?\n)/g, '')
+    .split('\n')
+    .map(withoutSpaceAtEnd)
+    .join('\n')
     .replace(/=\r?\n/g, '')
   return Buffer.from(
     text.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   )
+}
+
+/** A line as it was before servers added spaces to its end; one step for each space, however many there are. */
+function withoutSpaceAtEnd(line: string, index: number, lines: readonly string[]): string {
+  if (index === lines.length - 1) return line
+  const ending = line.endsWith('\r') ? '\r' : ''
+  let end = line.length - ending.length
+  while (line[end - 1] === ' ' || line[end - 1] === '\t') end -= 1
+  return line.slice(0, end) + ending
 }
 
 /** Whether a text says exactly what some bytes are, with padding and without anything else. */

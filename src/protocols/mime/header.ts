@@ -119,9 +119,9 @@ export function fieldOf(fields: readonly HeaderField[], name: string): string | 
   return fields.find((field) => field.name.toLowerCase() === wanted)?.value ?? null
 }
 
-/** `type/subtype; key=value`, the type in lower case. Parameters continued as RFC 2231 has them are put together. */
+/** `type/subtype; key=value`, the type in lower case. */
 export function parseParameters(value: string): { value: string; params: Map<string, string> } {
-  const [first = '', ...rest] = value.split(/;(?=(?:[^"]*"[^"]*")*[^"]*$)/)
+  const [first = '', ...rest] = splitOutsideQuotes(value)
   const params = new Map<string, string>()
   for (const one of rest) {
     const at = one.indexOf('=')
@@ -131,4 +131,19 @@ export function parseParameters(value: string): { value: string; params: Map<str
     params.set(key, text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text)
   }
   return { value: first.trim().toLowerCase(), params }
+}
+
+const maxParameters = 50
+
+/** Parts between semicolons that no quotes are around; quotes that are never closed are around nothing. */
+function splitOutsideQuotes(value: string): string[] {
+  const parts: string[] = []
+  let from = 0
+  const pattern = /;|"[^"]*"/g
+  for (let match = pattern.exec(value); match && parts.length < maxParameters; match = pattern.exec(value)) {
+    if (match[0] !== ';') continue
+    parts.push(value.slice(from, match.index))
+    from = match.index + 1
+  }
+  return [...parts, value.slice(from)]
 }

@@ -90,6 +90,22 @@ test('hostile structures are read as far as the bounds go', () => {
   )
 })
 
+test('headers and bodies that make a careless reader look at everything again and again are read in a moment', () => {
+  const megabyte = 1_000_000
+  const startedMs = performance.now()
+  for (const value of [';', '"', ';"', '="', ' '].map((piece) => piece.repeat(megabyte / piece.length)))
+    parseMessage(Buffer.from(`Content-Type: text/plain${value}\r\n\r\nx`))
+  for (const body of [
+    ' '.repeat(megabyte),
+    ' \t'.repeat(megabyte / 2),
+    '= '.repeat(megabyte / 2),
+    ' \n'.repeat(megabyte / 2),
+  ])
+    decodeTransfer(Buffer.from(`${body}x`), 'quoted-printable')
+  assert.ok(performance.now() - startedMs < 10_000)
+  assert.equal(decodeTransfer(Buffer.from('a \t\r\nb=  \r\nc '), 'quoted-printable').toString(), 'a\r\nbc ')
+})
+
 test('reports come back as they were written', () => {
   const about = {
     reporter: 'mx.test',

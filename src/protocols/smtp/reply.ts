@@ -5,7 +5,7 @@ export interface Reply {
   readonly code: number
   /** `5.1.1`; null where the server says none. */
   readonly enhanced: string | null
-  /** Everything after the code, lines joined by a newline; of a hostile server no more than maxReplyBytes. */
+  /** Everything after the code, lines joined by a newline, without control characters; no more than maxReplyBytes. */
   readonly text: string
 }
 
@@ -33,7 +33,7 @@ export class ReplyReader {
     const code = Number(match?.[1])
     if (!match || (this.#code !== null && this.#code !== code)) return 'malformed'
     this.#code = code
-    this.#lines.push(match[3] ?? '')
+    this.#lines.push((match[3] ?? '').replace(/\p{Cc}/gu, ' '))
     if (match[2] === '-') return 'more'
     const lines = this.#lines.splice(0)
     this.#code = null

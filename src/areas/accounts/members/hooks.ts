@@ -15,6 +15,7 @@ import {
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/hook.ts'
+import { askForReset, noSuchReset, resetPassword } from './reset.ts'
 import { endings, longestMs } from './session.ts'
 import { signIn, takeUp } from './sign-in.ts'
 import { endSession, listSessions, type SessionRow, useSession } from './store.ts'
@@ -35,7 +36,7 @@ const login = hook({
   async handle(app, call) {
     refuseOtherOrigins(call.headers)
     const { email, password, code } = credentialsIn(call)
-    return entered(app, await signIn(app, email, password, code, call))
+    return entered(app, await signIn(app, email, password, code, call, sessionTokenOf(call.headers)))
   },
 })
 
@@ -114,11 +115,35 @@ const join = hook({
     const { invitation, password } = bodyIn(call)
     if (typeof invitation !== 'string' || !/^[\w-]{43}$/.test(invitation))
       throw new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
-    if (typeof password !== 'string' || password.length < leastPassword || password.length > 200)
-      throw invalid('password', `must have ${leastPassword} to 200 characters`)
-    return entered(app, await takeUp(app, invitation, password, call))
+    return entered(app, await takeUp(app, invitation, chosen(password), call))
   },
 })
+
+const reset = hook({
+  methods: ['POST'],
+  path: '/console/api/reset',
+  operation: 'console.resetPassword',
+  summary: 'Somebody who forgot the password asks for a link by mail, or chooses another by it',
+  maxBytes,
+  limits: [...limits, { by: 'address', perMinute: 20 }],
+  async handle(app, call) {
+    refuseOtherOrigins(call.headers)
+    const { email, reset: secret, password } = bodyIn(call)
+    if (secret === undefined) {
+      await askForReset(app, addressIn(email))
+      // Nobody is told whether anybody has the address.
+      return status(202)
+    }
+    if (typeof secret !== 'string' || !/^[\w-]{43}$/.test(secret)) throw noSuchReset()
+    await resetPassword(app, secret, chosen(password), call)
+    return status(204)
+  },
+})
+
+function chosen(password: unknown): string {
+  if (typeof password === 'string' && password.length >= leastPassword && password.length <= 200) return password
+  throw invalid('password', `must have ${leastPassword} to 200 characters`)
+}
 
 const secondFactors = hook({
   methods: ['POST', 'DELETE'],
@@ -152,7 +177,7 @@ const confirmFactor = hook({
 })
 
 export const memberHooks: readonly Hook[] = [
-  ...[login, session, logout, sessions, revoke, join],
+  ...[login, session, logout, sessions, revoke, join, reset],
   ...[secondFactors, confirmFactor],
 ]
 
@@ -172,6 +197,7 @@ function bootstrap(row: SessionRow, token: string): object {
       role: row.role,
       operator: row.operator && row.operates,
       totp_enabled: row.totp_enabled,
+      totp_required: row.totp_required,
     },
     account: {
       id: idOf('account', row.account_id),
@@ -222,13 +248,17 @@ interface SigningIn {
 
 function credentialsIn(call: Pick<HookCall, 'headers' | 'bytes'>): SigningIn {
   const { email, password, totp } = bodyIn(call)
-  if (typeof email !== 'string' || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw invalid('email', 'must be an e-mail address')
   if (typeof password !== 'string' || password.length === 0 || password.length > 200)
     throw invalid('password', 'must have 1 to 200 characters')
   if (totp !== undefined && (typeof totp !== 'string' || totp.length > 40))
     throw invalid('totp', 'must be a code of the authenticator, or a recovery code')
-  return { email: email.toLowerCase(), password, code: totp ?? null }
+  return { email: addressIn(email), password, code: totp ?? null }
+}
+
+function addressIn(email: unknown): string {
+  if (typeof email !== 'string' || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw invalid('email', 'must be an e-mail address')
+  return email.toLowerCase()
 }
 
 function withCookie(answer: HookAnswer, cookie: string): HookAnswer {

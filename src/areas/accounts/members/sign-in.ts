@@ -10,17 +10,18 @@ import { maybe } from '../../../platform/db.ts'
 import { type From, memberActing } from './acting.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { beginSession } from './session.ts'
-import { countAttempt, forgiveFailures, lockedUntil, memberByEmail } from './store.ts'
+import { countAttempt, forgiveFailures, lockedUntil, memberByEmail, replaceSession } from './store.ts'
 import { noteLogin, takeInvitation } from './team-store.ts'
 import { secondFactor } from './totp.ts'
 
-/** Gives the secret of a new session's cookie. */
+/** Gives the secret of a new session's cookie; `before` is that of the session it takes the place of, if it is the same member's. */
 export async function signIn(
   app: App,
   email: string,
   password: string,
   code: string | null,
   from: From,
+  before: string | null,
 ): Promise<string> {
   const hash = createHash('sha256').update(`${email} ${from.ip}`).digest()
   await countOrRefuse(app, hash)
@@ -29,12 +30,15 @@ export async function signIn(
   if (!member || !isRight || member.status !== 'active')
     throw new AppError('UNAUTHORIZED', 'the address or the password is wrong')
   const nowMs = app.clock.nowMs()
-  const second = await secondFactor(app, member, code, nowMs)
+  const useUp = await secondFactor(app, member, code, nowMs)
   const userAgent = from.headers['user-agent'] ?? ''
   return app.db.acrossTx(async (tx) => {
+    await useUp(tx)
     const token = await beginSession(tx, member.id, { ip: from.ip, userAgent, nowMs })
+    const old = before === null ? null : { member: member.id, hash: hashOf(before) }
+    if (old && (await maybe(tx.query(replaceSession, old)))) await app.signals.send(tx, 'accounts', member.account_id)
     await tx.query(forgiveFailures, { hash })
-    await tx.query(noteLogin, { id: member.id, at: new Date(nowMs), ...second })
+    await tx.query(noteLogin, { id: member.id, at: new Date(nowMs) })
     await recordAs(tx, memberActing(member, from, nowMs), 'member.sign_in', idOf('member', member.id))
     return token
   })

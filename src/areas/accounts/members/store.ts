@@ -30,7 +30,9 @@ export const keepMember = statement.home<
   `insert into accounts.members as m (id, account_id, email, role, password_hash, operator)
    values ($id, $account, $email, $role, $passwordHash, true)
    on conflict (email) do update
-     set password_hash = excluded.password_hash, status = 'active', totp_secret = null, recovery_hashes = '{}' where m.account_id = excluded.account_id
+     set password_hash = excluded.password_hash, status = 'active', totp_secret = null, totp_pending = null,
+         recovery_hashes = '{}', reset_hash = null, invite_hash = null
+     where m.account_id = excluded.account_id
    returning id, id = $id as is_new`,
 )
 
@@ -77,6 +79,8 @@ export interface SessionRow {
   operates: boolean
   member_name: string
   totp_enabled: boolean
+  /** The account wants a second factor of everybody. */
+  totp_required: boolean
   account_status: string
   clock_offset_ms: bigint
 }
@@ -93,7 +97,8 @@ export const useSession = statement.home<{ hash: Buffer; now: Date; idleSince: D
       and m.status = 'active'
    returning s.id, s.member_id, m.email, m.role, m.account_id, a.name as account_name, a.timezone, s.signed_in_at,
      s.seen_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
-     a.operator, m.operator as operates, m.name as member_name, m.totp_secret is not null as totp_enabled, a.status as account_status, coalesce(c.offset_ms, 0) as clock_offset_ms`,
+     a.operator, m.operator as operates, m.name as member_name, m.totp_secret is not null as totp_enabled,
+     coalesce(a.settings->>'require_totp', '') = 'true' as totp_required, a.status as account_status, coalesce(c.offset_ms, 0) as clock_offset_ms`,
 )
 
 export const listSessions = statement.home<
@@ -105,6 +110,12 @@ export const listSessions = statement.home<
     where member_id = $member and seen_at > $idleSince and signed_in_at > $oldest order by id desc`,
 )
 
+/** The session that a browser had before it signed in again. */
+export const replaceSession = statement.home<{ member: string; hash: Buffer }, { id: string }>(
+  'accounts.replace_session',
+  'delete from accounts.sessions where member_id = $member and hash = $hash returning id',
+)
+
 export const endSession = statement.home<{ member: string; id: string }, { id: string }>(
   'accounts.end_session',
   'delete from accounts.sessions where member_id = $member and id = $id returning id',
@@ -112,16 +123,17 @@ export const endSession = statement.home<{ member: string; id: string }, { id: s
 
 /**
  * Counts an attempt before it is known whether it succeeds, so that many at once are no way around. From the fifth in a
- * quarter of an hour on each locks for longer. Gives no row while it is locked.
+ * quarter of an hour on each locks for longer. Gives no row while it is locked; what does not lock is far in the past, because
+ * of two at once the one that is counted later may have come earlier.
  */
 export const countAttempt = statement.home<{ hash: Buffer; now: Date }, { failures: number }>(
   'accounts.count_attempt',
-  `insert into accounts.failed_sign_ins as f (hash, failures, last_at, locked_until) values ($hash, 1, $now, $now)
+  `insert into accounts.failed_sign_ins as f (hash, failures, last_at, locked_until) values ($hash, 1, $now, '-infinity')
    on conflict (hash) do update set
      failures = case when f.last_at < $now::timestamptz - interval '15 minutes' then 1 else f.failures + 1 end,
      last_at = $now,
      locked_until = case
-       when f.last_at < $now::timestamptz - interval '15 minutes' or f.failures + 1 < 5 then $now::timestamptz
+       when f.last_at < $now::timestamptz - interval '15 minutes' or f.failures + 1 < 5 then '-infinity'
        else $now::timestamptz + least(interval '15 minutes', interval '30 seconds' * 2 ^ least(f.failures - 4, 10)) end
      where f.locked_until <= $now
    returning failures`,

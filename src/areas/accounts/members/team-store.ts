@@ -83,9 +83,47 @@ export const takeInvitation = statement.home<
    returning id, account_id, email`,
 )
 
-export const noteLogin = statement.home<{ id: string; at: Date; step: bigint; codes: readonly string[] }, object>(
+export const noteLogin = statement.home<{ id: string; at: Date }, object>(
   'accounts.note_login',
-  `update accounts.members set last_login_at = $at, totp_step = $step, recovery_hashes = $codes where id = $id`,
+  'update accounts.members set last_login_at = $at where id = $id',
+)
+
+/** Gives no row when the code, or a later one, was used meanwhile: of two sign-ins with one code only one gets in. */
+export const useStep = statement.home<{ id: string; step: bigint }, { id: string }>(
+  'accounts.use_totp_step',
+  `update accounts.members set totp_step = $step
+    where id = $id and totp_secret is not null and totp_step < $step returning id`,
+)
+
+/** Gives no row when the recovery code was used meanwhile. */
+export const useRecoveryCode = statement.home<{ id: string; hash: string }, { id: string }>(
+  'accounts.use_recovery_code',
+  `update accounts.members set recovery_hashes = array_remove(recovery_hashes, $hash)
+    where id = $id and $hash = any(recovery_hashes) returning id`,
+)
+
+/** Gives no row for whoever was mailed a moment ago, so that nobody's mailbox is filled. */
+export const askReset = statement.home<{ email: string; now: Date; notSince: Date }, { id: string; email: string }>(
+  'accounts.ask_reset',
+  `update accounts.members set reset_asked_at = $now
+    where email = $email and status = 'active' and (reset_asked_at is null or reset_asked_at < $notSince)
+   returning id, email`,
+)
+
+export const beginReset = statement.home<{ id: string; hash: Buffer; until: Date }, { email: string }>(
+  'accounts.begin_reset',
+  `update accounts.members set reset_hash = $hash, reset_until = $until where id = $id and status = 'active'
+   returning email`,
+)
+
+export const takeReset = statement.home<
+  { hash: Buffer; now: Date; passwordHash: string },
+  { id: string; account_id: string }
+>(
+  'accounts.take_reset',
+  `update accounts.members set password_hash = $passwordHash, reset_hash = null, reset_until = null
+    where reset_hash = $hash and reset_until > $now and status = 'active'
+   returning id, account_id`,
 )
 
 export const beginTotp = statement.home<{ id: string; sealed: Buffer }, object>(

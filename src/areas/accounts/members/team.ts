@@ -12,6 +12,7 @@ import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { newReset } from './reset.ts'
 import { roles } from './roles.ts'
 import { endSessionsOf } from './store.ts'
 import {
@@ -52,6 +53,15 @@ const Invited = Type.Object(
     invite_url: Type.String({ description: 'Shown once: pass it on to them. It works for a week' }),
   },
   { title: 'InvitedMember' },
+)
+
+const Reset = Type.Object(
+  {
+    id: Type.String(),
+    reset_url: Type.String({ sensitive: true, description: 'Shown once' }),
+    expires_at: At(),
+  },
+  { title: 'PasswordReset' },
 )
 
 const members = list({
@@ -192,6 +202,28 @@ const removeRoute = writeAcross({
   },
 })
 
+const resetRoute = writeAcross({
+  method: 'POST',
+  path: '/v1/team/members/:id/reset',
+  operation: 'team.resetPassword',
+  summary: 'Make a link by which a member chooses another password',
+  description:
+    'Pass it on to them: it works once, for an hour. The password that they have works until then, and their second factor goes on.',
+  scope: 'team:write',
+  params: IdParam,
+  reply: { status: 200, schema: Reset },
+  errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
+  needs: aMember,
+  handle: async (app, tx, { params }, caller) => {
+    const before = await existing(tx, caller.tenant.account, params.id)
+    await refuseOwners(tx, caller, before.role)
+    const begun = await newReset(app, tx, before.id)
+    if (!begun) throw new AppError('CONFLICT', 'only members who can sign in have a password to reset')
+    await record(tx, caller, 'member.reset_password', params.id)
+    return { id: params.id, reset_url: begun.url, expires_at: begun.until }
+  },
+})
+
 /** Owners are made, changed and removed by owners only; a key that may do everything counts as one. */
 async function refuseOwners(tx: Tx, { actor, tenant }: Caller, ...touched: (string | undefined)[]): Promise<void> {
   if (!touched.includes('owner')) return
@@ -218,4 +250,4 @@ function memberOf({ id, ...row }: TeamRow): Static<typeof Member> {
   return { id: idOf('member', id), ...row }
 }
 
-export const teamRoutes: readonly Route[] = [members, inviteRoute, getMember, changeRoute, removeRoute]
+export const teamRoutes: readonly Route[] = [members, inviteRoute, getMember, changeRoute, removeRoute, resetRoute]

@@ -7,11 +7,11 @@ import { bucketOf, idOf } from '../../../kernel/ids.ts'
 import { base32Of, stepOf, totpUri } from '../../../kernel/totp.ts'
 import type { App } from '../../../platform/app.ts'
 import { recordAs } from '../../../platform/audit.ts'
-import { one } from '../../../platform/db.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type From, memberActing } from './acting.ts'
 import type { SessionRow } from './store.ts'
-import { beginTotp, confirmTotp, dropTotp, pendingTotp } from './team-store.ts'
+import { beginTotp, confirmTotp, dropTotp, pendingTotp, useRecoveryCode, useStep } from './team-store.ts'
 
 const secretBytes = 20
 const recoveryCodes = 10
@@ -25,26 +25,32 @@ interface Holder {
   recovery_hashes: readonly string[]
 }
 
-/** What is left of a member's codes once this one was used. Throws when it is missing or wrong. */
-export async function secondFactor(
-  app: App,
-  member: Holder,
-  code: string | null,
-  nowMs: number,
-): Promise<{ step: bigint; codes: readonly string[] }> {
-  const { totp_secret: sealed, totp_step: used, recovery_hashes: codes } = member
-  if (sealed === null) return { step: used, codes }
+/** How a code is used up, in the transaction that lets the member in. */
+type UseUp = (tx: Tx) => Promise<void>
+
+/** Throws when the code is missing or wrong; what it gives throws when somebody else was let in by the same code meanwhile. */
+export async function secondFactor(app: App, member: Holder, code: string | null, nowMs: number): Promise<UseUp> {
+  const { id, totp_secret: sealed, totp_step: used, recovery_hashes: codes } = member
+  if (sealed === null) return async () => undefined
   if (code === null)
     throw new AppError('UNAUTHORIZED', 'the code of your authenticator is needed as well', {
       extra: { confirm: 'totp' },
     })
   const secret = await app.secrets.open(tenantOf(member.account_id), placeOf(member.id), sealed)
   const step = stepOf(secret, code.replaceAll(' ', ''), nowMs, Number(used))
-  if (step !== null) return { step: BigInt(step), codes }
-  const given = hashed(code)
-  const left = codes.filter((kept) => kept !== given)
-  if (left.length < codes.length) return { step: used, codes: left }
-  throw new AppError('UNAUTHORIZED', 'the code is wrong, or was used before', { extra: { confirm: 'totp' } })
+  if (step !== null)
+    return async (tx) => {
+      if (!(await maybe(tx.query(useStep, { id, step: BigInt(step) })))) throw wrongCode()
+    }
+  const hash = hashed(code)
+  if (!codes.includes(hash)) throw wrongCode()
+  return async (tx) => {
+    if (!(await maybe(tx.query(useRecoveryCode, { id, hash })))) throw wrongCode()
+  }
+}
+
+function wrongCode(): AppError {
+  return new AppError('UNAUTHORIZED', 'the code is wrong, or was used before', { extra: { confirm: 'totp' } })
 }
 
 /** A secret for the authenticator, which is not asked for until its first code was typed. */
@@ -70,12 +76,14 @@ export async function confirmFirst(
   const codes = Array.from({ length: recoveryCodes }, () => base32Of(randomBytes(recoveryBytes)).toLowerCase())
   await app.db.acrossTx(async (tx) => {
     await tx.query(confirmTotp, { id: own.member_id, step: BigInt(step), codes: codes.map(hashed) })
+    await app.signals.send(tx, 'accounts', own.account_id)
     await recordAs(tx, acting(own, from, nowMs), 'member.begin_totp', idOf('member', own.member_id))
   })
   return { recovery_codes: codes }
 }
 
 export async function dropFactor(app: App, own: SessionRow, from: From): Promise<void> {
+  if (own.totp_required) throw new AppError('CONFLICT', 'your account requires a second factor of everybody')
   await app.db.acrossTx(async (tx) => {
     await tx.query(dropTotp, { id: own.member_id })
     await recordAs(tx, acting(own, from, app.clock.nowMs()), 'member.drop_totp', idOf('member', own.member_id))

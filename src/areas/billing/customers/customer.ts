@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom an account bills, and what they have in hand: what was paid too much, or what the account gave them. It is used up by
 // their next invoices, and never sent back by itself.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { PaymentCreate, refuseCardNumbers } from '../../payments/area.ts'
+import { PaymentCreate } from '../../payments/area.ts'
 import {
   type CustomerRow,
   creditsOf,

@@ -12,11 +12,10 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import {
   countOfInvoice,
   findUnderWay,
-  findUnderWayBy,
   sendNow,
   underWay,
   type Wanted,
-  type Ways,
+  type WaysToPay,
   wantedIn,
   waysFor,
 } from '../../payments/area.ts'
@@ -37,7 +36,7 @@ export interface Found extends Shown {
 }
 
 /** How an invoice can be paid now. */
-export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): Ways {
+export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): WaysToPay {
   const { payment_methods, currency } = invoice
   return waysFor(app, tenant, { currency, micros: dueOf(invoice), methods: isSuspended ? [] : payment_methods })
 }
@@ -63,10 +62,9 @@ export async function payByForm(app: App, found: Found, form: URLSearchParams): 
  * twice charges once, and as long as nobody has paid into an account, everybody is shown the same one.
  */
 function before(tx: Tx, { invoice, tenant }: Found, { method, phone }: Wanted): Promise<{ id: string } | null> {
-  const mine = { ...tenant, invoice: invoice.id }
-  if (phone !== undefined) return maybe(tx.query(findUnderWay, { ...mine, phone }))
+  if (phone !== undefined) return findUnderWay(tx, tenant, invoice.id, { phone })
   const states = method === 'card' ? (['pending', 'processing'] as const) : underWay
-  return maybe(tx.query(findUnderWayBy, { ...mine, method, in: states }))
+  return findUnderWay(tx, tenant, invoice.id, { method, in: states })
 }
 
 async function begin(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mail about invoices that nobody waits for: the bill of a subscription that is paid by invoice, and the receipt of one that was
 // mailed. The transaction that gives the reason writes the job; where no mail can be sent, nothing else is held up.
+
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -9,7 +10,7 @@ import { occasionNow } from '../../../platform/events.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
-import { holdClock } from '../subscriptions/store.ts'
+import { holdClock } from '../clock.ts'
 import { deliverInvoice, deliverReceipt } from './deliver.ts'
 import { noteInvoiceSent } from './note-sent.ts'
 import { findInvoice, type InvoiceRow } from './store.ts'

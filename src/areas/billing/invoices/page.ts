@@ -7,7 +7,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
 import type { Page } from '../../../platform/web/shell.ts'
-import { type Checkout, checkoutPage, type Problem, paymentForms, type Ways } from '../../payments/area.ts'
+import { type Checkout, checkoutPage, type Problem, paymentForms, type WaysToPay } from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import { invoiceTexts } from './page-texts.ts'
 import type { InvoiceRow } from './store.ts'
@@ -33,7 +33,7 @@ export interface Shown {
 type Say = Words<keyof typeof invoiceTexts>
 
 /** The invoice, and how it can be paid. */
-export function invoicePage(shown: Shown, ways: Ways, problem: Problem | null = null): Page {
+export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | null = null): Page {
   const { invoice, path } = shown
   const money = moneyOf(shown)
   const say = sayOf(shown)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
 // any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit, or is sent back.
+
 import { invalid } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { accept, declarePurpose, microsOf, type NewPayment, type PaymentRow } from '../../payments/area.ts'
+import { accept, declarePurpose, type NewPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { giveBack, keepInHand } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'

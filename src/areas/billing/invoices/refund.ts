@@ -13,11 +13,11 @@ import type { PaymentRow, Refunded } from '../../payments/area.ts'
 import { addCredit, inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
 import { findCreditEntry, noteGivenBack } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
-import { lockSubscription } from '../subscriptions/store.ts'
 import { stepToGive, stepToTake } from './give-back.ts'
 import { refunded, settled } from './hooks.ts'
 import { dueOf, invoiceIdOf, tellInvoice } from './invoice.ts'
 import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPaidByCredit } from './store.ts'
+import { holdSubscription } from './subscription.ts'
 
 /**
  * Done in the transaction that completes the refund. What is in hand is looked at before the invoices are locked, and taken
@@ -45,7 +45,7 @@ export async function refundInvoice(
     ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })
     : tx.query(lockInvoice, { ...tenant, id }))
   // Whoever credits what is not used has locked the subscription.
-  if (subscription_id !== null) await tx.query(lockSubscription, { ...tenant, id: subscription_id })
+  if (subscription_id !== null) await tx.query(holdSubscription, { ...tenant, id: subscription_id })
   if (least(ofInvoice, await unusedOf(tx, occasion, id)) !== ofUnused)
     throw new AppError('CONFLICT', 'what is not used of it was credited meanwhile')
   if (ofUnused > 0n) await tx.query(noteGivenBack, { ...tenant, source: id, step: unusedStep, amount: ofUnused })

@@ -8,13 +8,13 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata/filter.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write, writeAcross } from '../../../platform/route.ts'
 import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema.ts'
 import {
   accepting,
-  checkCallback,
   Payment,
   PaymentCreate,
   passed,
@@ -23,7 +23,6 @@ import {
   sendNow,
 } from '../../payments/area.ts'
 import { Invoice, invoiceEvents } from '../events.ts'
-import { requireSubscription } from '../subscriptions/subscription.ts'
 import { createInvoice } from './create.ts'
 import { isDelivered } from './deliver.ts'
 import { givenUp } from './hooks.ts'
@@ -40,6 +39,7 @@ import {
   lockInvoice,
   writeOff,
 } from './store.ts'
+import { requireSubscriptionId } from './subscription.ts'
 import { voidInvoice } from './void.ts'
 
 const InvoiceParam = Type.Object({ invoice_id: Type.String({ description: 'Begins with inv_' }) })
@@ -80,10 +80,10 @@ const create = write({
       },
     },
   ],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { body }, caller) => {
     const { subscription_id: of } = body
-    const goesWith = of === undefined ? {} : { subscriptionId: (await requireSubscription(tx, caller.tenant, of)).id }
+    const goesWith = of === undefined ? {} : { subscriptionId: await requireSubscriptionId(tx, caller.tenant, of) }
     const made = await createInvoice(app, tx, caller, { ...newInvoice(app, body), ...goesWith })
     if (body.send === true) await tellInvoice(app, tx, invoiceEvents.opened, caller, made)
     return recorded(app, tx, caller, 'invoice.create', made)
@@ -264,7 +264,7 @@ const pay = write({
   },
   errors: [...accepting.errors, 'NOT_FOUND', 'INVALID_STATE', 'PAYMENT_BLOCKED'],
   examples: [{ name: 'From a phone', body: { phone: '+254700000001' } }],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { params, query, body }, caller) => {
     const invoice = await locked(tx, caller, params.invoice_id)
     return paymentRecordOf(await payInvoice(app, tx, caller, invoice, body, query.wait !== 0))

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoices as customers ask for them.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyTaken } from '../../../platform/currencies.ts'
 import { AmountIn, Day, Metadata, OneOfAnyCase } from '../../../platform/schema.ts'
-import { PaymentCreate, refuseCardNumbers } from '../../payments/area.ts'
+import { PaymentCreate } from '../../payments/area.ts'
 import { CustomerIn } from '../customers/customer.ts'
 import type { Discount, NewItem } from './calculation.ts'
 import type { NewInvoice } from './create.ts'

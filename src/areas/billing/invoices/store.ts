@@ -2,7 +2,7 @@
 // All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
 // whoever won.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoices that nobody has to pay any more. The number stays used, and credit that was taken off goes back to the customer.
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { refuseCardNumbers } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
 import { invoiceEvents } from '../events.ts'
 import { givenUp } from './hooks.ts'

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
 // price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalid, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { type Currency, currencies, formatMicros, parseAmount } from '../../../kernel/money.ts'
@@ -12,8 +14,7 @@ import { currencyOf, currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { Amount, AmountIn, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { refuseCardNumbers } from '../../payments/area.ts'
-import { intervals } from '../subscriptions/calendar.ts'
+import { intervals } from './calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
 /** What a period may cost at most, in micros: it fits into an invoice with any tax. */

@@ -2,7 +2,7 @@
 // All SQL of plans.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { Interval } from '../subscriptions/calendar.ts'
+import type { Interval } from './calendar.ts'
 
 export interface PlanRow {
   id: string

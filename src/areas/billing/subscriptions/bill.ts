@@ -3,7 +3,7 @@
 // invoice, the payment and the next look commit together, so that nothing is billed twice and nothing is billed halfway.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { type Currency, formatMicros, least } from '../../../kernel/money.ts'
+import { formatMicros, least } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import { zoneOf } from '../../../kernel/time-zones.ts'
 import type { App } from '../../../platform/app.ts'
@@ -11,7 +11,7 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { cardTermsOf, mobileTermsOf, providerFor, requirePassed } from '../../payments/area.ts'
+import { passed, recordOf, uncollectableOf } from '../../payments/area.ts'
 import { addCredit, takeCredit, unusedStep } from '../customers/customer.ts'
 import { lockCredit } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
@@ -22,8 +22,8 @@ import { dueOf, itemFrom, tellInvoice } from '../invoices/invoice.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import { type InvoicePayment, payInvoice } from '../invoices/pay.ts'
 import { applyCredit, findInvoice, type InvoiceRow } from '../invoices/store.ts'
+import { intervalAt, type Period, wallDay, withinHours } from '../plans/calendar.ts'
 import type { PlanRow } from '../plans/store.ts'
-import { intervalAt, type Period, wallDay, withinHours } from './calendar.ts'
 import { priceOfPart } from './proration.ts'
 import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
 import { calendarOf } from './subscription.ts'
@@ -96,7 +96,7 @@ export function plainPeriodOf(app: App, tenant: Tenant, row: SubscriptionRow, pl
   if (boundary.getTime() !== start.getTime()) return null
   const figures = reckon(reckoningOf(row, plan, [wholeOf(row, plan, start, end)]))
   if (figures.total === 0n) return null
-  if (uncollectableOf(app, tenant, row, figures.total) > 0n) return null
+  if (uncollectableOf(app, tenant, row, { currency: currencyOf(row.currency), micros: figures.total }) > 0n) return null
   return { cycle: row.cycle + 1, start, end, figures, paidAmount: grossOfFirst(figures, plan) }
 }
 
@@ -213,7 +213,7 @@ async function bill(
   }
   try {
     const payment = await payInvoice(app, tx, occasion, invoice, payerOf(row), false)
-    requirePassed(payment)
+    passed(recordOf(payment))
     await tx.query(insertCollection, { ...collecting, payment: payment.id, tryAt: null })
     return { changes, invoice, refusal: null }
   } catch (refusal) {
@@ -237,7 +237,10 @@ async function giveUncollectable(
 ): Promise<void> {
   const { customer_id: customerId, currency, cycle, id } = row
   const inHand = await maybe(tx.query(lockCredit, { ...occasion.tenant, customer: customerId, currency }))
-  const left = uncollectableOf(app, occasion.tenant, row, total - (inHand?.balance ?? 0n))
+  const left = uncollectableOf(app, occasion.tenant, row, {
+    currency: currencyOf(row.currency),
+    micros: total - (inHand?.balance ?? 0n),
+  })
   const step = `rounding:${cycle}:${occasion.receivedMs}`
   await addCredit(tx, occasion, { customerId, currency, sourceId: id, step }, left)
 }
@@ -254,7 +257,7 @@ export async function giveUncollectableOf(
   invoice: InvoiceRow,
 ): Promise<InvoiceRow> {
   const { tenant, receivedMs, nowMs } = occasion
-  const credit = uncollectableOf(app, tenant, row, dueOf(invoice))
+  const credit = uncollectableOf(app, tenant, row, { currency: currencyOf(row.currency), micros: dueOf(invoice) })
   if (credit === 0n) return invoice
   const { id, customer_id: customerId, currency } = invoice
   const step = (name: string) => ({ customerId, currency, sourceId: id, step: `${name}:${receivedMs}` })
@@ -267,32 +270,6 @@ export async function giveUncollectableOf(
     await one(tx.query(applyCredit, { ...tenant, id, credit, at: new Date(nowMs) })),
     null,
   )
-}
-
-/** What of an amount that is due nobody can be asked for. */
-function uncollectableOf(
-  app: App,
-  tenant: Tenant,
-  { currency: name, card_token, phone, provider }: SubscriptionRow,
-  due: bigint,
-): bigint {
-  const currency = currencyOf(name)
-  if (due <= 0n) return 0n
-  if (card_token !== null) return due < cardTermsOf(app, tenant, currency).min ? due : 0n
-  const found = phone === null ? null : providerOf(currency, phone, provider ?? undefined)
-  if (!found) return 0n
-  if (due < mobileTermsOf(app, tenant, 'in', found).min) return due
-  return found.wholeUnitsOnly ? due % 1_000_000n : 0n
-}
-
-/** Null when nobody collects from such a phone any more: asking for the money will say so. */
-function providerOf(currency: Currency, phone: string, provider: string | undefined) {
-  try {
-    return providerFor(currency, phone, provider)
-  } catch (error) {
-    if (error instanceof AppError) return null
-    throw error
-  }
 }
 
 function reckoningOf(

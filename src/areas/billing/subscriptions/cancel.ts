@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a subscription: at once, at the end of its period, or because it was never paid. What was billed and is not
 // paid stays owed, but is not asked for any more; a first bill that was never paid is taken back.
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { refuseCardNumbers } from '../../payments/area.ts'
 import { subscriptionEvents } from '../events.ts'
 import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { voidInvoice } from '../invoices/void.ts'

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changing a subscription: another plan or number, another way to pay, a pause. What was paid for time that is not used by
 // the old price becomes the customer's credit, and the rest of the period is billed by the new one.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Metadata } from '../../../platform/schema.ts'
-import { refuseCardNumbers } from '../../payments/area.ts'
 import { subscriptionEvents } from '../events.ts'
+import { wallClock } from '../plans/calendar.ts'
 import { findPlan, type PlanRow } from '../plans/store.ts'
 import { beginPeriod, billRest, creditUnused, undone } from './bill.ts'
-import { wallClock } from './calendar.ts'
 import { leaveToCustomer } from './dunning.ts'
 import { save } from './schedule.ts'
 import {

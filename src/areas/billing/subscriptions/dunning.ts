@@ -6,7 +6,7 @@ import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { type PaymentRow, requirePassed } from '../../payments/area.ts'
+import { type PaymentRow, passed, recordOf } from '../../payments/area.ts'
 import { invoiceEvents, subscriptionEvents } from '../events.ts'
 import { onInvoice } from '../invoices/hooks.ts'
 import { tellInvoice } from '../invoices/invoice.ts'
@@ -156,7 +156,7 @@ export async function retry(
     if (due.status === 'paid') return
     try {
       const payment = await payInvoice(app, tx, occasion, due, payerOf(row), false)
-      requirePassed(payment)
+      passed(recordOf(payment))
       await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error

@@ -2,7 +2,7 @@
 // What a part of a period costs: by the second, in micros, rounded to the minor unit with ties to even. What is given
 // back for time that was not used is rounded the same way, so that a change is never off by more than one minor unit.
 import { type Currency, currencies, divideHalfEven } from '../../../kernel/money.ts'
-import type { Period } from './calendar.ts'
+import type { Period } from '../plans/calendar.ts'
 
 /** The price of a whole period for the part of it from `from` to `to`. */
 export function priceOfPart(micros: bigint, currency: Currency, whole: Period, from: Date, to: Date): bigint {

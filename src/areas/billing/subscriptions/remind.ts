@@ -2,6 +2,7 @@
 // Telling the payer that a charge failed: a text with the link of the invoice at each step, or mail where no number is known,
 // saying what comes next. The step that decides on it writes the job, so that there is one for each; where nothing can be sent,
 // nothing else is held up.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -9,12 +10,13 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { Nullable } from '../../../platform/schema.ts'
 import type { Job } from '../../../platform/work.ts'
+import { holdClock } from '../clock.ts'
 import { findCustomer } from '../customers/store.ts'
 import { type Destination, deliverInvoice, headOf } from '../invoices/deliver.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
+import { wallDay } from '../plans/calendar.ts'
 import { askableAt } from './bill.ts'
-import { wallDay } from './calendar.ts'
-import { holdClock, type SubscriptionRow } from './store.ts'
+import type { SubscriptionRow } from './store.ts'
 
 const reminding = {
   lane: 'billing.remind',

@@ -2,17 +2,19 @@
 // The job that waits for the moment at which something of a subscription is due. What is due at one account at one moment is
 // done in one transaction: the plain case, another whole period on a new invoice, by a few statements however many they are;
 // everything else, also each charge, is handed to the job that looks at one subscription. Run twice, it bills once.
+
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
+import { Gatherer } from '../../../platform/concurrency/gather.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import { isUnavailable, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
-import { Gatherer } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs, type Settlement, settleJobs } from '../../../platform/work/many.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
+import { holdClock } from '../clock.ts'
 import { type CustomerRow, creditsOf, findCustomers } from '../customers/store.ts'
 import { createInvoices } from '../invoices/create-many.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
@@ -23,7 +25,6 @@ import { retrySeconds } from './renew.ts'
 import { jobAt, renewal, renewalAlone } from './schedule.ts'
 import {
   advanceSubscriptions,
-  holdClock,
   insertCollections,
   insertPeriods,
   lockSubscriptions,

@@ -2,12 +2,14 @@
 // The job that looks at one subscription when something is due: the end of a trial or a period, a bill to be asked for, or
 // asked for again, a first payment that never came. Each step is one transaction under the subscription's lock, and finds out by itself what
 // is due: run twice, or on two nodes at once, it bills once.
+
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job } from '../../../platform/work.ts'
+import { holdClock } from '../clock.ts'
 import { subscriptionEvents } from '../events.ts'
 import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { findPlan } from '../plans/store.ts'
@@ -18,7 +20,6 @@ import { renewalAlone, save } from './schedule.ts'
 import {
   findCollection,
   findSubscription,
-  holdClock,
   isCollecting,
   lockSubscription,
   nextCollection,

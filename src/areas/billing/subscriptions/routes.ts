@@ -5,11 +5,11 @@ import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
-import { askedMetadata, metadataQuery } from '../../../platform/metadata-filter.ts'
+import { askedMetadata, metadataQuery } from '../../../platform/metadata/filter.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Need, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
-import { checkCallback } from '../../payments/area.ts'
 import { Subscription, subscriptionStatus } from '../events.ts'
 import { planUuid } from '../plans/plan.ts'
 import { cancelSubscription } from './cancel.ts'
@@ -62,7 +62,7 @@ const create = write({
     },
   ],
   needs: { operation: 'billing.createPlan' },
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { body }, caller) =>
     recorded(tx, caller, 'subscription.create', await subscribe(app, tx, body, caller)),
 })

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storing a subscription, and the job that looks at it when something is due. Both commit together, and the job of a test
 // account falls due earlier when its clock is moved: no scan has to find what is due, however much it is at once.
+
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
-import { holdClock, nextCollection, type SubscriptionRow, type SubscriptionState, saveSubscription } from './store.ts'
+import { holdClock } from '../clock.ts'
+import { nextCollection, type SubscriptionRow, type SubscriptionState, saveSubscription } from './store.ts'
 import { lookAt } from './subscription.ts'
 
 const payload = Type.Object({

@@ -2,10 +2,10 @@
 // All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
 // as it is by whoever hears that the money came. `billing/area.ts` has the whole order.
 import { statement } from '../../../platform/db.ts'
-import { carriesMetadata } from '../../../platform/metadata-filter.ts'
+import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { Interval } from './calendar.ts'
+import type { Interval } from '../plans/calendar.ts'
 
 export type SubscriptionStatus = 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
 
@@ -356,16 +356,6 @@ export const countUnpaid = statement.tenant<Tenant & { subscription: string }, {
   'billing.count_unpaid',
   `select count(*)::int as unpaid, (count(*) filter (where failures > 0))::int as failed
      from billing.collections where ${mine} and subscription_id = $subscription`,
-)
-
-/** How far the account's clock was moved; nobody moves it before this transaction ends. */
-export const holdClock = statement.home<
-  { account: string; environment: string },
-  { offset_ms: bigint; is_suspended: boolean }
->(
-  'billing.hold_clock',
-  `select accounts.hold_clock($account::uuid, $environment::text) as offset_ms,
-          accounts.is_suspended($account) as is_suspended`,
 )
 
 export const timeZoneOf = statement.home<{ account: string }, { time_zone: string }>(

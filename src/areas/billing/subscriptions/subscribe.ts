@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscribing somebody to a plan: a trial, or the first period with its bill. All of it is one transaction; the payer is
 // asked when it is durable.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { dayMs, dayOf } from '../../../kernel/time.ts'
@@ -11,13 +13,21 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Day, Metadata, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { PaymentCreate, phoneOf, refuseCardNumbers, requireSavedCard, requireUnattended } from '../../payments/area.ts'
+import { PaymentCreate, phoneOf, requireUnattended } from '../../payments/area.ts'
 import { CustomerIn, customerFacts, customerFor } from '../customers/customer.ts'
 import { subscriptionEvents } from '../events.ts'
+import {
+  type Calendar,
+  daysAfter,
+  intervalAt,
+  nextDayOfMonth,
+  onDay,
+  startOfDay,
+  wallClock,
+} from '../plans/calendar.ts'
 import { requirePlan, trialDays } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import { beginPeriod, grossOf, undone } from './bill.ts'
-import { type Calendar, daysAfter, intervalAt, nextDayOfMonth, onDay, startOfDay, wallClock } from './calendar.ts'
 import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
 import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'
@@ -166,7 +176,7 @@ export async function requirePayable(
   app: App,
   tx: Tx,
   tenant: Tenant,
-  { card_token, phone: asked, provider: named }: Method,
+  payer: Method,
   { plan, count, withFee }: { plan: PlanRow; count: number; withFee: boolean },
 ): Promise<void> {
   const currency = currencyOf(plan.currency)
@@ -174,9 +184,7 @@ export async function requirePayable(
   const first = withFee ? grossOf({ currency, quantity: count }, plan, true) : each
   for (const micros of new Set([each, first])) {
     if (micros === 0n) continue
-    const money = { currency, micros }
-    if (asked !== null) requireUnattended(app, tenant, { phone: asked, provider: named ?? undefined }, money)
-    if (card_token !== null) await requireSavedCard(app, tx, tenant, card_token, money)
+    await requireUnattended(app, tx, tenant, payer, { currency, micros })
   }
 }
 

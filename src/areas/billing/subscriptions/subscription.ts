@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subscription as customers read it and are told of it, and when it has to be looked at again.
+
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -10,9 +11,10 @@ import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { EventType, Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Subscription, subscriptionEvents } from '../events.ts'
+import { noSuchSubscription } from '../invoices/subscription.ts'
+import type { Calendar } from '../plans/calendar.ts'
 import { mostMicros } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
-import type { Calendar } from './calendar.ts'
 import {
   countToldOfSubscription,
   findSubscription,
@@ -140,10 +142,6 @@ export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<Subscr
   const row = await maybe(tx.query(lockSubscription, { ...tenant, id: subscriptionUuid(id) }))
   if (!row) throw noSuchSubscription()
   return row
-}
-
-function noSuchSubscription(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such subscription; the ids of subscriptions begin with sub_')
 }
 
 /** Refuses what can be done in some states only. */

@@ -5,11 +5,11 @@ import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls, newCall } from '../../voice/area.ts'
+import { type ContactRow, insertContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import { type ContactRow, insertContact } from './contacts.ts'
+import { tickLater } from '../tick.ts'
 import { followerName } from './go.ts'
 import { contactNamed, over, queueOf } from './lifecycle.ts'
-import { tickLater } from './tick.ts'
 
 const promise = 'Thank you. You keep your place in the queue, and we will call you back.'
 

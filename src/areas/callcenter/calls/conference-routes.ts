@@ -12,16 +12,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, firstNumber, liveCalls } from '../../voice/area.ts'
 import { agentIdForm, PhoneNumber } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
-import {
-  type After,
-  addParticipant,
-  all,
-  conferenceRecord,
-  endConference,
-  participantRecord,
-  save,
-} from './conference.ts'
+import { addParticipant, all, conferenceRecord, endConference, participantRecord, save } from './conference.ts'
 import { type ConferenceRow, findConference, insertConference, listParticipants } from './conferences.ts'
+import type { After } from './next-contact.ts'
 
 const most = 50
 
@@ -151,7 +144,12 @@ const create = write({
 async function begin(app: App, tenant: Tenant, row: ConferenceRow, rings: readonly After[]): Promise<void> {
   await liveCalls(app)
     .openRoom(tenant, row.id)
-    .catch((error) => app.log.warn({ error }, 'the room of a conference could not be opened'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'conference room not opened: its creation fails; retry it, and check the media processes if it happens again',
+      ),
+    )
   await Promise.all(rings.map((ring) => all(app, [ring])))
 }
 

@@ -6,6 +6,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
+import { type ContactRow, contactOfCall, insertContact, lostPlaceOf, type PathStep } from '../contacts.ts'
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { findIvr, findRun, keepRun } from '../ivr/store.ts'
@@ -16,15 +17,17 @@ import { type Decision, settle } from '../routing/decide.ts'
 import { readScene, readSurroundings, routedCall } from '../routing/surroundings.ts'
 import type { DestinationOf, RequiredSkillOf } from '../schema.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
-import { type ContactRow, contactOfCall, insertContact, type PathStep } from './contacts.ts'
+import { tickLater } from '../tick.ts'
 import { tellQueued } from './tell.ts'
-import { tickLater } from './tick.ts'
 
 /** Name under which the voice area knows this one. */
 export const followerName = 'callcenter'
 
 /** A caller who waits longer than this for anything is let go. */
 const longestWaitSeconds = 7_200
+
+/** Time in which a caller whose call was lost may call again for the same place in the queue. */
+const placeKeptMs = 10 * 60_000
 
 /** A call, as far as it matters where it goes. */
 interface GoingCall {
@@ -117,6 +120,7 @@ async function takePlace(
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
   if (queue && live && live.waiting.length >= queue.document.max_size) return null
+  const lost = queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
@@ -134,7 +138,7 @@ async function takePlace(
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
       path: JSON.stringify(luggage.path),
-      enteredAt: new Date(nowMs),
+      enteredAt: lost ?? new Date(nowMs),
       callbackFor: null,
       attempts: 0,
       isHanded: luggage.isHanded,
@@ -149,6 +153,12 @@ async function takePlace(
   return contact
 }
 
+/** Whose call was lost with its node, and who calls again soon, has the place that they had. */
+async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, queue: string): Promise<Date | null> {
+  const since = new Date(nowMs - placeKeptMs)
+  return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
+}
+
 /** Shows that a call waits, and plays music; not waited for, since the call may be waiting for us. */
 export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue: QueueRow | null): void {
   const live = liveCalls(app)
@@ -156,7 +166,12 @@ export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue
   live
     .mark(tenant, contact.call_id, { phase: 'queued', ...(queueId ? { queue_id: queueId } : {}) })
     .then(() => live.play(tenant, contact.call_id, { music: queue?.document.music_url ?? 'default' }, { loop: 0 }))
-    .catch((error) => app.log.warn({ error }, 'a caller waits without music'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'hold music not started: the caller waits in silence; check the queue’s music_url and the media processes',
+      ),
+    )
 }
 
 // --- menus ---
@@ -169,7 +184,12 @@ async function beginIvr(app: App, call: GoingCall, id: string, variables: WalkSt
   await keep(app, call, row.id, row.document, state)
   liveCalls(app)
     .mark(call.tenant, call.call, { phase: 'ivr', ivr_id: id })
-    .catch((error) => app.log.warn({ error }, 'a call did not hear that it is in a menu'))
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'menu not started on a call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
   return { actions: compileMenu(row.document, state, null), isOwn: true }
 }
 

@@ -6,11 +6,11 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { become, becomeFree } from '../agents/presence.ts'
 import { type AgentRow, agentsOfCall } from '../agents/store.ts'
+import { type ContactOutcome, type ContactRow, findContact, saveContact, underWay } from '../contacts.ts'
 import { waitingIn } from '../queues/live.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
-import { type ContactOutcome, type ContactRow, findContact, saveContact, underWay } from './contacts.ts'
+import { tickLater } from '../tick.ts'
 import { tellAbandoned } from './tell.ts'
-import { tickLater } from './tick.ts'
 
 /** One who gives up earlier counts apart. */
 const shortMs = 5_000

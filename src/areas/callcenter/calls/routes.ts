@@ -10,13 +10,13 @@ import { type Route, write } from '../../../platform/route.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
-import { agentOf } from '../agents/login.ts'
 import { agentNamed, become } from '../agents/presence.ts'
+import { type ContactRow, contactOfCall, insertContact, saveContact } from '../contacts.ts'
 import { findQueue } from '../queues/store.ts'
 import { AgentId, CustomData, PhoneNumber, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
-import { type ContactRow, contactOfCall, insertContact, saveContact } from './contacts.ts'
+import { agentOf } from './login.ts'
 import { isReachable } from './reach.ts'
 import { doAll, offer } from './speak.ts'
 import { beginTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
@@ -317,7 +317,7 @@ const transfer = write({
     hold_music_url: Type.Optional(Url('What the customer hears')),
   }),
   reply: { status: 200, schema: Transfer },
-  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'CONFLICT', 'INVALID_URL'],
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'QUEUE_FULL', 'CONFLICT', 'INVALID_URL'],
   async prepare(app, { body }, caller) {
     const { tenant } = caller
     if (body.hold_music_url !== undefined)

@@ -7,11 +7,11 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
 import { become, becomeFree, keepPresence } from '../agents/presence.ts'
 import { type AgentRow, findAgent } from '../agents/store.ts'
+import type { ContactRow } from '../contacts.ts'
 import { compileDestination } from '../ivr/compile.ts'
 import type { QueueRow } from '../queues/store.ts'
 import type { DestinationOf } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import type { ContactRow } from './contacts.ts'
 import { followerName, sendOn } from './go.ts'
 import { backToQueue, contactNamed, over } from './lifecycle.ts'
 import { targetOf } from './reach.ts'
@@ -61,7 +61,14 @@ export function playAnnouncement(
 
 export async function doAll(app: App, acts: readonly Act[]): Promise<void> {
   await Promise.all(
-    acts.map((act) => carryOut(app, act).catch((error) => app.log.warn({ error, act: act.do }, 'a call was not told'))),
+    acts.map((act) =>
+      carryOut(app, act).catch((error) =>
+        app.log.warn(
+          { error, act: act.do },
+          'command not passed to a call: its session ended or its node is down; nothing to do if the call is over',
+        ),
+      ),
+    ),
   )
 }
 
@@ -107,7 +114,7 @@ async function ringAgent(
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
     if (now?.contact_id === contact.id && now.leg_id === null)
-      await keepPresence(tx, occasion, now, { leg_id: rung.call })
+      await keepPresence(app, tx, occasion, now, { leg_id: rung.call })
   })
 }
 

@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { callEvents } from '../../voice/area.ts'
-import type { ContactRow } from './contacts.ts'
+import type { ContactRow } from '../contacts.ts'
 import type { TransferRow } from './transfers.ts'
 
 /** What every event of a call says. The order of these is that of their times. */

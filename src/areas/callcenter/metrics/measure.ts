@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What contacts and agents' times add up to, by the definitions of the documentation. Pure, so that a day can be checked by hand.
 import type { AgentStatus } from '../agents/agent.ts'
-import type { ContactRow } from '../calls/contacts.ts'
+import type { ContactRow } from '../contacts.ts'
 
 /** What counts of a contact. */
 export type Counted = Pick<

@@ -2,7 +2,7 @@
 // SQL of metrics: contacts page by page, and how agents spent their time.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import type { ContactRow } from '../calls/contacts.ts'
+import type { ContactRow } from '../contacts.ts'
 import type { Stretch } from './measure.ts'
 
 export type ReportedContact = Pick<

@@ -2,7 +2,7 @@
 // A queue as it is now: who waits in which order, which agents serve it, how long a wait may be. Pure.
 import { isPaused } from '../agents/agent.ts'
 import type { AgentRow } from '../agents/store.ts'
-import type { ContactRow } from '../calls/contacts.ts'
+import type { ContactRow } from '../contacts.ts'
 import { type Candidate, estimatedWait, inOrder, type Waiting } from './queue.ts'
 import type { QueueRow } from './store.ts'
 

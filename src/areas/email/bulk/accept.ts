@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting one content for many recipients: each entry is judged apart, what is left is stored and charged in one transaction, and leaves
 // in batches.
+
 import type { Static } from 'typebox'
 import { parseMailbox } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -9,8 +10,9 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
-import { mergedNotes } from '../../../platform/exact-notes.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
+import { mergedNotes } from '../../../platform/metadata/exact.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { insertContent } from '../contents.ts'
 import { priceOf } from '../prices.ts'
 import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
@@ -117,8 +119,7 @@ export async function prepareBulk(app: App, input: Input, caller: Caller) {
       extra: { errors: problems.slice(0, 100).map(({ index, code, message }) => ({ index, code, details: message })) },
     })
   const scheduledAt = scheduledTime(input.scheduled_at, caller.nowMs)
-  if (input.callback_url !== undefined)
-    await app.outbound.checkUrl(input.callback_url, 'callback', caller.tenant.environment, 'callback_url')
+  await checkCallback(app, caller.tenant, input.callback_url)
   const sender = await requireSender(app, caller.tenant, from)
   const template = input.template === undefined ? null : await findTemplate(app, caller.tenant, input.template)
   if (input.subject !== undefined) compile(input.subject, 'subject')

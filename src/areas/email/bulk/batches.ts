@@ -149,7 +149,8 @@ async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occas
     const locked = await lockBulk(tx, tenant, row.id)
     if (!locked || locked.status === 'cancelled' || locked.status === 'completed') return true
     const counts = await countsOf(tx, tenant, row.id)
-    if (counts.queued + counts.sent > 0) return false
+    // What a relay took stays `sent` until a report comes, which may be never.
+    if (counts.queued + counts.under_way > 0) return false
     await finishBulk(app, tx, tenant, locked, 'completed', occasion)
     return true
   })

@@ -101,14 +101,18 @@ export const dispatchBatch = statement.tenant<
 
 export type Counts = Static<typeof BulkRecord>['counts']
 
-const counting = statement.tenant<Tenant & { bulk: string }, Counts & { hard: number }>(
+/** Counts that are not shown: refusals for good, and messages that no server has taken yet. */
+type AllCounts = Counts & { hard: number; under_way: number }
+
+const counting = statement.tenant<Tenant & { bulk: string }, AllCounts>(
   'email.count_bulk',
   `select count(*) filter (where r.status in ('scheduled', 'queued'))::int as queued, count(*) filter (where r.status = 'sent')::int as sent,
           count(*) filter (where r.status = 'delivered')::int as delivered, count(*) filter (where r.opened_at is not null)::int as opened,
           count(*) filter (where r.clicked_at is not null)::int as clicked, count(*) filter (where r.status = 'bounced')::int as bounced,
           count(*) filter (where r.complained_at is not null)::int as complained,
           count(*) filter (where r.unsubscribed_at is not null)::int as unsubscribed,
-          count(*) filter (where r.status in ('failed', 'cancelled'))::int as failed, count(*) filter (where r.bounce_type = 'hard')::int as hard
+          count(*) filter (where r.status in ('failed', 'cancelled'))::int as failed, count(*) filter (where r.bounce_type = 'hard')::int as hard,
+          count(*) filter (where r.status = 'sent' and (r.attempts = 0 or r.next_attempt_at is not null))::int as under_way
      from email.messages m
      join email.recipients r on r.bucket = m.bucket and r.account_id = m.account_id and r.environment = m.environment and r.message_id = m.id
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.bulk_id = $bulk`,
@@ -125,14 +129,15 @@ const nothing = {
   unsubscribed: 0,
   failed: 0,
   hard: 0,
+  under_way: 0,
 }
 
-export async function countsOf(queryable: Queryable, tenant: Tenant, bulk: string): Promise<Counts & { hard: number }> {
+export async function countsOf(queryable: Queryable, tenant: Tenant, bulk: string): Promise<AllCounts> {
   const [row = nothing] = await queryable.query(counting, { ...tenant, bulk })
   return row
 }
 
-export function recordOf(row: BulkRow, { hard: _, ...counts }: Counts & { hard: number }): Static<typeof BulkRecord> {
+export function recordOf(row: BulkRow, { hard: _, under_way: __, ...counts }: AllCounts): Static<typeof BulkRecord> {
   const {
     status,
     total,

@@ -5,15 +5,15 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { occasionNow } from '../../../platform/events.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome, Run } from '../../../platform/work.ts'
 import { loadContent } from '../contents.ts'
 import { senderFor } from '../domains/senders.ts'
 import { emailEvents } from '../events.ts'
 import { carry } from './carry.ts'
 import { type Composed, composeFor } from './compose.ts'
-import { storeCarried, storeChange, storeFailed } from './finish.ts'
+import { storeCarried, storeChange, storeExpired, storeFailed } from './finish.ts'
 import { loadOutgoing, type OutgoingRow } from './load.ts'
 import { aboutOf, newsOf } from './news.ts'
 
@@ -45,6 +45,7 @@ async function deliver(app: App, run: Run<{ message: string; number: number }>):
   if (row.is_suspended) return { kind: 'again', afterMs: suspendedMs }
   if (row.bulk_status === 'paused') return { kind: 'again', afterMs: pausedMs }
   if (row.suppressed !== null) return failed(app, tenant, row, run, row.suppressed, true)
+  if (row.expires_at.getTime() < app.clock.nowMs() + Number(row.clock_offset_ms)) return expired(app, tenant, row, run)
   const composed = await composedOf(app, tenant, row)
   if (typeof composed === 'string') return failed(app, tenant, row, run, composed, false)
   const telling = tellLate(app, tenant, row)
@@ -64,6 +65,12 @@ async function failed(
   isSuppressed: boolean,
 ): Promise<Outcome> {
   await storeFailed(app, tenant, row, run, reason, isSuppressed)
+  return { kind: 'settled' }
+}
+
+/** It waited longer than it may, as when the account was suspended meanwhile: a code that nobody can use any more is not sent. */
+async function expired(app: App, tenant: Tenant, row: OutgoingRow, run: Run<unknown>): Promise<Outcome> {
+  await storeExpired(app, tenant, row, run)
   return { kind: 'settled' }
 }
 

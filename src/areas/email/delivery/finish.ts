@@ -6,6 +6,7 @@ import { operation } from '../../../platform/commit.ts'
 import { isUnavailable } from '../../../platform/db.ts'
 import { type NewEvent, type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
 import { emailEvents } from '../events.ts'
 import { countSoftBounces } from '../suppressions/store.ts'
 import type { Carried } from './carry.ts'
@@ -233,6 +234,27 @@ export async function storeFailed(
     reason: shown,
     isRefunded: true,
     events: [event],
+  })
+}
+
+function lastReply({ smtp_response: said, enhanced_code: enhanced }: OutgoingRow): Reply | null {
+  const [, code, text = ''] = /^(\d{3}) (.*)$/s.exec(said ?? '') ?? []
+  return code === undefined ? null : { code: Number(code), enhanced, text }
+}
+
+/** The time of a message is over. One that no server was asked about is not charged. */
+export async function storeExpired(app: App, tenant: Tenant, row: OutgoingRow, run: SendRun): Promise<void> {
+  const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
+  const reply = lastReply(row)
+  const reason = reply ? replyLine(reply) : 'its time was over before it could be delivered'
+  const verdict = exhausted({ kind: 'deferred', reason, reply, isThrottled: false })
+  await storeChange(app, tenant, row, occasion, run, {
+    status: 'bounced',
+    attempts: row.attempts,
+    reason,
+    verdict,
+    isRefunded: row.attempts === 0 && row.sent_at === null,
+    events: [bounceNews(app, occasion, row, verdict, 'smtp')],
   })
 }
 

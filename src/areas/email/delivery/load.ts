@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipient of a message as the sending of it needs them. What this node has just accepted it need not read back.
 import type { App } from '../../../platform/app.ts'
+import { Handover } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { Memory } from '../../../platform/memory.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
@@ -36,11 +36,14 @@ export interface OutgoingRow {
   is_suspended: boolean
   suppressed: string | null
   bulk_status: string | null
+  /** As the last server said it, its enhanced code apart. */
+  smtp_response: string | null
+  enhanced_code: string | null
 }
 
 const load = statement.tenant<Tenant & { message: string; number: number }, OutgoingRow>(
   'email.load_outgoing',
-  `select m.id, r.status, r.email, r.name, r.number, r.attempts, r.sent_at, m.sender, m.domain, m.stream, m.content_id, m.bulk_id,
+  `select m.id, r.status, r.email, r.name, r.number, r.attempts, r.sent_at, r.smtp_response, r.enhanced_code, m.sender, m.domain, m.stream, m.content_id, m.bulk_id,
           m.variables, m.tags, m.metadata, m.track_opens, m.track_clicks, m.callback_url, m.request_id, m.created_at, m.expires_at,
           accounts.clock_offset_ms(m.account_id, m.environment) as clock_offset_ms, accounts.is_suspended(m.account_id) as is_suspended,
           (select s.reason from email.suppressions s
@@ -56,7 +59,7 @@ const load = statement.tenant<Tenant & { message: string; number: number }, Outg
 
 const rememberMs = 10_000
 const maxRemembered = 10_000
-const accepted = onePerApp(() => new Memory<OutgoingRow>(rememberMs, maxRemembered))
+const accepted = onePerApp(() => new Handover<OutgoingRow>(rememberMs, maxRemembered))
 
 export function rememberAccepted(app: App, row: OutgoingRow): void {
   accepted(app).keep(`${row.id} ${row.number}`, row)

@@ -4,7 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import { Names } from '../../../platform/names.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
-import { mailWorld } from '../sandbox/mail-world.ts'
+import { mailWorld } from '../mail-world.ts'
 
 const both = onePerApp((app) => {
   const world = mailWorld.of(app)

@@ -9,8 +9,8 @@ import type { App } from '../../../platform/app.ts'
 import { fieldsOf, type HookCall, hook, json } from '../../../platform/hook.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { fieldOf, parseHeader } from '../../../protocols/mime/header.ts'
-import { storeDeed } from '../tracking/spool.ts'
 import { recipientOf, takeReport, takeReturn } from './returns.ts'
+import { storeDeed } from './spool.ts'
 
 const maxEvents = 1_000
 

@@ -15,9 +15,9 @@ import { aboutOf, newsOf } from '../delivery/news.ts'
 import { verdictOf } from '../delivery/verdict.ts'
 import { emailEvents } from '../events.ts'
 import { listenSmtp } from '../listening.ts'
-import { mailWorld } from '../sandbox/mail-world.ts'
-import { storeDeed } from '../tracking/spool.ts'
+import { mailWorld } from '../mail-world.ts'
 import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
+import { storeDeed } from './spool.ts'
 
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000
@@ -52,7 +52,11 @@ export const returnsListener: AreaListener = {
           }
           return reply(250, '2.0.0 Ok')
         } catch (error) {
-          if (!isUnavailable(error)) app.log.error({ error }, 'a report about a message could not be stored')
+          if (!isUnavailable(error))
+            app.log.error(
+              { error },
+              'bounce or delivery report not stored: the sender of the report is asked to retry; check the database',
+            )
           return reply(451, '4.3.0 Try again later')
         }
       },

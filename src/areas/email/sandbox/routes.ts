@@ -10,8 +10,8 @@ import type { Caller } from '../../../platform/auth.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { list, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { type CaughtMail, type MailWorld, mailWorld } from '../mail-world.ts'
 import { readEnvelopeLocal } from '../tracking/token.ts'
-import { type CaughtMail, type MailWorld, mailWorld } from './mail-world.ts'
 
 const Caught = Type.Object(
   {

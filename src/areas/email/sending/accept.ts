@@ -8,12 +8,12 @@ import { chargeOf, chargeRow } from '../../../ledger/charges.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { audited, auditRow } from '../../../platform/audit.ts'
+import type { RowIn } from '../../../platform/commit/row-encoding.ts'
 import { operation } from '../../../platform/commit.ts'
 import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
-import type { RowIn } from '../../../platform/items.ts'
 import { tenantColumns } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
-import { contentColumns } from '../contents.ts'
+import { contentColumns, discardContent } from '../contents.ts'
 import { bulkJob, sendJob } from '../delivery/deliver.ts'
 import { rememberAccepted } from '../delivery/load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf } from '../delivery/news.ts'
@@ -151,6 +151,10 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     audit: auditOf(draft, sending),
     key: keyed.row(reply),
   })
+  // Of a commit that was not confirmed nobody knows whether the message is there: its content stays.
+  const isAhead = columns.content_body === null
+  if (isAhead && (seen !== null || verdict === 'insufficient' || verdict === 'duplicate'))
+    await discardContent(app, tenant, draft.uuid)
   keyed.settle(seen)
   if (verdict === 'insufficient') throw await beyondWallet(app, sending, reply.cost)
   if (verdict === 'duplicate')
@@ -206,6 +210,8 @@ function begin(
     is_suspended: false,
     suppressed: null,
     bulk_status: null,
+    smtp_response: null,
+    enhanced_code: null,
   })
   app.work.begin({ ...job, owner })
 }

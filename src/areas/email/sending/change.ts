@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can still be done about a message: cancel it, move it to another time, send it again, look at what it says.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newIdAndUuid, newUuid, timeOfUuid } from '../../../kernel/ids.ts'
@@ -21,8 +22,7 @@ import { senderFor } from '../domains/senders.ts'
 import { emailEvents } from '../events.ts'
 import { priceOf } from '../prices.ts'
 import { recordOf, requireMessage } from '../read.ts'
-import { MessageParam } from '../routes.ts'
-import { EmailAccepted, EmailRecord, mostTtlSeconds } from '../schema.ts'
+import { EmailAccepted, EmailRecord, MessageParam, mostTtlSeconds } from '../schema.ts'
 import { findMessage } from '../store.ts'
 import { textOfHtml } from '../tracking/html.ts'
 import { accept } from './accept.ts'

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending a message: what is asked for becomes a draft, and the draft is accepted.
+
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Keyed } from '../../../platform/http/idempotency.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { callersCurrency } from '../prices.ts'
 import type { EmailAccepted, EmailSend } from '../schema.ts'
 import { accept } from './accept.ts'
@@ -17,8 +19,7 @@ export async function send(
 ): Promise<Static<typeof EmailAccepted>> {
   const sending = sendingOf(caller)
   const draft = await draftOf(app, sending, input)
-  if (draft.callbackUrl !== null)
-    await app.outbound.checkUrl(draft.callbackUrl, 'callback', caller.tenant.environment, 'callback_url')
+  await checkCallback(app, caller.tenant, draft.callbackUrl)
   return accept(app, draft, sending, keyed)
 }
 

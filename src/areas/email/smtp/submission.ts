@@ -27,12 +27,16 @@ const maxRecipients = 100
 const maxMessages = 1_000
 const idleMs = 300_000
 const triesPerMinute = 5
+/** How long a key or password that was good is not looked at again. */
+const goodForMs = 1_000
 
 interface User {
   readonly tenant: Tenant
   readonly actor: string
   /** Empty: every domain of the account. */
   readonly domains: readonly string[]
+  /** Whether the key or password is good still: it may be taken away while a connection is open. */
+  readonly isStillGood: () => Promise<boolean>
 }
 
 export const submissionListener: AreaListener = {
@@ -70,11 +74,8 @@ async function authenticate(
   peer: Peer,
 ): Promise<{ user: User } | { refused: Reply }> {
   try {
-    const user =
-      username === 'apikey'
-        ? await userOfKey(app, password, peer)
-        : await userOfCredential(app, username, password, peer)
-    if (user) return { user }
+    const known = username.includes('\0') ? null : await identified(app, username, password, peer)
+    if (known) return { user: { ...known, isStillGood: rechecked(app, username, password, peer) } }
     const { refusedBy } = await app.limits.admit([
       {
         name: 'smtp-auth',
@@ -92,7 +93,23 @@ async function authenticate(
   }
 }
 
-async function userOfKey(app: App, key: string, peer: Peer): Promise<User | null> {
+type Known = Omit<User, 'isStillGood'>
+
+function identified(app: App, username: string, password: string, peer: Peer): Promise<Known | null> {
+  return username === 'apikey' ? userOfKey(app, password, peer) : userOfCredential(app, username, password, peer)
+}
+
+function rechecked(app: App, username: string, password: string, peer: Peer): () => Promise<boolean> {
+  let goodUntilMs = performance.now() + goodForMs
+  return async () => {
+    if (performance.now() < goodUntilMs) return true
+    const isGood = (await identified(app, username, password, peer)) !== null
+    if (isGood) goodUntilMs = performance.now() + goodForMs
+    return isGood
+  }
+}
+
+async function userOfKey(app: App, key: string, peer: Peer): Promise<Known | null> {
   try {
     const { tenant, scopes, actor } = await app.authenticator.authenticate(`Bearer ${key}`, plainAddress(peer.address))
     return allows(scopes, 'email:send') ? { tenant, actor, domains: [] } : null
@@ -102,7 +119,7 @@ async function userOfKey(app: App, key: string, peer: Peer): Promise<User | null
   }
 }
 
-async function userOfCredential(app: App, username: string, password: string, peer: Peer): Promise<User | null> {
+async function userOfCredential(app: App, username: string, password: string, peer: Peer): Promise<Known | null> {
   const row = await credentialOf(app.db, username, password)
   if (!row || !isAllowed(row.allowed_ips, peer.address)) return null
   const tenant: Tenant = Object.freeze({ bucket: row.bucket, account: row.account_id, environment: row.environment })
@@ -142,7 +159,7 @@ async function take(app: App, envelope: Envelope, content: Buffer, peer: Peer): 
   } catch (error) {
     if (isUnavailable(error)) return away
     if (error instanceof AppError) return refusal(error)
-    app.log.error({ error }, 'a submitted message could not be taken')
+    app.log.error({ error }, 'mail submitted over SMTP not accepted: the client is told to retry; check the database')
     return reply(451, '4.3.0 The message could not be taken; try again later')
   }
 }
@@ -152,11 +169,12 @@ function userOf({ user }: Peer): User | null {
 }
 
 function isUser(user: unknown): user is User {
-  return typeof user === 'object' && user !== null && 'tenant' in user && 'actor' in user
+  return typeof user === 'object' && user !== null && 'tenant' in user && 'actor' in user && 'isStillGood' in user
 }
 
 async function accepted(app: App, user: User, envelope: Envelope, content: Buffer, peer: Peer): Promise<Reply> {
   const { tenant } = user
+  if (!(await user.isStillGood())) return reply(550, '5.7.8 The key or password is no longer good; authenticate again')
   const { currency, is_suspended, clock_offset_ms, most } = await one(
     app.db.query(standing, { account: tenant.account, environment: tenant.environment }),
   )

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A submitted message made ready to be stored: what its header commands is taken out and obeyed, what must not travel (Bcc) is
 // removed, what is missing is added.
-import { type Mailbox, parseMailbox } from '../../../kernel/email-address.ts'
+import { type Mailbox, parseAddress } from '../../../kernel/email-address.ts'
 import { parseMoment } from '../../../kernel/time.ts'
+import { parseJson } from '../../../platform/http/json.ts'
 import { decodeWords, fieldOf, type HeaderField, headerField, parseHeader } from '../../../protocols/mime/header.ts'
 
 export interface Submitted {
@@ -34,6 +35,7 @@ const commandNames = new Set([
   'x-idempotency-key',
 ])
 const maxTags = 10
+const maxNameLength = 200
 
 /** A sentence that says what is wrong, where something is. */
 export function readSubmitted(
@@ -42,7 +44,8 @@ export function readSubmitted(
 ): Submitted | string {
   const { fields, bodyAt } = parseHeader(content)
   if (fields.filter(({ name }) => name.toLowerCase() === 'from').length !== 1) return 'the message must have one From'
-  const from = parseMailbox(decodeWords(fieldOf(fields, 'from') ?? ''))
+  if (content.subarray(0, bodyAt).includes(0)) return 'the header must not hold the character NUL'
+  const from = mailboxOf(fieldOf(fields, 'from') ?? '')
   if (!from) return 'INVALID_EMAIL From is not an address'
   const commands = commandsOf(fields)
   if (typeof commands === 'string') return commands
@@ -58,6 +61,28 @@ export function readSubmitted(
   const header = added + kept.map(({ raw }) => raw).join('')
   const raw = Buffer.concat([Buffer.from(`${header}\r\n`), content.subarray(bodyAt)])
   return { from, subject: decodeWords(fieldOf(fields, 'subject') ?? '').slice(0, 998), raw, commands }
+}
+
+/**
+ * The sender as every reader of the header sees them. Encoded words stand for a name and never for an address (RFC 2047 §5), and
+ * before the angle brackets stands nothing that could be one: else readers would see another sender than was checked.
+ */
+function mailboxOf(value: string): Mailbox | null {
+  const open = value.lastIndexOf('<')
+  if (open < 0 || !value.endsWith('>')) return parseAddress(value)
+  const parsed = parseAddress(value.slice(open + 1, -1).trim())
+  const phrase = value.slice(0, open).trim()
+  const isQuoted = /^"(?:[^"\\]|\\.)*"$/.test(phrase)
+  if (!parsed || (!isQuoted && /[@<>,;"]/.test(phrase))) return null
+  const name = decodeWords(isQuoted ? phrase.slice(1, -1).replace(/\\(.)/g, '$1') : phrase)
+  return {
+    ...parsed,
+    name:
+      name
+        .replace(/[\p{Cc}"<>\\]/gu, ' ')
+        .trim()
+        .slice(0, maxNameLength) || null,
+  }
 }
 
 function commandsOf(fields: readonly HeaderField[]): Submitted['commands'] | string {
@@ -97,7 +122,7 @@ function commandsOf(fields: readonly HeaderField[]): Submitted['commands'] | str
 function objectOf(text: string | null): Record<string, unknown> | null | undefined {
   if (text === null) return null
   try {
-    const value: unknown = JSON.parse(text)
+    const { value } = parseJson(Buffer.from(text))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
     return undefined

@@ -6,6 +6,8 @@ import { AppError } from '../../../kernel/errors.ts'
 
 const maxOutputLength = 4 * 1024 * 1024
 const maxIterations = 10_000
+/** Placeholders and sections that one rendering looks at, whether or not they say anything. */
+const maxSteps = 500_000
 const maxDepth = 20
 const name = /^(?:\.|[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*)$/
 const harmless = /^(?:https?:|mailto:|tel:|cid:)/i
@@ -15,7 +17,7 @@ type Scope = Readonly<Record<string, unknown>>
 
 type Node =
   | { kind: 'text'; text: string }
-  | { kind: 'value'; path: string; fallback: string | null; isRaw: boolean; isAddress: boolean }
+  | { kind: 'value'; path: string; fallback: string | null; isRaw: boolean }
   | { kind: 'section'; path: string; isInverted: boolean; nodes: Node[] }
 
 export interface Template {
@@ -58,13 +60,7 @@ export function compile(source: string, kind: Kind, field: string = kind): Templ
     } else {
       if (isRaw && kind === 'subject') throw bad(at, 'a subject takes no {{{unescaped}}} values')
       const fallback = inside.includes('|') ? inside.slice(inside.indexOf('|') + 1).trim() : null
-      current.push({
-        kind: 'value',
-        path,
-        fallback,
-        isRaw,
-        isAddress: kind === 'html' && beginsAddress(source.slice(Math.max(0, at - 200), at)),
-      })
+      current.push({ kind: 'value', path, fallback, isRaw })
     }
     if (sign !== '/' && !builtIn.has(path)) variables.add(path)
   }
@@ -72,11 +68,6 @@ export function compile(source: string, kind: Kind, field: string = kind): Templ
   if (unclosed && open.length > 1) throw bad(unclosed.at, `the section ${unclosed.path} is never closed`)
   if (from < source.length) root.push({ kind: 'text', text: source.slice(from) })
   return { kind, nodes: root, variables: [...variables] }
-}
-
-/** Whether what follows is the beginning of the value of href or src. */
-function beginsAddress(before: string): boolean {
-  return /<[a-z][^<>]*\b(?:href|src)\s*=\s*["']?\s*$/i.test(before)
 }
 
 function syntaxError(source: string, at: number, field: string, what: string): AppError {
@@ -95,7 +86,8 @@ export interface Rendered {
 
 /** Values are looked up in the first scope that has them. */
 export function render(template: Template, scopes: readonly Scope[]): Rendered {
-  const run = { output: [] as string[], length: 0, iterations: 0, missing: new Set<string>(), kind: template.kind }
+  const { kind } = template
+  const run: Run = { output: [], length: 0, iterations: 0, steps: 0, tail: '', missing: new Set(), kind }
   renderNodes(template.nodes, [...scopes], undefined, run)
   return { text: run.output.join(''), missing: [...run.missing] }
 }
@@ -104,12 +96,17 @@ interface Run {
   output: string[]
   length: number
   iterations: number
+  steps: number
+  /** End of the output, runs of spaces as one. */
+  tail: string
   missing: Set<string>
   kind: Kind
 }
 
 function renderNodes(nodes: readonly Node[], scopes: readonly Scope[], item: unknown, run: Run): void {
   for (const node of nodes) {
+    if (++run.steps > maxSteps)
+      throw new AppError('VALIDATION_ERROR', `the template has more than ${maxSteps} steps, repetitions included`)
     if (node.kind === 'text') write(run, node.text)
     else if (node.kind === 'value') write(run, valueText(node, scopes, item, run))
     else renderSection(node, scopes, item, run)
@@ -149,8 +146,16 @@ function valueText(node: Extract<Node, { kind: 'value' }>, scopes: readonly Scop
       ? JSON.stringify(value)
       : String(value)
   if (run.kind !== 'html') return text.replace(/[\r\n]+/g, ' ')
-  if (node.isAddress && !isMissing && !harmless.test(text.trim())) return '#'
+  if (!isMissing && text !== '' && beginsAddress(run.tail) && !harmless.test(text.trim())) {
+    spend(run, text.length)
+    return '#'
+  }
   return node.isRaw ? text : escapeHtml(text)
+}
+
+/** Whether what follows is the beginning of the value of href or src, whatever wrote what is before it. */
+function beginsAddress(tail: string): boolean {
+  return /\b(?:href|src) ?= ?["']? ?$/i.test(tail)
 }
 
 function lookUp(path: string, scopes: readonly Scope[], item: unknown): unknown {
@@ -169,10 +174,28 @@ function isScope(value: unknown): value is Scope {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const tailLength = 20
+
 function write(run: Run, text: string): void {
-  run.length += text.length
-  if (run.length > maxOutputLength) throw new AppError('VALIDATION_ERROR', 'the template renders to more than 4 MiB')
+  if (text === '') return
+  spend(run, text.length)
   run.output.push(text)
+  if (run.kind === 'html') run.tail = tailOf(run.tail, text)
+}
+
+function spend(run: Run, length: number): void {
+  run.length += length
+  if (run.length > maxOutputLength) throw new AppError('VALIDATION_ERROR', 'the template renders to more than 4 MiB')
+}
+
+/** The last characters of a text that goes on. Spaces count once, so that many of them hide nothing. */
+function tailOf(before: string, text: string): string {
+  let tail = ''
+  for (let at = text.length - 1; at >= 0 && tail.length < tailLength; at--) {
+    const character = /\s/.test(text[at] ?? '') ? ' ' : (text[at] ?? '')
+    if (character !== ' ' || tail[0] !== ' ') tail = character + tail
+  }
+  return `${before}${tail}`.replace(/ +/g, ' ').slice(-tailLength)
 }
 
 const escapes: Readonly<Record<string, string>> = {

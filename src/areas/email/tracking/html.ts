@@ -28,8 +28,8 @@ export function rewriteLinks(html: string, link: (url: string, index: number) =>
 /** Puts a picture before the end of the body, or at the end where there is none. */
 export function addPicture(html: string, url: string): string {
   const picture = `<img src="${url}" width="1" height="1" alt="" style="display:none">`
-  const at = html.toLowerCase().lastIndexOf('</body')
-  return at < 0 ? html + picture : html.slice(0, at) + picture + html.slice(at)
+  const at = [...html.matchAll(/<\/body/gi)].at(-1)?.index ?? html.length
+  return html.slice(0, at) + picture + html.slice(at)
 }
 
 interface Attribute {
@@ -44,8 +44,9 @@ interface Attribute {
 function* anchors(html: string): Iterable<{ attributes: Attribute[] }> {
   const pattern = /<!--|<(script|style|title|textarea)\b|<a(?=[\s/])/gi
   for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
-    if (match[0] === '<!--') pattern.lastIndex = endOf(html, '-->', pattern.lastIndex)
-    else if (match[1]) pattern.lastIndex = endOf(html, `</${match[1]}`, pattern.lastIndex)
+    const closing = match[1] ? closings.get(match[1].toLowerCase()) : undefined
+    if (match[0] === '<!--') pattern.lastIndex = endOf(html, commentEnd, pattern.lastIndex)
+    else if (closing) pattern.lastIndex = endOf(html, closing, pattern.lastIndex)
     else {
       const { attributes, end } = attributesAt(html, pattern.lastIndex)
       pattern.lastIndex = end
@@ -54,47 +55,57 @@ function* anchors(html: string): Iterable<{ attributes: Attribute[] }> {
   }
 }
 
-function endOf(html: string, text: string, from: number): number {
-  const at = html.toLowerCase().indexOf(text.toLowerCase(), from)
-  return at < 0 ? html.length : at + text.length
+const commentEnd = /-->/g
+const tagEnd = />/g
+const headEnd = /<\/head/gi
+/** Ends of elements that hold no tags of their own. */
+const closings: ReadonlyMap<string, RegExp> = new Map([
+  ['script', /<\/script/gi],
+  ['style', /<\/style/gi],
+  ['title', /<\/title/gi],
+  ['textarea', /<\/textarea/gi],
+])
+
+/** Place after what is looked for; the end of the html where it never comes, as browsers have it. */
+function endOf(html: string, closing: RegExp, from: number): number {
+  closing.lastIndex = from
+  return closing.test(html) ? closing.lastIndex : html.length
 }
 
+const maxAttributes = 100
+
+/** Attributes of a tag, and where it ends. Each place of the html is looked at once, however broken it is. */
 function attributesAt(html: string, from: number): { attributes: Attribute[]; end: number } {
   const attributes: Attribute[] = []
   const pattern = /\s*(?:(>)|\/|([^\s=>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?)/gy
   pattern.lastIndex = from
+  let end = from
   for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
-    if (match[1]) return { attributes, end: pattern.lastIndex }
+    end = pattern.lastIndex
+    if (match[1]) return { attributes, end }
     const value = match[3] ?? match[4] ?? match[5]
-    if (match[2] === undefined || value === undefined) continue
+    if (match[2] === undefined || value === undefined || attributes.length >= maxAttributes) continue
     const quotes = match[5] === undefined ? 2 : 0
-    attributes.push({
-      name: match[2].toLowerCase(),
-      value,
-      from: pattern.lastIndex - value.length - quotes,
-      to: pattern.lastIndex,
-    })
+    attributes.push({ name: match[2].toLowerCase(), value, from: end - value.length - quotes, to: end })
   }
-  return { attributes, end: from }
+  return { attributes, end: endOf(html, tagEnd, end) }
 }
 
 /** What a reader without html sees: lines, links after their words, no styles. */
 export function textOfHtml(html: string): string {
-  return decodeEntities(
-    html
-      .replace(/<!--[\s\S]*?-->/g, '')
-      .replace(/<(script|style|title|head)\b[\s\S]*?<\/\1\s*>/gi, '')
-      .replace(/\s+/g, ' ')
-      .replace(
-        /<a\b[^>]*?\bhref\s*=\s*"?(https?:[^"\s>]+)"?[^>]*>([\s\S]*?)<\/a\s*>/gi,
-        (_, url: string, words: string) => (words.includes(url) ? words : `${words} (${url})`),
-      )
-      .replace(/<li\b[^>]*>/gi, '\n- ')
-      .replace(/<(?:br|hr)\b[^>]*>/gi, '\n')
-      .replace(/<\/(?:p|div|h[1-6]|ul|ol|table|blockquote)\s*>/gi, '\n\n')
-      .replace(/<\/(?:tr|li)\s*>/gi, '\n')
-      .replace(/<[^>]*>/g, ''),
-  )
+  const out: string[] = []
+  let link: { url: string; at: number } | null = null
+  for (const { text, tag } of pieces(html)) {
+    if (text !== '') out.push(decodeEntities(text.replace(/\s+/g, ' ')))
+    if (tag === '/a' && link) {
+      if (!out.slice(link.at).join('').includes(link.url)) out.push(` (${link.url})`)
+      link = null
+    }
+    if (typeof tag === 'object') link = { url: tag.url, at: out.length }
+    else out.push(breaks.get(tag) ?? '')
+  }
+  return out
+    .join('')
     .split('\n')
     .map((line) => line.trim())
     .join('\n')
@@ -102,20 +113,58 @@ export function textOfHtml(html: string): string {
     .trim()
 }
 
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: '\u00a0',
-  copy: '©',
-  reg: '®',
-  euro: '€',
-  hellip: '…',
-  ndash: '–',
-  mdash: '—',
+/** Tags that begin another line. */
+const breaks: ReadonlyMap<string, string> = new Map([
+  ['li', '\n- '],
+  ...'br hr /tr /li'.split(' ').map((tag): [string, string] => [tag, '\n']),
+  ...'/p /div /h1 /h2 /h3 /h4 /h5 /h6 /ul /ol /table /blockquote'
+    .split(' ')
+    .map((tag): [string, string] => [tag, '\n\n']),
+])
+
+interface Piece {
+  readonly text: string
+  /** Name of the tag after the text, with a slash where it closes; where it is a link with an address, that. */
+  readonly tag: string | { readonly url: string }
 }
+
+/** Text and tags in turn, from the front to the end, once. */
+function* pieces(html: string): Iterable<Piece> {
+  const pattern = /<!--|<[!?]|<(\/?[a-z][a-z0-9]*)/gi
+  let from = 0
+  for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
+    const text = html.slice(from, match.index)
+    const name = match[1]?.toLowerCase()
+    if (name === undefined) {
+      from = endOf(html, match[0] === '<!--' ? commentEnd : tagEnd, pattern.lastIndex)
+      yield { text, tag: '' }
+    } else {
+      const { attributes, end } = attributesAt(html, pattern.lastIndex)
+      const href = name === 'a' ? attributes.find((one) => one.name === 'href') : undefined
+      const url = href ? decodeEntities(href.value).trim() : ''
+      const closing = name === 'head' ? headEnd : closings.get(name)
+      from = closing ? endOf(html, tagEnd, endOf(html, closing, end)) : end
+      yield { text, tag: /^https?:/i.test(url) ? { url } : name }
+    }
+    pattern.lastIndex = from
+  }
+  yield { text: html.slice(from), tag: '' }
+}
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', '\u00a0'],
+  ['copy', '©'],
+  ['reg', '®'],
+  ['euro', '€'],
+  ['hellip', '…'],
+  ['ndash', '–'],
+  ['mdash', '—'],
+])
 
 function decodeEntities(text: string): string {
   return text.replace(
@@ -123,7 +172,7 @@ function decodeEntities(text: string): string {
     (whole, decimal?: string, hex?: string, word?: string) => {
       const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null
       if (code !== null) return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
-      return entities[word?.toLowerCase() ?? ''] ?? whole
+      return entities.get(word?.toLowerCase() ?? '') ?? whole
     },
   )
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { catalogue, countryOf, entryFor } from './catalogue.ts'
-import { numberRules } from './number-rules.ts'
+import { catalogue, countryOf, entryFor } from '../catalogue.ts'
+import { numberRules } from '../number-rules.ts'
 import { dateIn, similarity } from './visual-zone.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 

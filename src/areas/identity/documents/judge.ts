@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a document holds together: its zone, its print, its number, its dates, and what the caller claims of its holder.
 // Pure, and a statement about consistency, not a forensic certificate.
+
+import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
 import type { ReadDocument } from '../engines/tasks.ts'
-import { alpha3Of, type DocumentEntry } from './catalogue.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone } from './zone-fields.ts'
 
@@ -50,11 +51,13 @@ export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: 
       zoneDigits(entry, read),
       zoneAgainstPrint(entry, inZone, read),
       issuer(entry, inZone, zone),
+      kind(entry, zone),
+      recognised(entry, zone),
       expiry(fields, today),
       numberFormat(entry, printed, fields),
       ...numberDigits(entry, printed, fields),
-      dates(fields, today),
-      portrait(read),
+      dates(entry, fields, today),
+      portrait(entry, read),
       barcodes(read, fields),
       claimed(claims, fields),
       edited(read),
@@ -102,6 +105,23 @@ function issuer(entry: DocumentEntry, zone: DocumentFields | null, mrz: ReadDocu
     detail: isSame ? found : `issued by ${found}`,
   }
 }
+
+/** A zone says itself whether it is a passport's. */
+function kind({ type }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
+  if (!mrz) return null
+  const base = { check: 'document_kind', weight: 'critical', detail: mrz.lines[0]?.slice(0, 2) ?? '' } as const
+  return { ...base, result: mrz.lines[0]?.startsWith('P') === (type === 'passport') ? 'pass' : 'fail' }
+}
+
+/** Where neither a zone nor a rule for numbers tells such documents from others, a picture of any card would pass. */
+function recognised({ rule, type, country }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
+  if (rule || mrz) return null
+  const detail = `nothing is known by which a ${type} of ${country} could be told from another document`
+  return { check: recognisedCheck, result: 'warn', weight: 'major', detail }
+}
+
+/** The check that a registry which knows the person makes needless. */
+export const recognisedCheck = 'document_recognised'
 
 function expiry({ expiry_date }: DocumentFields, today: string): Check {
   const base = { check: 'document_not_expired', weight: 'critical' } as const
@@ -160,6 +180,7 @@ function numberDigits(entry: DocumentEntry, printed: DocumentFields, fields: Doc
 const maxAge = 120
 
 function dates(
+  { type }: DocumentEntry,
   { date_of_birth: birth, issue_date: issue, expiry_date: expiryDate }: DocumentFields,
   today: string,
 ): Check {
@@ -171,12 +192,14 @@ function dates(
     (issue && issue > today) ||
     (issue && expiryDate && expiryDate <= issue)
   if (isWrong) return { ...base, result: 'fail', detail: 'the dates contradict each other' }
-  return birth
+  return birth || type === 'proof_of_address'
     ? { ...base, result: 'pass', detail: 'in order' }
     : { ...base, result: 'warn', detail: 'no birth date read' }
 }
 
-function portrait({ faces, quality }: ReadDocument): Check {
+function portrait({ type }: DocumentEntry, { faces, quality }: ReadDocument): Check | null {
+  // A bill shows nobody.
+  if (type === 'proof_of_address') return null
   const base = { check: 'portrait_present', weight: 'major' } as const
   const [face] = faces
   if (!face) return { ...base, result: 'fail', detail: 'no face on the front' }

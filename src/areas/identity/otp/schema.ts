@@ -20,7 +20,13 @@ export const OtpSend = Type.Object({
   app_hash: Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
   ),
-  web_origin: Type.Optional(Type.String({ maxLength: 200 })),
+  web_origin: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: '^(https://)?[A-Za-z0-9.-]+(:[0-9]{1,5})?$',
+      rule: 'must be an origin such as https://shop.example',
+    }),
+  ),
   purpose: Type.Optional(Type.String({ maxLength: 60 })),
   verification_id: Type.Optional(Type.String({ maxLength: 40 })),
   ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),

@@ -10,11 +10,22 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { identityEvents } from '../events.ts'
 import { policyOf } from '../policy.ts'
+import { findVerification } from '../verify/store.ts'
 import { type Carried, carry } from './channels.ts'
 import { codeOf, cooldownMs, masked, maxAttempts, maxSends } from './code.ts'
 import { guard } from './guard.ts'
 import type { OtpSend, OtpSent } from './schema.ts'
-import { addOtp, countSend, endOtp, type OtpRow, pendingOtp, removeOtp, setChannel, takeBackSend } from './store.ts'
+import {
+  addOtp,
+  countSend,
+  endOtp,
+  lockCounted,
+  type OtpRow,
+  pendingOtp,
+  removeOtp,
+  setChannel,
+  takeBackSend,
+} from './store.ts'
 
 /** The number of the sandbox whose codes are too old at once. */
 const shortLivedNumber = '+254700000003'
@@ -84,7 +95,7 @@ async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSe
   const ip = input.ip ? app.secrets.fingerprint('identity.ip', `${tenant.account} ${input.ip}`) : null
   const channel = [input.channel ?? 'sms'].flat()[0] ?? 'sms'
   const judged = { tenant, phone: input.phone, phoneIndex: phone, prefixIndex: prefix, ipIndex: ip, channel, nowMs }
-  await guard(app.db, await policyOf(app.db, tenant), judged)
+  const policy = await policyOf(app.db, tenant)
   const id = newUuid(receivedMs)
   const isShort = tenant.environment === 'test' && input.phone === shortLivedNumber
   const at = new Date(nowMs)
@@ -97,15 +108,28 @@ async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSe
     status: 'pending',
     attempts: 0,
     sends: 1,
-    verification: input.verification_id ? uuidOf('verification', input.verification_id) : null,
+    verification: await verificationOf(app, caller, input.verification_id),
     sent_at: at,
     expires_at: new Date(nowMs + (isShort ? 0 : (input.expires_in ?? usualSeconds) * 1000)),
     verified_at: null,
   }
   const { purpose, code_length: length, verification, expires_at: expires, phone_sealed: sealed } = otp
   const row = { ...tenant, id, phone, prefix, ip, sealed, purpose, channel, length, verification, at, expires }
-  if (!(await maybe(app.db.query(addOtp, row)))) throw inCooldown(cooldownMs(1))
+  const keys = [prefix, ...(ip ? [ip] : [])].map((index) => index.readBigInt64BE(0).toString())
+  await app.db.tx(tenant, async (tx) => {
+    await tx.query(lockCounted, { ...tenant, keys })
+    await guard(tx, policy, judged)
+    if (!(await maybe(tx.query(addOtp, row)))) throw inCooldown(cooldownMs(1))
+  })
   return otp
+}
+
+async function verificationOf(app: App, { tenant }: Caller, given: string | undefined): Promise<string | null> {
+  if (given === undefined) return null
+  const id = uuidOf('verification', given)
+  if (!id || !(await maybe(app.db.query(findVerification, { ...tenant, id }))))
+    throw invalid('verification_id', 'names no verification')
+  return id
 }
 
 export function phonePlace(id: string): string {

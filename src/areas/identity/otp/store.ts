@@ -65,6 +65,13 @@ export const addOtp = statement.tenant<
    returning id`,
 )
 
+/** Requests that the guard counts together wait for each other: each sees what those before it added. */
+export const lockCounted = statement.tenant<Tenant & { keys: readonly string[] }, object>(
+  'identity.lock_counted_otps',
+  `select pg_advisory_xact_lock(k.key) as locked from (select unnest($keys::bigint[]) as key order by 1) k
+    where $bucket::smallint is not null and $account::uuid is not null and $environment::text is not null`,
+)
+
 /** Counts a resend, unless another request did so at the same moment. */
 export const countSend = statement.tenant<One & { sends: number; at: Date }, { id: string }>(
   'identity.count_otp_send',

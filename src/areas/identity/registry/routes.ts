@@ -9,7 +9,7 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Need, noContent, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, CountryCode, OneOf, wholeListQuery } from '../../../platform/schema.ts'
-import { documentTypes } from '../documents/catalogue.ts'
+import { documentTypes } from '../catalogue.ts'
 import { registryPlace } from './registries.ts'
 
 const RegistryCreate = Type.Object(

@@ -17,9 +17,9 @@ import { chargeFor, costFields, priceOf } from '../charging.ts'
 import { phoneIndex } from '../otp/send.ts'
 import { otpHistory } from '../otp/store.ts'
 import { verificationWith } from '../verify/record.ts'
+import { assess, type Raised } from '../verify/risk-score.ts'
 import { riskLevels } from '../verify/schema.ts'
 import { outcomeOf } from '../verify/transition.ts'
-import { assess, type Raised } from './score.ts'
 
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true }))
 

@@ -9,8 +9,8 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
+import { type DocumentEntry, entryFor } from '../catalogue.ts'
 import { holdFor, type Price, requireFunds } from '../charging.ts'
-import { type DocumentEntry, entryFor } from '../documents/catalogue.ts'
 import { engine } from '../engines/engines.ts'
 import { type Examined, examine, measureFrames } from '../engines/tasks.ts'
 import { judgePassive } from '../faces/active-liveness.ts'
@@ -25,7 +25,7 @@ import { RecordKey } from './record-key.ts'
 import type { Claims, VerificationRecord, VerifyId } from './schema.ts'
 import { findVerification, insertVerification } from './store.ts'
 import { tell } from './transition.ts'
-import { waitingFor } from './waiting.ts'
+import { verdictWaits } from './waiting.ts'
 
 export interface Accepted {
   readonly entry: DocumentEntry
@@ -261,6 +261,6 @@ export async function awaitVerdict(
 ): Promise<VerificationRecord> {
   const uuid = uuidOf('verification', id)
   if (!uuid) throw new Error('a verification has an id of its kind')
-  if (waitSeconds > 0) await waitingFor(app).until(uuid, waitSeconds * 1000)
+  if (waitSeconds > 0) await verdictWaits.of(app).until({ ...tenant, id: uuid }, waitSeconds * 1_000).over
   return recordOf(app, tenant, await one(app.db.query(findVerification, { ...tenant, id: uuid })))
 }

@@ -35,9 +35,15 @@ const good: Found = {
 const expired = { check: 'document_not_expired', result: 'fail', weight: 'critical', detail: '' } as const
 const warned = { check: 'number_format', result: 'warn', weight: 'major', detail: '' } as const
 
+const unknown = { check: 'document_recognised', result: 'warn', weight: 'major', detail: '' } as const
+
 test('each finding leads to the state that the contract names', () => {
   const rows: [string, Partial<Found>, string, string][] = [
     ['all good', {}, 'verified', 'done'],
+    ['no faces to compare although that was asked for', { likeness: null }, 'rejected', 'done'],
+    ['nobody living looked for although that was asked for', { liveness: null }, 'rejected', 'done'],
+    ['a document that nothing is known about', { checks: [unknown] }, 'pending', 'awaiting_review'],
+    ['one that a registry knows', { checks: [unknown], registry: 'match' }, 'verified', 'done'],
     ['grey face', { likeness: likenessAt(0.55) }, 'pending', 'awaiting_review'],
     ['another face', { likeness: likenessAt(0.7) }, 'rejected', 'done'],
     ['only expired', { checks: [expired] }, 'expired', 'done'],

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict on a verification, from what its checks found. Pure: the state machine of the contract as one function.
 import type { Check } from '../documents/judge.ts'
-import { isAuthentic } from '../documents/judge.ts'
+import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import type { Policy } from '../policy.ts'
 import type { RegistryVerdict } from '../registry/adapter.ts'
-import { type Assessment, assess, type Raised } from '../risk/score.ts'
+import { type Assessment, assess, type Raised } from './risk-score.ts'
 import type { FailureReason, Outcome } from './schema.ts'
 import type { Stage, Status } from './store.ts'
 
@@ -84,6 +84,7 @@ const causes: Readonly<Record<string, Cause>> = {
     retryable: false,
   },
   dates_plausible: { code: 'DOCUMENT_TAMPERED', message: 'the dates contradict each other', retryable: false },
+  document_kind: { code: 'INVALID_DOCUMENT_TYPE', message: 'it is another kind of document', retryable: false },
   portrait_present: { code: 'NO_FACE_DETECTED', message: 'there is no portrait on the document', retryable: true },
 }
 
@@ -102,10 +103,11 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
   }
   const add = (code: string, check: string, message: string, retryable: boolean) =>
     reasons.push({ code, check, message, retryable })
-  if (found.likeness === 'none') add('NO_FACE_DETECTED', 'face_match', 'there is no portrait to compare with', true)
+  if (found.likeness === 'none' || (found.requested.includes('face_match') && !found.likeness))
+    add('NO_FACE_DETECTED', 'face_match', 'there are no two faces to compare', true)
   else if (found.likeness && found.likeness.similarity < reviewThreshold)
     add('FACE_MISMATCH', 'face_match', 'the selfie shows somebody else than the document', false)
-  if (found.liveness && !found.liveness.passed)
+  if (found.liveness ? !found.liveness.passed : found.requested.includes('liveness_detection'))
     add('LIVENESS_FAILED', 'liveness_detection', 'the pictures do not show a living person', true)
   if (found.registry === 'not_found')
     add('REGISTRY_NOT_FOUND', 'registry', 'the registry does not know the number', false)
@@ -130,7 +132,10 @@ function doubtOf(found: Found, policy: Policy, risk: Assessment): FailureReason 
   })
   if (found.likeness && found.likeness !== 'none' && found.likeness.similarity < matchThreshold)
     return reason('FACE_MISMATCH', 'face_match', 'the faces are neither clearly one person nor clearly two')
-  const warned = found.checks.find(({ result, weight }) => result === 'warn' && weight !== 'minor')
+  const warned = found.checks.find(
+    ({ check, result, weight }) =>
+      result === 'warn' && weight !== 'minor' && !(check === recognisedCheck && found.registry === 'match'),
+  )
   if (warned) return reason('DOCUMENT_UNREADABLE', warned.check, warned.detail)
   if (found.registry === 'review') return reason('REGISTRY_MISMATCH', 'registry', 'the registry wants a person to look')
   if (found.duplicates.length > 0)

@@ -12,7 +12,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome as JobOutcome, Run } from '../../../platform/work.ts'
 import { appendAudit, worker } from '../audit-chain.ts'
 import { blockedAmong } from '../blocklist.ts'
-import { entryFor } from '../documents/catalogue.ts'
+import { entryFor } from '../catalogue.ts'
 import { type Judgement, judgeDocument } from '../documents/judge.ts'
 import { engine } from '../engines/engines.ts'
 import { examine, type ReadDocument, readDocument } from '../engines/tasks.ts'
@@ -27,7 +27,7 @@ import { RecordKey } from './record-key.ts'
 import { Claims, type Findings } from './schema.ts'
 import { claimVerification, findVerification, type VerificationRow } from './store.ts'
 import { move } from './transition.ts'
-import { waitingFor } from './waiting.ts'
+import { verdictWaits } from './waiting.ts'
 
 const Payload = Type.Object({ verification: Type.String(), clockOffsetMs: Type.Number() })
 
@@ -161,12 +161,8 @@ async function conclude(
       worker,
     ),
   )
-  if (verdict.stage === 'awaiting_registry') {
-    waitingFor(app).over(row.id)
-    return { kind: 'again', afterMs: registryRetryMs }
-  }
-  waitingFor(app).over(row.id)
-  return { kind: 'done' }
+  verdictWaits.of(app).happened(row.id)
+  return verdict.stage === 'awaiting_registry' ? { kind: 'again', afterMs: registryRetryMs } : { kind: 'done' }
 }
 
 /** Past its patience, a registry that is down leaves the decision to a person. */
@@ -278,5 +274,5 @@ async function giveUp(app: App, occasion: Occasion, row: VerificationRow): Promi
     }
     await move(app, tx, occasion, now, { status: 'rejected', stage: 'done', outcome }, worker)
   })
-  waitingFor(app).over(row.id)
+  verdictWaits.of(app).happened(row.id)
 }

@@ -8,6 +8,7 @@ import { maybe, statement } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, noContent, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, wholeListQuery } from '../../../platform/schema.ts'
+import { numbersFor } from '../../numbers/area.ts'
 import { sealPlace } from '../channels.ts'
 
 const Secret = (description: string) => Type.String({ minLength: 1, maxLength: 1024, sensitive: true, description })
@@ -62,6 +63,9 @@ interface Row {
 
 const columns = 'id, account_id, name, base_url, phone_number_id, business_id, display_number, created_at'
 
+/** Whose a number is; the channel is how it is reached at a provider. */
+const numbers = numbersFor<null>('messenger')
+
 const insert = statement.home<
   {
     id: string
@@ -89,9 +93,9 @@ const selectAll = statement.home<Record<never, never>, Row>(
   `select ${columns} from messenger.channels order by id`,
 )
 
-const deleteOne = statement.home<{ id: string }, { id: string }>(
+const deleteOne = statement.home<{ id: string }, Row>(
   'messenger.delete_channel',
-  `delete from messenger.channels where id = $id returning id`,
+  `delete from messenger.channels where id = $id returning ${columns}`,
 )
 
 const connect = writeAcross({
@@ -122,7 +126,9 @@ const connect = writeAcross({
         at: new Date(caller.nowMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'the number is connected already, or the account has another one')
+    const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
+    const owned = row && (await numbers.own(tx, tenant, caller, { number: `+${row.display_number}`, settings: null }))
+    if (!owned) throw new AppError('CONFLICT', 'the number is connected already, or the account has another one')
     await record(tx, caller, 'messenger_channel.create', idOf('messengerChannel', id))
     return recordOf(row, app.publicUrl)
   },
@@ -152,8 +158,9 @@ const disconnect = writeAcross({
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params }, caller) {
     const id = uuidOf('messengerChannel', params.id)
-    const gone = id === null ? [] : await tx.query(deleteOne, { id })
-    if (gone.length === 0) throw new AppError('NOT_FOUND', 'there is no channel with this id')
+    const gone = id === null ? null : await maybe(tx.query(deleteOne, { id }))
+    if (!gone) throw new AppError('NOT_FOUND', 'there is no channel with this id')
+    await numbers.release(tx, 'live', `+${gone.display_number}`, gone.account_id)
     await record(tx, caller, 'messenger_channel.delete', params.id)
     return {}
   },

@@ -8,11 +8,11 @@ import type { App } from '../../../platform/app.ts'
 import { type Route, write } from '../../../platform/route.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { simulatedMessenger } from '../carriers/sandbox.ts'
 import { channelOf } from '../channels.ts'
 import { openMedia } from '../media/media.ts'
 import { Phone } from '../schema.ts'
 import { findByProviderId, findMessage } from '../store.ts'
-import { simulatedMessenger } from './provider.ts'
 
 const Choice = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 256 }),

@@ -18,10 +18,10 @@ import {
   type TransferOrder,
   type VirtualAccountOrder,
 } from '../../../protocols/bank.ts'
-import type { Bank, BankOrder } from '../bank/bank.ts'
-import type { BankAccountIn } from '../bank/banks.ts'
-import { bankOutgoing } from '../bank/payouts.ts'
-import { bankRefunds } from '../bank/refunds.ts'
+import type { Bank, BankOrder } from '../providers/bank.ts'
+import { bankOutgoing } from '../providers/bank-payouts.ts'
+import { bankRefunds } from '../providers/bank-refunds.ts'
+import type { BankAccountIn } from '../providers/banks.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason, Verdict } from '../providers/provider.ts'
 
@@ -32,7 +32,7 @@ const queryMs = 10_000
 /** The list of banks changes by the year. */
 const banksForMs = 3_600_000
 
-/** What the bank's codes mean. Any other is its own trouble. */
+/** Failure reasons by the bank's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   [bankCodes.noMoney]: 'INSUFFICIENT_FUNDS',
   [bankCodes.noAccount]: 'PAYER_NOT_FOUND',

@@ -11,11 +11,10 @@ import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { notice, page } from '../../../platform/web/shell.ts'
 import { pageTexts } from '../../../platform/web/texts.ts'
-import { failureTexts } from '../failure-texts.ts'
-import type { NewPayment } from '../input.ts'
-import { isFailureReason } from '../providers/provider.ts'
-import { takesCards, takesTransfers, waysToPay } from '../providers/ways.ts'
-import type { Problem, Ways } from './page.ts'
+import { type WaysToPay, waysToPay } from '../methods/ways.ts'
+import { failureSentence } from '../providers/failure-texts.ts'
+import type { NewPayment } from '../records/input.ts'
+import type { Problem } from './page.ts'
 import { problemTexts } from './texts.ts'
 
 /** Bytes that a form may have. */
@@ -32,13 +31,8 @@ export function waysFor(
   app: App,
   tenant: Tenant,
   { currency, micros, methods }: { currency: string; micros: bigint; methods: readonly string[] | null },
-): Ways {
-  const wants = (method: Method) => methods === null || methods.includes(method)
-  return {
-    phones: wants('mobile_money') ? waysToPay(app, tenant, currency, micros) : [],
-    bank: wants('bank_transfer') && takesTransfers(app, tenant, currency, micros),
-    card: wants('card') && takesCards(app, tenant, currency, micros),
-  }
+): WaysToPay {
+  return waysToPay(app, tenant, { currency, micros }, (method) => methods === null || methods.includes(method))
 }
 
 /** What may hold a card is not left lying in a buffer that nobody has overwritten yet. */
@@ -50,7 +44,7 @@ export function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
   return form
 }
 
-export function wantedIn(form: URLSearchParams, ways: Ways): Wanted {
+export function wantedIn(form: URLSearchParams, ways: WaysToPay): Wanted {
   switch (form.get('method')) {
     case 'bank_transfer':
       if (!ways.bank) throw new AppError('UNSUPPORTED_METHOD', 'this is not paid by bank transfer')
@@ -63,7 +57,7 @@ export function wantedIn(form: URLSearchParams, ways: Ways): Wanted {
   }
 }
 
-function phoneIn(form: URLSearchParams, ways: Ways): Pick<Wanted, 'phone' | 'provider'> {
+function phoneIn(form: URLSearchParams, ways: WaysToPay): Pick<Wanted, 'phone' | 'provider'> {
   const countries = ways.phones.map(({ country }) => country)
   const phone = writtenIn(form.get('phone') ?? '', countries)
   if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
@@ -111,7 +105,7 @@ function refusal({ language }: Reader, status: number, title: string, why: strin
 /** What a payer can do about it; the details are written for programs. */
 function sentenceOf(reader: Reader, { code }: AppError): string {
   if (isProblem(code)) return reader.words(problemTexts)(code)
-  return isFailureReason(code) ? reader.words(failureTexts)(code) : reader.words(problemTexts)('other')
+  return failureSentence(reader, code) ?? reader.words(problemTexts)('other')
 }
 
 function isProblem(code: string): code is keyof typeof problemTexts {

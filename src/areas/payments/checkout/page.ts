@@ -8,11 +8,11 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Reader } from '../../../platform/web/reader.ts'
 import { notice, type Page } from '../../../platform/web/shell.ts'
-import { failureTexts } from '../failure-texts.ts'
-import { confirmsOnPage, nameOfProvider, type Provider } from '../mobile-money/providers.ts'
-import { recordOf } from '../payment.ts'
-import { isFailureReason } from '../providers/provider.ts'
-import { open, type PaymentRow } from '../store.ts'
+import { providerNamed } from '../methods/mobile-money-providers.ts'
+import type { WaysToPay } from '../methods/ways.ts'
+import { failureSentence } from '../providers/failure-texts.ts'
+import { recordOf } from '../records/payment.ts'
+import { open, type PaymentRow } from '../records/store.ts'
 import { checkoutTexts } from './texts.ts'
 
 /** How soon a page looks again how a payment is going. */
@@ -37,13 +37,6 @@ export interface Checkout {
   readonly lang: string
 }
 
-/** How it can be paid now. */
-export interface Ways {
-  readonly phones: readonly Provider[]
-  readonly bank: boolean
-  readonly card: boolean
-}
-
 /** What was sent and is not taken: by which way, why, and the phone number as it was written. */
 export interface Problem {
   readonly method: string
@@ -61,7 +54,12 @@ export function checkoutPage(shown: Checkout, content: Html, next?: NonNullable<
 }
 
 /** A form for each way to pay. `once` tells a form that is sent twice from another payer's. */
-export function paymentForms(shown: Checkout, ways: Ways, problem: Problem | null, once: string | null = null): Html {
+export function paymentForms(
+  shown: Checkout,
+  ways: WaysToPay,
+  problem: Problem | null,
+  once: string | null = null,
+): Html {
   const { path, lang } = shown
   const say = sayOf(shown)
   const amount = moneyOf(shown)(shown.amount)
@@ -100,7 +98,7 @@ export function statusPage(shown: Checkout, payment: PaymentRow, back: Html | nu
 <footer>${receiptLink(say, payment, lang)}${back !== null && html` · ${back}`}</footer>`,
     )
   }
-  const why = isFailureReason(failure_reason) ? reader.words(failureTexts)(failure_reason) : say('cancelled')
+  const why = failureSentence(reader, failure_reason) ?? say('cancelled')
   return checkoutPage(
     shown,
     notice(
@@ -126,7 +124,7 @@ function waitingPage(shown: Checkout, payment: PaymentRow): Page {
     // The path alone: whoever sees this page is on the machine that serves the other one.
     const there = `${new URL(redirect_url).pathname}${lang}`
     const isCard = payment.method === 'card'
-    const provider = nameOfProvider(payment.provider) ?? payment.provider
+    const provider = providerNamed(payment.provider)?.name ?? payment.provider
     const goOn = isCard ? say('goToBank') : say('goToProvider', { provider })
     const content = html`<p>${say('sendsBack')}</p><p><a class="button" href="${there}">${goOn}</a></p>`
     const title = isCard ? say('bankAsks') : say('paidOnPage', { provider })
@@ -168,8 +166,8 @@ function whatHappens(
     case 'card':
       return [say('oneMoment'), say('cardAsked', { amount })]
     default: {
-      if (confirmsOnPage(provider))
-        return [say('oneMoment'), say('pageAsked', { provider: nameOfProvider(provider) ?? provider })]
+      if (providerNamed(provider)?.confirmsOnPage)
+        return [say('oneMoment'), say('pageAsked', { provider: providerNamed(provider)?.name ?? provider })]
       const there = phone === null ? say('yourPhone') : reader.leftToRight(`…${phone.slice(-3)}`)
       return [say('lookAtPhone'), say('approve', { amount, phone: there })]
     }
@@ -201,7 +199,7 @@ function cardHint({ environment, reader }: Checkout): Html | null {
   return html`<p class="soft">${reader.words(checkoutTexts)('tryCards', cards)}</p>`
 }
 
-function phoneWay(say: Say, phones: readonly Provider[], amount: string, hint: Html | null): Way {
+function phoneWay(say: Say, phones: WaysToPay['phones'], amount: string, hint: Html | null): Way {
   const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
   const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
   return {

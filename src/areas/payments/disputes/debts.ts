@@ -79,7 +79,10 @@ export async function collectAll(app: App): Promise<void> {
       await app.db
         .tx(tenant, (tx) => collectDebts(app, tx, tenant, app.clock.nowMs()))
         .catch((error) =>
-          app.log.error({ error, account: idOf('account', tenant.account) }, 'a debt was not collected'),
+          app.log.error(
+            { error, account: idOf('account', tenant.account) },
+            'debt not collected: tried again with the next sweep; check the error if this repeats',
+          ),
         )
     after = rows[debtsAtOnce]?.id ?? null
   } while (after !== null)

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import type { Dispute } from '../events.ts'
+import type { Dispute } from '../records/events.ts'
 import type { DisputeRow } from './store.ts'
 
 export function disputeOf(row: DisputeRow): Static<typeof Dispute> {

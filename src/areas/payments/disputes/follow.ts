@@ -6,14 +6,14 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
-import { gatewayOf } from '../providers/gateway.ts'
-import { type AttemptRow, findAttempt, marketOf } from '../store.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { type AttemptRow, findAttempt, marketOf } from '../records/store.ts'
 import { applyDispute } from './settle.ts'
 import { countDisputePoll, findDispute } from './store.ts'
 
 const daySeconds = 86_400
 /** Issuers take up to some months. */
-const maxLooks = 400
+const maxPolls = 400
 
 const Payload = Type.Object({ dispute: Type.String() })
 
@@ -27,7 +27,7 @@ export const disputeJob: Job<App, typeof Payload> = {
     if (!tenant) throw new Error('a dispute belongs to an account')
     const dispute = await maybe(app.db.query(findDispute, { ...tenant, id: payload.dispute }))
     const attempt = dispute && (await maybe(app.db.query(findAttempt, { ...tenant, id: dispute.attempt_id })))
-    if (!attempt || dispute.status !== 'open' || dispute.polls >= maxLooks) return { kind: 'done' }
+    if (!attempt || dispute.status !== 'open' || dispute.polls >= maxPolls) return { kind: 'done' }
     await followDisputes(app, tenant, attempt)
     await app.db.query(countDisputePoll, { ...tenant, id: dispute.id })
     return { kind: 'again', afterMs: waitMs(app, tenant) }

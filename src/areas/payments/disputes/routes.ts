@@ -6,7 +6,7 @@ import { maybe } from '../../../platform/db.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Need, type Route, read } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
-import { Dispute } from '../events.ts'
+import { Dispute } from '../records/events.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute, listDisputes } from './store.ts'
 
@@ -28,7 +28,7 @@ const listAll = list({
     const { tenant } = caller
     const window = windowOf(query)
     const status = query.status ?? null
-    // What is no id of a payment finds nothing.
+    // A malformed payment id finds nothing.
     const payment = query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid)
     const rows = await app.db.query(listDisputes, {
       ...tenant,

@@ -9,12 +9,12 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import type { CardDispute } from '../cards/acquirer.ts'
-import { noteTakenTwice } from '../discrepancies.ts'
-import { paymentEvents } from '../events.ts'
-import { toldOf } from '../payment.ts'
+import type { CardDispute } from '../providers/acquirer.ts'
+import { noteTakenTwice } from '../records/discrepancies.ts'
+import { paymentEvents } from '../records/events.ts'
+import { toldOf } from '../records/payment.ts'
+import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../records/store.ts'
 import { payerHasBack, refundsOf } from '../refunds/refund.ts'
-import { type AttemptRow, lockPayment, noteDispute, type PaymentRow } from '../store.ts'
 import { disputeOf } from './dispute.ts'
 import {
   claimedByOthers,
@@ -25,7 +25,7 @@ import {
   statusOfDisputes,
 } from './store.ts'
 
-/** What is held for a dispute, until it is captured or released. */
+/** Hold of a dispute, until it is captured or released. */
 const holdStep = 'dispute:hold'
 /** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
 export const owedAccount = 'receivable:disputes'
@@ -40,9 +40,12 @@ export async function applyDispute(
 ): Promise<DisputeRow | null> {
   const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
   const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
-  // Nobody can want back what was never paid: somebody has to look at it.
+  // A dispute of a payment that was never paid is for an operator to resolve.
   if (!before && payment.status !== 'completed') {
-    app.log.error({ payment: idOf('payment', payment.id) }, 'an acquirer tells of a dispute that cannot be')
+    app.log.error(
+      { payment: idOf('payment', payment.id) },
+      'dispute ignored: the acquirer reports one that does not fit its payment; compare with the acquirer and settle by hand',
+    )
     return null
   }
   const occasion = occasionNow(app.clock, tenant, attempt.clock_offset_ms, payment.request_id)
@@ -167,7 +170,7 @@ function requireDone(id: string, verdict: string, expected: string): void {
   if (verdict !== expected) throw new Error(`the ledger says ${verdict} of ${idOf('dispute', id)}, not ${expected}`)
 }
 
-/** What refunds have left of a payment, those under way included, and other disputes. */
+/** Amount of a payment that refunds, those under way included, and other disputes have left. */
 function leftOf({ amount, refunded }: PaymentRow, claimed: bigint): bigint {
   const left = amount - refunded - claimed
   return left > 0n ? left : 0n

@@ -4,7 +4,7 @@
 import { statement } from '../../../platform/db.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { CardDispute } from '../cards/acquirer.ts'
+import type { CardDispute } from '../providers/acquirer.ts'
 
 export interface DisputeRow {
   id: string
@@ -13,7 +13,7 @@ export interface DisputeRow {
   provider_id: string
   status: CardDispute['status']
   amount: bigint
-  /** What was set aside when it was opened. */
+  /** Amount set aside when it was opened. */
   held: bigint
   owed: bigint
   currency: string
@@ -67,7 +67,7 @@ export const statusOfDisputes = statement.tenant<Tenant & { payment: string }, {
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
-/** What other disputes of a payment want, as long as they are open, and what those took that were lost. */
+/** Amounts of other disputes of a payment: those open, and those lost. */
 export const claimedByOthers = statement.tenant<
   Tenant & { payment: string; id: string },
   { open: bigint; lost: bigint }
@@ -76,15 +76,6 @@ export const claimedByOthers = statement.tenant<
   `select coalesce(sum(amount) filter (where status = 'open'), 0)::bigint as open,
           coalesce(sum(amount) filter (where status = 'lost'), 0)::bigint as lost
      from payments.disputes where ${mine} and payment_id = $payment and id <> $id`,
-)
-
-/** What the payer has back of a payment: what was given back, and what was lost in disputes. */
-export const backWithPayer = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
-  'payments.back_with_payer',
-  `select coalesce(sum(amount), 0)::bigint as amount
-     from (select amount from payments.refunds where ${mine} and payment_id = $payment and status = 'completed'
-            union all
-           select amount from payments.disputes where ${mine} and payment_id = $payment and status = 'lost') as parts`,
 )
 
 export const listDisputes = statement.tenant<
@@ -109,7 +100,7 @@ export const listDisputes = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** None when somebody else has closed it. */
+/** No row when it was closed before. */
 export const closeDispute = statement.tenant<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
   'payments.close_dispute',
   `update payments.disputes set status = $status, owed = $owed, closed_at = $at, updated_at = $at

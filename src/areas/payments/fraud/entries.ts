@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of blacklists. A card is given by its number, of which only a fingerprint and the masked form are kept.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { parseMoment } from '../../../kernel/time.ts'
@@ -11,7 +13,6 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
 import { type BlacklistType, blacklistTypes, maskedCard, normalised, ruleOf } from './blacklist.ts'
 import { deleteEntry, type EntryRow, findEntries, findEntry, insertEntries, listEntries } from './blacklist-store.ts'
 import { fingerprintOf, isCardNumber } from './card.ts'
@@ -178,7 +179,7 @@ const removeEntry = write({
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const id = entryUuid(params.blacklist_id)
-    // Whoever changes lists waits here for everybody else who does, before any entry is taken.
+    // Changes of lists wait for each other here, before any entry is locked.
     await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: 0 })
     const gone = await maybe(tx.query(deleteEntry, { ...caller.tenant, id }))
     if (!gone) throw noSuchEntry()
@@ -228,7 +229,7 @@ async function added(
   written: readonly Written[],
 ): Promise<{ rows: EntryRow[]; created: number }> {
   const once = [...new Map(written.map((entry) => [`${entry.type} ${entry.value}`, entry])).values()]
-  // Whoever changes lists waits here for everybody else who does: what is counted then is what is there.
+  // Changes of lists wait for each other here, so that the count is right.
   await tx.query(touchPolicy, { ...tenant, rules: 0, entries: 0 })
   const ids = once.map(() => newUuid(receivedMs))
   const inserted = await tx.query(insertEntries, {

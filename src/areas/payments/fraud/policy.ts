@@ -94,7 +94,10 @@ async function load(app: App, queryable: Queryable, tenant: Tenant): Promise<Pol
     try {
       return [ruleOf(row)]
     } catch (error) {
-      app.log.error({ error, rule: idOf('fraudRule', row.id) }, 'a stored rule is not understood; it is left out')
+      app.log.error(
+        { error, rule: idOf('fraudRule', row.id) },
+        'stored fraud rule not understood: it is not applied; save the rule again',
+      )
       return []
     }
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A payment link as customers read it, and what they are told of it.
 import { type Static, Type } from 'typebox'
+import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
 import { eventType } from '../../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
-import { completedPayment, moneyFields, moneyHead, Payment } from '../events.ts'
+import { completedPayment, Payment } from '../records/events.ts'
 
 const linkStatuses = ['active', 'inactive', 'expired', 'completed'] as const
 export type LinkStatus = (typeof linkStatuses)[number]

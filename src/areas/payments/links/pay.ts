@@ -12,11 +12,12 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Wanted, wantedIn, waysFor } from '../checkout/form.ts'
-import type { Checkout, Ways } from '../checkout/page.ts'
-import { accept, sendNow } from '../create.ts'
-import { recordOf } from '../payment.ts'
-import { collection, declareLinkPurpose } from '../purpose.ts'
-import type { PaymentRow } from '../store.ts'
+import type { Checkout } from '../checkout/page.ts'
+import { accept, sendNow } from '../collect/create.ts'
+import type { WaysToPay } from '../methods/ways.ts'
+import { recordOf } from '../records/payment.ts'
+import { collection, declareLinkPurpose } from '../records/purpose.ts'
+import type { PaymentRow } from '../records/store.ts'
 import { linkEvents } from './events.ts'
 import { linkOf, statusOf } from './link.ts'
 import {
@@ -44,7 +45,7 @@ export interface Found extends Checkout {
 
 const linkPurpose = declareLinkPurpose({ ...collection, completed: linkPaid })
 
-export function waysOf(app: App, { tenant, link, isSuspended }: Found): Ways {
+export function waysOf(app: App, { tenant, link, isSuspended }: Found): WaysToPay {
   const { currency, amount: micros, payment_methods } = link
   return waysFor(app, tenant, { currency, micros, methods: isSuspended ? [] : payment_methods })
 }

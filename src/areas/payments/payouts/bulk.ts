@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many payouts at once: what can be accepted shares one hold, and each takes its share of it or gives it back. A job hands
 // them on a few at a time, so that ten thousand take no more memory than a hundred.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -9,13 +11,13 @@ import type { Caller } from '../../../platform/auth.ts'
 import { currencyOf, currencyTaken } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
+import { callbackProblems } from '../../../platform/outbound/callback-url.ts'
 import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { membersOf } from '../../../protocols/json.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
-import { batchFields, payoutStatus } from '../events.ts'
-import { PaymentCreate } from '../input.ts'
+import { batchFields, payoutStatus } from '../records/events.ts'
+import { PaymentCreate } from '../records/input.ts'
 import {
   type BatchItem,
   type BatchRow,
@@ -43,7 +45,7 @@ const maxCallbackUrls = 20
 
 const { description, metadata, callback_url, reference } = PaymentCreate.properties
 
-// What is wrong with an item is said in its own verdict, so items are checked one by one.
+// Each item has a verdict of its own, so items are checked one by one.
 const Items = Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
   rule: `must be a list of 1 to ${maxItems} payouts`,
 })
@@ -99,21 +101,16 @@ type BulkInput = Static<typeof BulkCreate>
 /** Addresses that items name and that may not be told, and why. */
 type Unreachable = ReadonlyMap<string, AppError>
 
-/** What must be asked of others before: whether the addresses that are to be told may be. */
+/** Callback URLs of a batch and of its items are looked up before its transaction begins. */
 export async function checkCallbacks(app: App, input: BulkInput, { tenant }: Caller): Promise<Unreachable> {
   const urls = new Set<string>()
   for (const { callback_url } of [input, ...itemsOf(input).map(membersOf)])
     if (typeof callback_url === 'string') urls.add(callback_url)
   if (urls.size > maxCallbackUrls)
     throw invalid('callback_url', `may differ at most ${maxCallbackUrls} times in a batch`)
-  const unreachable = new Map<string, AppError>()
-  for (const url of urls)
-    try {
-      await app.outbound.checkUrl(url, 'callback', tenant.environment, 'callback_url')
-    } catch (error) {
-      if (!(error instanceof AppError) || url === input.callback_url) throw error
-      unreachable.set(url, error)
-    }
+  const unreachable = await callbackProblems(app, tenant, [...urls])
+  const ownProblem = unreachable.get(input.callback_url ?? '')
+  if (ownProblem) throw ownProblem
   return unreachable
 }
 
@@ -164,7 +161,7 @@ export async function acceptMany(
   return answerOf(batch, itemsFrom(drafts, refusals), null)
 }
 
-/** What is accepted, and what is not for a reason of its own. */
+/** Items accepted, and items refused with their reasons. */
 async function sorted(
   app: App,
   tx: Tx,
@@ -336,7 +333,7 @@ function itemsFrom(drafts: readonly NewPayout[], refusals: readonly Refusal[]): 
 }
 
 function itemsOf({ items, payouts }: BulkInput): readonly unknown[] {
-  // Nobody can say which of two lists was meant, and the wrong one would be paid.
+  // Two lists are refused: paying the wrong one could not be undone.
   if (items !== undefined && payouts !== undefined) throw invalid('payouts', 'must be absent where items is given')
   const given = items ?? payouts ?? []
   if (given.length > maxItems)

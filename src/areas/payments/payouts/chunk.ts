@@ -4,16 +4,16 @@
 // job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs } from '../../../platform/work/many.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { keepSent } from './handover.ts'
 import { judgeTogether } from './judge.ts'
-import { rememberSent } from './remembered.ts'
+import { findMany, moveStates } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
-import { afterAsking, batchedPayoutJob, looks, pay, queuedMs } from './submit.ts'
-import { findMany, moveStates } from './together-store.ts'
+import { afterAsking, batchedPayoutJob, pay, polls, queuedMs } from './submit.ts'
 
 /** So many are in the hands of one job. */
 export const chunkSize = 100
@@ -42,7 +42,7 @@ export const chunkJob: Job<App, typeof Payload> = {
     const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
     const queued = after.filter(isPlanned)
     const scale = gatewayOf(app).timeScale(tenant.environment)
-    const pollMs = looks[0] * 1_000 * scale
+    const pollMs = polls[0] * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
     if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
     // Those that the provider has must not wait for those that it does not take yet, or may not be asked for.
@@ -75,7 +75,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
   const accepted: string[] = []
   await Promise.all(
     marked.map(async (payout) => {
-      rememberSent(app, payout)
+      keepSent(app, payout)
       const verdict = await pay(app, tenant, payout)
       if (verdict?.kind === 'accepted' || verdict?.kind === 'pending') accepted.push(payout.id)
       else await afterAsking(app, tenant, payout, verdict, false)
@@ -92,7 +92,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     })
 }
 
-/** What is still under way is asked about one by one. One that has two jobs, because this one died here, is settled once. */
+/** Gives each payout still under way a job of its own. One that has two jobs, because this one died here, is settled once. */
 async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
   if (rows.length === 0) return
   const jobs = rows.map(({ id }) =>

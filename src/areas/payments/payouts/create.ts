@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalid, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, formatMoney, type Money } from '../../../kernel/money.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { hold } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { currencyTaken } from '../../../platform/currencies.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { BankAccountIn } from '../bank/banks.ts'
-import { requireBank } from '../bank/market.ts'
-import { newToken } from '../callbacks/address.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
-import { microsOf, missing, PaymentCreate, phoneFields, phoneOf } from '../input.ts'
-import { requireProvider } from '../mobile-money/providers.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { requireBank } from '../methods/bank-market.ts'
+import { requireProvider } from '../methods/mobile-money-providers.ts'
+import { BankAccountIn } from '../providers/banks.ts'
 import { feeOf, type Terms } from '../providers/terms.ts'
+import { newToken } from '../records/callback-address.ts'
+import { missing, PaymentCreate, phoneFields, phoneOf } from '../records/input.ts'
 import { judge } from './judge.ts'
 import { lockPayable } from './payable.ts'
 import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
-import { looks, payoutJob, submit } from './submit.ts'
+import { payoutJob, polls, submit } from './submit.ts'
 
 /** How long the answer waits for the provider's first word. */
 const budgetMs = 8_000
@@ -34,7 +35,7 @@ const mostAheadMs = 365 * dayMs
 
 const { amount, currency, description, metadata, callback_url, reference } = PaymentCreate.properties
 
-/** What may be given once for a whole batch. */
+/** Fields that may be given once for a whole batch. */
 export const shared = {
   currency,
   method: Type.Optional(
@@ -73,7 +74,7 @@ export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
 export type NewPayoutInput = Static<typeof PayoutItem>
 
 /**
- * Stores the payout, judges it, holds its money and adds the job that looks after it. Nothing has been asked of anybody yet. One
+ * Stores the payout, judges it, holds its money and adds the job that follows it. Nothing has been asked of anybody yet. One
  * that was blocked comes back failed.
  */
 export async function accept(
@@ -97,7 +98,7 @@ export async function accept(
   return payout
 }
 
-/** Adds the job that looks after a payout. */
+/** Adds the job that follows a payout. */
 export async function watchFrom(
   app: App,
   tx: Tx,
@@ -107,7 +108,7 @@ export async function watchFrom(
   nowMs: number,
 ): Promise<void> {
   const inline = sendsInline && payout.status === 'processing'
-  const pollMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const pollMs = polls[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const delayMs = inline ? pollMs : Math.max(0, payout.due_at.getTime() - nowMs)
   const job = app.work.prepare(payoutJob, tenant, { payout: payout.id, inline }, delayMs > 0 ? { delayMs } : {})
   await app.work.add(tx, job)
@@ -128,7 +129,7 @@ export function draftOf(
   // Every provider of the sandbox that can pay out does.
   if (known?.outgoing === null && tenant.environment === 'test')
     throw new AppError('UNSUPPORTED_PROVIDER', `${provider} takes payments, and pays nobody out`)
-  // The simulators are not known to every node; whoever knows them sends it.
+  // Only some nodes have the simulators; one that has them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError(
       'PROVIDER_UNAVAILABLE',
@@ -157,7 +158,7 @@ export function draftOf(
 
 type To = Pick<NewPayout, 'method' | 'provider' | 'country' | 'phone' | 'bank'>
 
-/** Who is paid, by whom and on what terms: somebody's phone or account, and never both. */
+/** Recipient, provider and terms of a payout: a phone or a bank account, never both. */
 function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Money): To & { terms: Terms } {
   const { method, bank, provider: named } = input
   const phone = phoneOf(input)
@@ -188,7 +189,7 @@ export interface Making extends Occasion {
   madeBy: string
 }
 
-/** Who makes a payout, and therefore does not approve it: the key, also behind a token that names somebody else, or a member. */
+/** Maker of a payout, who may not approve it: the key, also behind a token that names another, or a member. */
 export function makerOf({ principal }: Caller): string {
   return principal.signedInAtMs === null ? `key:${principal.keyId}` : principal.actor
 }
@@ -219,8 +220,13 @@ export async function sendNow(app: App, { tenant }: Caller, id: string): Promise
   const payout = await one(app.db.query(findPayout, { ...tenant, id }))
   if (payout.status !== 'processing') return payout
   const sent = submit(app, tenant, payout, true)
-  // What it comes to after the answer was given is found in the log and by polling.
-  sent.catch((error) => app.log.error({ error, payout: idOf('payout', id) }, 'a payout could not be sent'))
+  // An error after the answer was given is logged; the outcome is found by polling.
+  sent.catch((error) =>
+    app.log.error(
+      { error, payout: idOf('payout', id) },
+      'payout not sent: its job sends it within seconds; check the error if this repeats',
+    ),
+  )
   const known = await atMost(budgetMs, sent, payout)
   if (known.failure_reason === 'PROVIDER_UNAVAILABLE')
     throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not take payouts just now`, {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do with payouts of which nobody knows what became, or of which the provider says two things: ask it
+// Payouts as operators settle them: those whose outcome is unknown, or that the provider reports in two ways: ask it
 // themselves, and say so here. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -10,8 +10,8 @@ import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { payoutStatus } from '../events.ts'
-import { overdueFields, shownOverdue } from '../overdue.ts'
+import { payoutStatus } from '../records/events.ts'
+import { overdueFields, shownOverdue } from '../records/overdue.ts'
 import { decide } from './settle.ts'
 import { findOverdue, listOverdue, type PayoutRow } from './store.ts'
 

@@ -4,9 +4,9 @@ import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Step } from '../../../ledger/wallets.ts'
-import { maskedAccount } from '../bank/banks.ts'
-import type { Payout } from '../events.ts'
-import { sentenceOf } from '../payment.ts'
+import { maskedAccount } from '../providers/banks.ts'
+import type { Payout } from '../records/events.ts'
+import { sentenceOf } from '../records/payment.ts'
 import type { BatchRow } from './batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
@@ -51,7 +51,7 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
   }
 }
 
-/** What an event says: the main fields at the top, the whole payout below. */
+/** Body of an event: the main fields at the top, the whole payout below. */
 export function toldOf(row: PayoutRow) {
   const payout = recordOf(row)
   const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout

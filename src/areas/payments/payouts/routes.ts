@@ -6,14 +6,15 @@ import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata/filter.ts'
+import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
-import { Payout, payoutStatus } from '../events.ts'
-import { askedOf, PayoutParam, phoneQuery } from '../input.ts'
-import { masked } from '../payment.ts'
-import { accepting, checkCallback } from '../routes.ts'
+import { accepting } from '../records/accepting.ts'
+import { Payout, payoutStatus } from '../records/events.ts'
+import { askedOf, PayoutParam, phoneQuery } from '../records/input.ts'
+import { masked } from '../records/payment.ts'
 import { acceptMany, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
 import { accept, makerOf, PayoutCreate, sendNow, shared } from './create.ts'
 import { passed } from './judge.ts'
@@ -59,7 +60,7 @@ const create = write({
       },
     },
   ],
-  prepare: (app, { body }, caller) => checkCallback(app, body, caller),
+  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
   handle: async (app, tx, { query, body }, caller) => {
     const payout = recordOf(await accept(app, tx, body, { ...caller, madeBy: makerOf(caller) }, query.wait !== 0))
     const { payout_id, status, amount, currency } = payout

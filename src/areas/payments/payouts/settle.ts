@@ -9,10 +9,10 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import { payoutEvents } from '../events.ts'
 import { noteFate } from '../fraud/assess.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
+import { payoutEvents } from '../records/events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
@@ -56,7 +56,7 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
       return payout
     }
     case 'unavailable':
-      // Only whoever sends it can know that it was not taken.
+      // Only its sender can know that it was not taken.
       return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE', true) : payout
     case 'refused':
       return refused(app, tx, payout, verdict.reason)
@@ -65,7 +65,12 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
     case 'paid':
       return verdict.micros === null || verdict.micros === payout.amount
         ? paid(app, tx, payout, verdict.receipt)
-        : doubtful(app, tx, payout, 'a provider paid another amount than it was asked to')
+        : doubtful(
+            app,
+            tx,
+            payout,
+            'provider paid another amount than it was asked to: compare with the provider and settle the payout by hand',
+          )
   }
 }
 
@@ -94,7 +99,7 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
   return withdrawn(app, tx, payout)
 }
 
-/** Withdraws a payout that somebody should look at, and who did does not let it go. */
+/** Rejects a payout that waits for review. */
 export async function reject(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PayoutRow> {
   const payout = await maybe(tx.query(lockPayout, { ...tenant, id }))
   if (!payout) throw noSuchPayout()
@@ -161,12 +166,17 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   const after = await moved(app, tx, payout, { from: ['processing'], to: 'completed', providerReference: receipt })
   if (after === payout)
     return payout.status === 'failed'
-      ? doubtful(app, tx, payout, 'a provider paid what it said it had not; the books must be looked at')
+      ? doubtful(
+          app,
+          tx,
+          payout,
+          'provider paid a payout that it had reported as failed: compare with the provider and correct the wallet by hand',
+        )
       : payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { provider, amount, fee } = after
   const { sourceId, step } = holdOf(after)
-  // In one statement, and late: from here on whoever else needs the wallet waits.
+  // In one statement, and late in the transaction: from here on the wallet is locked.
   const { settled, charged } = await one(
     tx.query(captureShare, {
       ...tenant,
@@ -206,9 +216,15 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
   return after
 }
 
-/** What a call said before is the better reason: the answer to a question has none. */
+/** The reason of an earlier call counts: the answer to a poll has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
-  if (payout.status === 'completed') return doubtful(app, tx, payout, 'a provider takes back its word on a payout')
+  if (payout.status === 'completed')
+    return doubtful(
+      app,
+      tx,
+      payout,
+      'provider reports a completed payout as failed: compare with the provider and settle by hand',
+    )
   return failed(app, tx, payout, reason === 'PROVIDER_ERROR' ? (payout.refusal ?? reason) : reason)
 }
 
@@ -231,7 +247,7 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
   return after
 }
 
-/** Somebody has to look at it; nothing is moved until then. */
+/** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
 async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
   await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })
@@ -302,7 +318,7 @@ interface Move {
   isUnasked?: boolean
 }
 
-/** What is told of a status; of the others nothing is. */
+/** Events by status; other statuses have none. */
 const eventOf = {
   completed: payoutEvents.completed,
   failed: payoutEvents.failed,

@@ -8,29 +8,29 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { suspendedMs } from '../../../platform/suspended.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
-import { isAtWork, soon } from '../at-work.ts'
-import { callbackUrl } from '../callbacks/address.ts'
-import { days, type Looks, nextLookMs } from '../looks.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
 import { type Addresses, isAnswered, type Outgoing, type OutgoingVerdict, type Sent } from '../providers/provider.ts'
-import { marketOf } from '../store.ts'
-import { providerTrace } from '../timeline.ts'
+import { callbackUrl } from '../records/callback-address.ts'
+import { isInProgress, soon } from '../records/in-progress.ts'
+import { days, nextPollMs, type PollSchedule } from '../records/poll-schedule.ts'
+import { providerTrace } from '../records/provider-trace.ts'
+import { marketOf } from '../records/store.ts'
 import { judgeOfBatch } from './judge.ts'
 import { begin, missedMs, settle } from './settle.ts'
+import { settleOne } from './settle-batch.ts'
 import { beginSending, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
-import { settleOne } from './together.ts'
 
 /** Which address says what. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
 
 /** When the provider is asked how it went: in the end once a day. */
-export const looks: Looks = [15, 45, 120, 600, 3_600, 21_600, ...days(7)]
-/** By then nobody is asked any more, and the money stays where it is until a person has found out. */
+export const polls: PollSchedule = [15, 45, 120, 600, 3_600, 21_600, ...days(7)]
+/** End of polling: the money stays held until an operator has found out. */
 const overdueDays = 7
-/** How soon one comes back that found the provider answering nobody. */
+/** Delay of a payout whose provider is down. */
 export const queuedMs = 30_000
 /** A provider that so often certainly did not take a payout has refused it. */
 const mostTries = 8
@@ -80,7 +80,7 @@ async function look(app: App, tenant: Tenant | null, id: string, inline: boolean
 }
 
 async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolean): Promise<Outcome> {
-  if (isAtWork(payout.state, inline, app.clock.nowMs() - payout.touched_at.getTime())) return soon
+  if (isInProgress(payout.state, inline, app.clock.nowMs() - payout.touched_at.getTime())) return soon
   const { after, isHeard } =
     payout.state === 'planned'
       ? { after: await submit(app, tenant, payout, false), isHeard: true }
@@ -92,7 +92,7 @@ async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolea
   return { kind: 'again', afterMs: waitMs(app, after, isHeard, scale) }
 }
 
-/** Sends a payout that nobody sent yet; gives it as it is then. */
+/** Sends a payout that was not sent yet; gives it as it is then. */
 export async function submit(app: App, tenant: Tenant, planned: PayoutRow, inline: boolean): Promise<PayoutRow> {
   const { id } = planned
   const sentBy = gatewayOf(app).accountOf(planned, tenant.environment)
@@ -123,14 +123,19 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   const { id } = payout
   const outgoing = gatewayOf(app).outgoing(payout, tenant.environment)
   if (!outgoing) return { after: payout, isHeard: false }
-  // Whoever was sending it is gone, and nobody knows how far it came.
+  // Its sender is gone, and how far it came is unknown.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isSame = gatewayOf(app).accountOf(payout, tenant.environment) === payout.sent_by
   const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame && !payout.is_suspended
   const told = isLost ? await sendAgain(app, tenant, payout) : await ask(app, tenant, payout, outgoing)
   const isMissing = told.kind === 'missing'
   if (!isSame && (isMissing || payout.lost))
-    await askSomebody(app, tenant, payout, 'a payout was sent with an account that was replaced; ask about it there')
+    await askSomebody(
+      app,
+      tenant,
+      payout,
+      'payout sent with a provider account that was replaced since: ask the provider about it under the old account',
+    )
   const verdict: OutgoingVerdict = isMissing && !isSame ? { kind: 'unknown', reason: 'the account was replaced' } : told
   await settleOne(app, tenant, payout, verdict)
   return { after: await one(app.db.query(findPayout, { ...tenant, id })), isHeard: isAnswered(verdict) }
@@ -164,7 +169,10 @@ export async function pay(app: App, tenant: Tenant, payout: PayoutRow): Promise<
     return { kind: 'unavailable', reason: 'it does not pay there' }
   })
   if (verdict?.kind === 'unknown')
-    app.log.warn({ payout: idOf('payout', payout.id), reason: verdict.reason }, 'a provider did not answer')
+    app.log.warn(
+      { payout: idOf('payout', payout.id), reason: verdict.reason },
+      'provider did not answer a payout: it is polled for the outcome and not paid twice; check the provider’s status if this repeats',
+    )
   return verdict
 }
 
@@ -179,7 +187,12 @@ function sentOf(app: App, tenant: Tenant, payout: PayoutRow): Sent {
 }
 
 async function overdue(app: App, tenant: Tenant, payout: PayoutRow): Promise<Outcome> {
-  await askSomebody(app, tenant, payout, 'nobody knows what became of a payout; ask the provider')
+  await askSomebody(
+    app,
+    tenant,
+    payout,
+    'outcome of a payout unknown after all polls: ask the provider, then settle it (POST /v1/operator/payments/payouts/{id}/settle)',
+  )
   return { kind: 'done' }
 }
 
@@ -191,9 +204,9 @@ async function askSomebody(app: App, tenant: Tenant, { id, provider }: PayoutRow
 
 function waitMs(app: App, { touched_at, missed_at }: PayoutRow, isHeard: boolean, scale: number): number {
   const quietMs = app.clock.nowMs() - touched_at.getTime()
-  const lookMs = nextLookMs(looks, quietMs, isHeard, scale) ?? dayMs * scale
+  const pollMs = nextPollMs(polls, quietMs, isHeard, scale) ?? dayMs * scale
   // One that the provider does not know is asked about again as soon as that says something.
-  return missed_at === null ? lookMs : Math.min(lookMs, missedMs * scale)
+  return missed_at === null ? pollMs : Math.min(pollMs, missedMs * scale)
 }
 
 function nowOf(app: App, { clock_offset_ms }: PayoutRow): number {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rowsOf } from '../../../platform/csv-rows.ts'
+import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { type Columns, linesIn, placesIn } from './columns.ts'
 
 const about = { country: 'KE', utcOffset: '+03:00' }

@@ -7,8 +7,8 @@ import { houseOf } from '../../../ledger/house.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { rowsOf } from '../../../platform/csv-rows.ts'
 import { one, type Tx } from '../../../platform/db.ts'
+import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { type Line, linesIn, type Places, placesIn } from './columns.ts'
 import { matchJob, statementId } from './match.ts'
 import { insertLines, noteImport, type StatementRow } from './store.ts'
@@ -58,7 +58,7 @@ export async function importFile(
   })
 }
 
-/** What is counted while a file is read. */
+/** Counts of a file being read. */
 class Tally {
   lines = 0
   added = 0

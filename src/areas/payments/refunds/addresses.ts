@@ -2,8 +2,8 @@
 // Where a provider tells of a refund: an address for each thing that it may have to say.
 import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { callbackUrl } from '../callbacks/address.ts'
 import type { Addresses } from '../providers/provider.ts'
+import { callbackUrl } from '../records/callback-address.ts'
 import type { RefundRow } from './store.ts'
 
 /** The number of each in its address. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers say of refunds. Their calls are reasons to ask; where the answer is no better than the call, it is believed
+// Callbacks about refunds. A call is a reason to poll; where the answer is no better than the call, it is believed
 // by the address, which nobody else knows, and by the id and the amount that it names.
 import { timingSafeEqual } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Call } from '../callbacks/callbacks.ts'
+import type { Call } from '../records/callback-address.ts'
 import { topics } from './addresses.ts'
-import { refunderOf } from './desks.ts'
+import { refunderOf } from './refund-carrier.ts'
 import { settleRefund } from './settle.ts'
 import { findRefund } from './store.ts'
 import { orderOf } from './submit.ts'
@@ -19,7 +19,7 @@ export async function takeRefund(app: App, call: Call): Promise<object | null> {
   const carrier = refunderOf(app, refund, tenant.environment)
   const heard = carrier?.readRefund(about, body, call) ?? null
   const isTheirs = heard?.id === null || heard?.id === (refund.provider_id ?? heard?.id)
-  // Whoever knows the token and not what was agreed on is not the provider.
+  // A caller that knows the token but not the provider's id is not the provider.
   if (!carrier || !heard || !isTheirs) return null
   // That it gave up waiting for itself says nothing of the money.
   if (about === 'timeout') await settleRefund(app, refund, { kind: 'unknown', reason: 'the provider gave up waiting' })

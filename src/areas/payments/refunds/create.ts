@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
 // asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
+
 import { type Static, Type } from 'typebox'
+import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import { newToken } from '../callbacks/address.ts'
-import { refuseCardNumbers } from '../cards/card.ts'
-import { microsOf, PaymentCreate } from '../input.ts'
-import { offered } from '../mobile-money/providers.ts'
-import { noSuchPayment } from '../payment.ts'
-import { gatewayOf } from '../providers/gateway.ts'
-import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../store.ts'
-import { refunderOf } from './desks.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { offered } from '../methods/mobile-money-providers.ts'
+import { newToken } from '../records/callback-address.ts'
+import { PaymentCreate } from '../records/input.ts'
+import { noSuchPayment } from '../records/payment.ts'
+import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../records/store.ts'
+import { refunderOf } from './refund-carrier.ts'
 import { feeOf, holdStep, returnFee } from './settle.ts'
 import { findRefundReference, insertRefund, type RefundRow } from './store.ts'
-import { looks, refundJob } from './submit.ts'
+import { polls, refundJob } from './submit.ts'
 
 /** A payment can be refunded for so long after it was completed. */
 const refundableDays = 365
@@ -46,7 +47,7 @@ export const RefundCreate = Type.Object({
   metadata: Type.Optional(Metadata),
 })
 
-/** Stores the refund and the job that looks after it, and sets the money aside. Nothing has been asked of anybody yet. */
+/** Stores the refund and the job that follows it, and sets the money aside. Nothing has been asked of anybody yet. */
 export async function acceptRefund(
   app: App,
   tx: Tx,
@@ -59,7 +60,7 @@ export async function acceptRefund(
   refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id: paymentId }))
   if (!payment) throw noSuchPayment()
-  // Whoever repeats a refund is told so, also when there is nothing left to refund.
+  // A repeated refund is answered as such, also when there is nothing left to refund.
   if (input.reference !== undefined) await requireUnused(tx, payment, input.reference)
   requireRefundable(payment, nowMs)
   const currency = currencyOf(payment.currency)
@@ -98,7 +99,7 @@ export async function acceptRefund(
   await returnFee(tx, refund, receivedMs)
   if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
     throw await notCovered(tx, payment, refund)
-  const delayMs = looks[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
+  const delayMs = polls[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const job = app.work.prepare(refundJob, tenant, { refund: id, inline: sendsInline }, sendsInline ? { delayMs } : {})
   await app.work.add(tx, job)
   if (!sendsInline) tx.afterCommit(() => app.work.begin(job))
@@ -110,14 +111,14 @@ function requireRefundable({ purpose, status, completed_at, dispute_status }: Pa
     throw notAllowed('a top-up is not refunded: it is money of your own, which is in your wallet')
   if (status !== 'completed' || completed_at === null)
     throw notAllowed(`the payment is ${status}; only a completed one is refunded`, { status })
-  // Whoever gets its money back over its bank does not get it a second time.
+  // A payer who got the money back through a dispute is not refunded as well.
   if (dispute_status === 'open' || dispute_status === 'lost')
     throw notAllowed(`the payment is disputed; the dispute is ${dispute_status}`, { dispute_status })
   if (nowMs - completed_at.getTime() > refundableDays * dayMs)
     throw notAllowed(`the payment was completed more than ${refundableDays} days ago`)
 }
 
-/** What is asked for, or all that is left. */
+/** Amount asked for, or all that is left. */
 function amountOf(payment: PaymentRow, given: number | string | undefined, currency: Currency): bigint {
   const left = payment.amount - payment.refunded
   const micros = given === undefined ? left : microsOf('amount', given, currency)

@@ -4,8 +4,8 @@
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { isAnswered } from '../providers/provider.ts'
-import type { AttemptRow } from '../store.ts'
-import { refunderOf } from './desks.ts'
+import type { AttemptRow } from '../records/store.ts'
+import { refunderOf } from './refund-carrier.ts'
 import { settleRefund } from './settle.ts'
 import { newestRefunds } from './store.ts'
 import { orderOf } from './submit.ts'
@@ -17,7 +17,7 @@ const mostRefunds = 100
 export async function followRefunds(app: App, tenant: Tenant, attempt: AttemptRow): Promise<boolean> {
   const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: mostRefunds })
   for (const refund of refunds) {
-    // Nobody was asked for it yet, or it is known to have failed.
+    // It was not sent yet, or is known to have failed.
     if (refund.state === 'planned' || refund.status === 'failed') continue
     const told = await refunderOf(app, refund, tenant.environment)?.queryRefund(await orderOf(app, refund))
     if (!told || !isAnswered(told)) return false

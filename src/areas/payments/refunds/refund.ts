@@ -7,12 +7,11 @@ import { type Currency, currencies, divideHalfEven, least } from '../../../kerne
 import type { App } from '../../../platform/app.ts'
 import { one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { backWithPayer } from '../disputes/store.ts'
-import type { Refund } from '../events.ts'
-import { recordOf, sentenceOf } from '../payment.ts'
-import { purposeOf } from '../purpose.ts'
-import type { PaymentRow } from '../store.ts'
-import { newestRefunds, type RefundRow } from './store.ts'
+import type { Refund } from '../records/events.ts'
+import { recordOf, sentenceOf } from '../records/payment.ts'
+import { purposeOf } from '../records/purpose.ts'
+import type { PaymentRow } from '../records/store.ts'
+import { backWithPayer, newestRefunds, type RefundRow } from './store.ts'
 
 /** So many refunds are shown with their payment; the list of its refunds has all. */
 const shownRefunds = 100

@@ -4,19 +4,19 @@ import { type Static, Type } from 'typebox'
 import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { metadataQuery } from '../../../platform/metadata-filter.ts'
+import { metadataQuery } from '../../../platform/metadata/filter.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, write } from '../../../platform/route.ts'
 import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
-import { Refund } from '../events.ts'
-import { askedOf, PaymentCreate } from '../input.ts'
-import { noSuchPayment, paymentUuid } from '../payment.ts'
-import { WaitQuery } from '../routes.ts'
-import { findPayment } from '../store.ts'
+import { WaitQuery } from '../records/accepting.ts'
+import { Refund } from '../records/events.ts'
+import { askedOf, PaymentCreate } from '../records/input.ts'
+import { noSuchPayment, paymentUuid } from '../records/payment.ts'
+import { findPayment } from '../records/store.ts'
 import { acceptRefund, RefundCreate } from './create.ts'
 import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
 import { findRefund, listRefunds, type RefundOfPayment } from './store.ts'
@@ -112,7 +112,7 @@ const listAll = list({
       ...shownBounds(query, caller),
       ...askedOf(query),
       status: query.status ?? null,
-      // What is no id of a payment finds nothing.
+      // A malformed payment id finds nothing.
       payment: query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid),
     })
     return pageOf(window, rows, shownOf)
@@ -148,8 +148,11 @@ async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeo
   const id = refundUuid(refund_id)
   const refund = await one(app.db.query(findRefund, { ...tenant, id }))
   const sent = submitRefund(app, refund).catch((error) =>
-    // What it comes to is found by the job that looks after it.
-    app.log.error({ error, refund: idOf('refund', id) }, 'a refund could not be sent'),
+    // The job that follows it finds the outcome.
+    app.log.error(
+      { error, refund: idOf('refund', id) },
+      'refund not sent: its job sends it within seconds; check the error if this repeats',
+    ),
   )
   await atMost(budgetMs, sent, undefined)
   return shownOf(await one(app.db.query(findRefund, { ...tenant, id })))

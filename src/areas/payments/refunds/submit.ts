@@ -9,18 +9,18 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
-import { isAtWork, soon } from '../at-work.ts'
-import { days, type Looks, nextLookMs } from '../looks.ts'
-import { gatewayOf } from '../providers/gateway.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
 import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers/provider.ts'
-import { attemptOfPayment, findPayment, marketOf } from '../store.ts'
+import { isInProgress, soon } from '../records/in-progress.ts'
+import { days, nextPollMs, type PollSchedule } from '../records/poll-schedule.ts'
+import { attemptOfPayment, findPayment, marketOf } from '../records/store.ts'
 import { addressesOf } from './addresses.ts'
-import { askForRefund, refunderOf } from './desks.ts'
+import { askForRefund, refunderOf } from './refund-carrier.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
 import { beginRefund, countRefundPoll, findRefund, type RefundRow } from './store.ts'
 
 /** When the provider is asked how it went. */
-export const looks: Looks = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
+export const polls: PollSchedule = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** A provider that takes nothing is asked again so often, and for so long. */
 const retrySeconds = 15
 const giveUpMs = dayMs
@@ -47,7 +47,7 @@ export const refundJob: Job<App, typeof Payload> = {
 
 async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outcome> {
   const isFirst = refund.polls === 0
-  if (isAtWork(refund.state, inline && isFirst, app.clock.nowMs() - refund.state_at.getTime())) return soon
+  if (isInProgress(refund.state, inline && isFirst, app.clock.nowMs() - refund.state_at.getTime())) return soon
   const tenant = tenantOf(refund)
   let isHeard = true
   if (refund.state === 'planned') {
@@ -62,7 +62,7 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   if (after.state === 'final') return { kind: 'done' }
   const scale = gatewayOf(app).timeScale(tenant.environment)
   if (after.state === 'planned') return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
-  const afterMs = nextLookMs(looks, app.clock.nowMs() - after.state_at.getTime(), isHeard, scale)
+  const afterMs = nextPollMs(polls, app.clock.nowMs() - after.state_at.getTime(), isHeard, scale)
   if (afterMs !== null) return { kind: 'again', afterMs }
   // It is looked at a few days more, and then only a person can find out; the money stays set aside.
   const reason = 'the provider does not say what became of it'
@@ -70,11 +70,11 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   return { kind: 'retry', reason, afterMs: dayMs * scale }
 }
 
-/** Asks the provider for a refund that nobody asked for yet. */
+/** Sends a refund to the provider for the first time. */
 export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   const tenant = tenantOf(refund)
   const { dispute_status } = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
-  // The payer's bank has given the money back while the refund waited; nobody is given it twice.
+  // The payer's bank has given the money back while the refund waited: it is not paid twice.
   if (dispute_status === 'open' || dispute_status === 'lost') return giveUp(app, refund, 'REVERSED_BY_PROVIDER')
   const order = await orderOf(app, refund)
   const sentBy = gatewayOf(app).accountOf(refund, refund.environment)
@@ -93,7 +93,12 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
   // Another account than the one that was asked has never heard of anything.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
-    await doubtful(app, app.db, refund, 'a refund was sent with an account that was replaced; ask about it there')
+    await doubtful(
+      app,
+      app.db,
+      refund,
+      'refund sent with a provider account that was replaced since: ask the provider about it under the old account',
+    )
     await settleRefund(app, refund, { kind: 'unknown', reason: 'the account was replaced' })
     return false
   }
@@ -108,11 +113,14 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
   const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
-    app.log.warn({ refund: idOf('refund', refund.id), reason: verdict.reason }, 'a provider did not take a refund')
+    app.log.warn(
+      { refund: idOf('refund', refund.id), reason: verdict.reason },
+      'provider did not take a refund: it is retried by its job; check the provider’s status if this repeats',
+    )
   return verdict
 }
 
-/** What the provider is asked for. */
+/** Order to the provider. */
 export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder> {
   const tenant = tenantOf(refund)
   const payment = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bulk: many different messages in one request.
+
 import { setImmediate } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
-import { mergedNotes } from '../../../platform/exact-notes.ts'
+import { mergedNotes } from '../../../platform/metadata/exact.ts'
+import { callbackProblems, checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
-import { findPlaces } from '../ported/places.ts'
+import { findPlaces } from '../ported/number-network.ts'
 import { mostValiditySeconds } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
-import { callbackProblems, checkCallback } from '../sending/callback-urls.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf } from '../sending/draft.ts'
 import { acceptBatch } from './accept.ts'
 import { type Entry, entryOf, judged } from './entries.ts'
@@ -27,7 +28,7 @@ type Message = Static<typeof BulkMessage>
 /** The entries of a bulk request, checked; refuses at once what cannot be accepted for its form. */
 export async function bulkEntries(app: App, input: Bulk, caller: Caller): Promise<readonly Entry[]> {
   const { callback_url, allow_partial = true } = input
-  if (callback_url !== undefined) await checkCallback(app, caller.tenant, callback_url)
+  await checkCallback(app, caller.tenant, callback_url)
   const given = await judged(input.messages)
   const messages = given.flatMap((entry) => ('message' in entry ? [entry.message] : []))
   const draft = await drafterOf(app, input, messages, caller)

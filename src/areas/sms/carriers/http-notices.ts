@@ -9,10 +9,11 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { fieldsOf, type Hook, type HookCall, hook, text } from '../../../platform/hook.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
-import { bindOf, findBind } from '../network/bind.ts'
+import { bindOf, findBind } from './bind.ts'
 import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
@@ -59,7 +60,10 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
   await Promise.all(
     receipts.map(async ({ id, status, carrierCode }) => {
       if (status === null)
-        app.log.warn({ carrier, status: carrierCode }, 'an aggregator told a status that its profile does not know')
+        app.log.warn(
+          { carrier, status: carrierCode },
+          'aggregator sent an unknown status: the receipt is ignored; add the status to the bind’s profile',
+        )
       if (status === null || status === 'ignored') return
       const isDelivered = status === 'delivered'
       await intake.receipt({
@@ -101,21 +105,21 @@ function digest(text: string): Buffer {
 }
 
 const remembered = onePerApp((app) => {
-  const callers = new Map<string, { caller: Caller; untilMs: number }>()
-  app.signals.on('sms', () => callers.clear())
-  app.signals.onGap(() => callers.clear())
+  const callers = new ToldCache<Caller | null>(app.signals, { most: maxRemembered, goodForMs: rememberMs })
+  app.signals.on('sms', () => callers.forgetAll())
   return callers
 })
 
 async function knownCaller(app: App, name: string): Promise<Caller | null> {
-  const callers = remembered(app)
-  const known = callers.get(name)
-  if (known && known.untilMs > performance.now()) return known.caller
+  const caller = await remembered(app).of(name, () => loadCaller(app, name))
+  // A bind that is not there may come, and any name may stand in an address.
+  if (caller === null) remembered(app).forget(name)
+  return caller
+}
+
+async function loadCaller(app: App, name: string): Promise<Caller | null> {
   const row = await maybe(app.db.query(findBind, { name }))
   if (row?.kind !== 'http') return null
   const { token, settings } = await bindOf(app, row)
-  const caller = { name, token, profile: checkSettings(settings).value.profile }
-  if (callers.size >= maxRemembered) callers.clear()
-  callers.set(name, { caller, untilMs: performance.now() + rememberMs })
-  return caller
+  return { name, token, profile: checkSettings(settings).value.profile }
 }

@@ -2,7 +2,7 @@
 // What an aggregator answers, and what its own calls say, read as its profile tells.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { isSomebody } from '../inbound/handset.ts'
+import { isSomebody } from '../handset.ts'
 import type { errorCodes, Profile, Verdict } from './http-profile.ts'
 
 /** Receipts or messages that one call may bring. */

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { messageOf } from '../../../platform/log.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
-import { type Bind, carrierKind, noticeUrl, type Surroundings } from '../network/bind.ts'
+import { type Bind, carrierKind, noticeUrl, type Surroundings } from './bind.ts'
 import { checkProfile, Profile } from './http-profile.ts'
 import { type Answer, answerOf } from './http-reading.ts'
 import { requestOf, valuesOf } from './http-request.ts'
@@ -124,7 +124,10 @@ class HttpCarrier implements Carrier {
     const { message } = waiting
     if (message.permit && !(await message.permit())) return waiting.resolve({ kind: 'withheld' })
     const answer = await this.#ask(message).catch((error): Answer => {
-      this.#surroundings.log.error({ error, bind: this.name }, 'a request to an aggregator could not be made')
+      this.#surroundings.log.error(
+        { error, bind: this.name },
+        'request to an aggregator could not be built: the message fails over; check the bind’s profile and address',
+      )
       return { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: messageOf(error) }
     })
     if (answer.kind !== 'throttled') return waiting.resolve(answer)
@@ -170,6 +173,10 @@ class HttpCarrier implements Carrier {
 
   #doubt(reason: string): void {
     this.lastError = reason
-    if (this.#line.doubt()) this.#surroundings.log.warn({ bind: this.name, reason }, 'an aggregator does not answer')
+    if (this.#line.doubt())
+      this.#surroundings.log.warn(
+        { bind: this.name, reason },
+        'aggregator does not answer: messages wait or take another bind; check its status and the network',
+      )
   }
 }

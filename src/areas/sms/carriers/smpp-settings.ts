@@ -9,7 +9,7 @@ import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { type Alphabet, alphabets, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { addressTypes } from '../../../protocols/smpp/pdu.ts'
 import type { IdForm } from '../../../protocols/smpp/receipts.ts'
-import type { Bind } from '../network/bind.ts'
+import type { Bind } from './bind.ts'
 
 const IdSetting = (where: string) =>
   OneOf(['exact', 'text', 'hex', 'decimal'], {

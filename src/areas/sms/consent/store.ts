@@ -3,8 +3,8 @@
 // of writing a sender mean the same one is for sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
+import { gathered } from '../../../platform/concurrency/gather.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Window } from '../../../platform/page.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages as those need them who submit them and tell what became of them.
 import type { App } from '../../../platform/app.ts'
+import { gathered } from '../../../platform/concurrency/gather.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gather.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { MessageType } from '../message.ts'

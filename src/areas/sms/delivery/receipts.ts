@@ -3,17 +3,17 @@
 // state where that is still open, and is told of. One that comes before anybody knows its id waits in the database.
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
+import { gathered } from '../../../platform/concurrency/gather.ts'
 import { statement } from '../../../platform/db.ts'
-import { gathered } from '../../../platform/gather.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Receipt } from '../carrier.ts'
 import { goOn } from '../fallback/fallback.ts'
 import { networkOf } from '../network/network.ts'
+import { takeTaken } from './handover.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
-import { recallTaken } from './remembered.ts'
 import { reroute } from './reroute.ts'
 import { changeOf, commitSurely, storeReceipt, tell, transferId } from './status.ts'
 import { noteReceipt } from './trace.ts'
@@ -122,8 +122,8 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   const { carrierId: id, status, errorCode, carrierCode } = receipt
   const carriers = networkOf(app).sharers(receipt.carrier)
   for (const carrier of carriers) {
-    const remembered = await recallTaken(app, carrier, id)
-    if (remembered) return apply(app, remembered, { ...receipt, carrier })
+    const handedOver = await takeTaken(app, carrier, id)
+    if (handedOver) return apply(app, handedOver, { ...receipt, carrier })
   }
   // The second time is for an answer that came between looking and storing.
   for (let times = 0; times < 2; times++) {
@@ -138,7 +138,10 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     if (!held.some(({ known }) => known)) return
     await forget(app, carriers, id)
   }
-  app.log.warn({ carrier: receipt.carrier, id }, 'a receipt is of a text that is no longer kept')
+  app.log.warn(
+    { carrier: receipt.carrier, id },
+    'receipt of a message that is no longer stored: it is ignored; nothing to do unless this repeats often',
+  )
 }
 
 /** Applies receipts that came before the answers which gave them their ids. */

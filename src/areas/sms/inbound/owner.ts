@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose message it is that came in: of whoever has the number and the keyword, else of whoever has the number alone, else
-// of whoever wrote to the handset last from the number or name that it now writes to.
+// Owner of an inbound message: the account that has the number and the keyword, else the one that has the number, else
+// the one that wrote to the handset last from the number or name that it now writes to.
 import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import { type Keyword, keywordIn } from '../numbers/keywords.ts'
+import { keywordIn } from '../numbers/keywords.ts'
+import { smsNumbers } from '../numbers/store.ts'
 
 /** An answer belongs to the last message that the handset got from the sender within this time. */
 const answerWithinDays = 30
 
 /** Whose environment it is, and how far its clock was moved. */
-export interface Whose {
+interface Whose {
   readonly tenant: Tenant
   readonly clockOffsetMs: number
 }
@@ -45,37 +46,18 @@ const findLast = statement.everywhere<
     order by m.id desc limit 1`,
 )
 
-interface NumberRow {
-  bucket: number
-  account_id: string
-  environment: Environment
-  shared: boolean
-  keywords: Keyword[]
-  default_webhook_url: string | null
-  clock_offset_ms: bigint
-}
+type NumberRow = Awaited<ReturnType<typeof smsNumbers.owners>>[number]
 
-const findNumbers = statement.home<
-  { environment: Environment; forms: readonly string[]; account: string | null },
-  NumberRow
->(
-  'sms.find_numbers',
-  `select bucket, account_id, environment, shared, keywords, default_webhook_url,
-          accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
-     from sms.numbers
-    where environment = $environment and number = any($forms::text[]) and ($account::uuid is null or account_id = $account)
-    order by account_id`,
-)
-
-const findHomes = statement.home<{ forms: readonly string[] }, { country: string }>(
+const findHomes = statement.home<{ accounts: readonly string[] }, { country: string }>(
   'sms.find_homes',
-  `select distinct accounts.country_of(account_id) as country
-     from sms.numbers where environment = 'live' and number = any($forms::text[])`,
+  `select distinct accounts.country_of(account) as country from unnest($accounts::uuid[]) as account`,
 )
 
 /** The countries of the accounts that have a live number. */
 export async function homesOf(app: App, number: string): Promise<string[]> {
-  return (await app.db.query(findHomes, { forms: formsOf(number) })).map(({ country }) => country)
+  const owners = await smsNumbers.owners(app.db, 'live', formsOf(number))
+  const accounts = owners.map(({ account_id }) => account_id)
+  return (await app.db.query(findHomes, { accounts })).map(({ country }) => country)
 }
 
 export interface Arrived {
@@ -83,7 +65,7 @@ export interface Arrived {
   readonly to: string
   /** It came from the sandbox's network, where every account has numbers of its own. */
   readonly isTest: boolean
-  /** Who asked for it, if somebody did. */
+  /** Request that asked for it, if one did. */
   readonly expectedBy: Whose | null
 }
 
@@ -97,7 +79,7 @@ export async function claimsTo(app: App, { from, to, isTest, expectedBy }: Arriv
       const whose = expectedBy ?? (row ? whoseIs(row) : last)
       if (!whose) return null
       const { keywords = [], default_webhook_url = null } =
-        row ?? rows.find((one) => isSameTenant(whoseIs(one), whose)) ?? {}
+        (row ?? rows.find((one) => isSameTenant(whoseIs(one), whose)))?.settings ?? {}
       const found = keywordIn(text, keywords)
       return {
         ...whose,
@@ -131,9 +113,9 @@ async function lastTo(
 /** The owners of a number: of a live one all, in test the account that the message is for anyway. */
 async function numbersFor(app: App, to: string, isTest: boolean, whose: Whose | null): Promise<NumberRow[]> {
   const forms = formsOf(to)
-  const rows = isTest ? [] : await app.db.query(findNumbers, { environment: 'live', forms, account: null })
+  const rows = isTest ? [] : await smsNumbers.owners(app.db, 'live', forms)
   if (rows.length > 0 || whose?.tenant.environment !== 'test') return rows
-  return app.db.query(findNumbers, { environment: 'test', forms, account: whose.tenant.account })
+  return smsNumbers.owners(app.db, 'test', forms, whose.tenant.account)
 }
 
 function formsOf(number: string): string[] {
@@ -143,9 +125,9 @@ function formsOf(number: string): string[] {
 function rowFor(text: string, rows: readonly NumberRow[]): NumberRow | undefined {
   const found = keywordIn(
     text,
-    rows.flatMap(({ keywords }) => keywords),
+    rows.flatMap(({ settings }) => settings.keywords),
   )
-  return rows.find(({ keywords, shared }) => (found ? keywords.includes(found) : !shared))
+  return rows.find(({ settings, shared }) => (found ? settings.keywords.includes(found) : !shared))
 }
 
 function whoseIs(row: Pick<NumberRow, 'bucket' | 'account_id' | 'environment' | 'clock_offset_ms'>): Whose {

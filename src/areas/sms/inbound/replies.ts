@@ -7,13 +7,13 @@ import { firstUuidAt, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { EventAnswer } from '../../../platform/area.ts'
+import { encodeItems } from '../../../platform/commit/row-encoding.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { parseJson } from '../../../platform/http/json.ts'
-import { encodeItems } from '../../../platform/items.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { lengthChecked } from '../message.ts'
-import { findPlaces } from '../ported/places.ts'
+import { findPlaces } from '../ported/number-network.ts'
 import { acceptOne, itemOf, jobOf } from '../sending/accept.ts'
 import { plainDraft, textOf } from '../sending/draft.ts'
 import { beyondWallet, optedOut } from '../sending/refusals.ts'
@@ -49,7 +49,7 @@ const answersTo = statement.tenant<
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $id`,
 )
 
-/** Gives the message when nobody has answered it yet. */
+/** Claims the message for an answer; no row when it was answered before. */
 const claimReply = statement.tenant<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
   'sms.claim_reply',
   `update sms.messages set reply_id = $reply
@@ -118,7 +118,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
       if (!claimed) return
       const answered = { id, handset: claimed.sender, number: claimed.recipient, reply }
       const problem = await sendReply(app, tx, occasion, answered, text)
-      // Whoever answers next may have better luck.
+      // A later answer may succeed.
       if (problem) throw problem
     })
     return null

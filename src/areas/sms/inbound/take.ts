@@ -4,15 +4,15 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Incoming } from '../carrier.ts'
+import { countriesOf, handsetOf, isLocal } from '../handset.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
-import { findPlaces } from '../ported/places.ts'
+import { findPlaces } from '../ported/number-network.ts'
 import { expectedOf } from '../sandbox/bring.ts'
-import { countriesOf, handsetOf, isLocal } from './handset.ts'
 import { forNobody, join } from './join.ts'
 import { claimsTo, homesOf } from './owner.ts'
 import { receive } from './receive.ts'
 
-/** Takes what a handset sent; fulfilled when it is stored. Throws INVALID_REQUEST when nobody can have sent it. */
+/** Takes a message from a handset; fulfilled when it is stored. Throws INVALID_REQUEST for an impossible sender. */
 export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
   const { carrier } = brought
   const isTest = isSandbox(carrier)

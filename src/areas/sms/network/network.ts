@@ -5,18 +5,18 @@
 // because it refuses what none of them leads to.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMost } from '../../../platform/at-most.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { returnStrays } from '../../../platform/work/queues.ts'
 import type { Job } from '../../../platform/work.ts'
 import { type Carrier, type Destination, type Intake, inOrder, type Member, type Route, routeFor } from '../carrier.ts'
+import { type Bind, type BindRow, bindColumns, bindOf } from '../carriers/bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
-import { type Bind, type BindRow, bindColumns, bindOf } from './bind.ts'
 import { sharedCentres } from './centres.ts'
-import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -26,6 +26,8 @@ const takeMs = 500
 const connectMs = 500
 /** How long whoever was refused is told to wait. */
 const retrySeconds = 5
+/** Begins the names of the binds' leases. */
+export const bindLeases = 'sms.bind'
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
 
@@ -98,7 +100,7 @@ class Network {
 
   constructor(app: App) {
     this.#app = app
-    this.#ownership = new Ownership(app, (bind) => void this.#close(bind))
+    this.#ownership = new Ownership(app, bindLeases, (bind) => void this.#close(bind))
   }
 
   /** Whether test messages can be sent from here. */
@@ -235,7 +237,11 @@ class Network {
     this.#loading ??= work()
       .catch((error) => {
         // Twice a second is too often to say that the database is away.
-        if (!isUnavailable(error)) this.#app.log.warn({ error }, 'binds could not be looked after')
+        if (!isUnavailable(error))
+          this.#app.log.warn(
+            { error },
+            'binds not refreshed: routes and sessions stay as they are and the refresh is retried; check the database if this repeats',
+          )
       })
       .finally(() => {
         this.#loading = null
@@ -305,12 +311,12 @@ class Network {
     await atMost(connectMs, carrier.start(), undefined)
   }
 
-  /** What every node must know of those that are open here. */
+  /** State of the binds open here, for every node. */
   async #tellHealth(): Promise<void> {
     const { db, signals } = this.#app
     for (const [name, { carrier }] of this.#carriers) {
       const { isUp } = carrier
-      // What a carrier says may hold anything.
+      // A carrier's text may hold anything.
       const lastError = carrier.lastError?.replaceAll('\u0000', '').slice(0, maxErrorLength) ?? null
       const isAsBefore = this.#isUp.get(name) === isUp
       if (isSandbox(name) || (isAsBefore && this.#lastErrors.get(name) === lastError)) continue
@@ -329,7 +335,7 @@ class Network {
     return this.#carriers.has(name) || this.#closing.has(name)
   }
 
-  /** Closes a bind, and leaves its messages to whoever opens it next. */
+  /** Closes a bind, and leaves its messages to the node that opens it next. */
   async #close(name: string): Promise<void> {
     const carrier = this.#carriers.get(name)?.carrier
     this.#carriers.delete(name)
@@ -351,7 +357,12 @@ class Network {
     await freeStrays(
       db,
       this.#jobs.map(({ lane }) => lane),
-    ).catch((error) => log.warn({ error, bind: name }, 'messages wait at a former bind'))
+    ).catch((error) =>
+      log.warn(
+        { error, bind: name },
+        'messages of a removed bind not moved: retried with the next refresh; check the database if this repeats',
+      ),
+    )
   }
 
   /** Null when it cannot be opened: that must not keep the others from being used. */
@@ -363,7 +374,7 @@ class Network {
       if (!kind) throw new Error(`there is no kind of carrier called ${bind.kind}`)
       return kind.open(bind, { intake: this.#intake, log, http, publicUrl: () => this.#app.publicUrl })
     } catch (error) {
-      log.error({ error, bind: bind.name }, 'a bind cannot be used; change its settings')
+      log.error({ error, bind: bind.name }, 'bind cannot be opened: change its settings (PATCH /v1/operator/sms/binds)')
       return null
     }
   }
@@ -378,7 +389,10 @@ class Network {
       const bind = await bindOf(this.#app, row)
       return [{ bind, version: JSON.stringify(bind) }]
     } catch (error) {
-      this.#app.log.error({ error, bind: row.name }, 'the password of a bind cannot be opened; set it again')
+      this.#app.log.error(
+        { error, bind: row.name },
+        'password of a bind cannot be decrypted: the bind is not used; set it again (PATCH /v1/operator/sms/binds)',
+      )
       return []
     }
   }
@@ -412,7 +426,7 @@ class Network {
     await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
     if (this.#intake === null) return
     this.#intake = null
-    // Whoever hears it takes them over at once.
+    // A node that gets the signal takes them over at once.
     await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
 }

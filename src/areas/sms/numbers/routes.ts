@@ -2,42 +2,27 @@
 // The numbers that a customer receives on, and what their keywords do.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
-import { maybe, one, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
-import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { lockNumbers } from '../../numbers/area.ts'
 import { commandIn, type OwnWords, ownCommandIn } from '../consent/commands.ts'
 import { ownWordsOf } from '../consent/store.ts'
 import { announcePermission } from '../senders/permissions.ts'
 import { type Keyword, keywordForm } from './keywords.ts'
 import { type Keywords, NumberChange, NumberCreate, NumberDeleted, NumberParam, NumberRecord } from './schema.ts'
 import {
-  insertNumber,
   isStorable,
-  lockNumbers,
   maxNumbers,
   type NumberRow,
   noSuchNumber,
-  numberColumns,
   numberRecord,
-  ownersOf,
   removeNumber,
-  selectNumbers,
+  smsNumbers,
 } from './store.ts'
-
-const updateNumber = statement.home<
-  { environment: Environment; number: string; account: string; keywords: string; url: string | null; at: Date },
-  NumberRow
->(
-  'sms.update_number',
-  `update sms.numbers set keywords = $keywords::jsonb, default_webhook_url = $url, updated_at = $at
-    where environment = $environment and number = $number and account_id = $account
-   returning ${numberColumns}`,
-)
 
 const listOwn = list({
   path: '/v1/sms/numbers',
@@ -49,7 +34,7 @@ const listOwn = list({
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant: { environment, account } }) => {
     const window = windowOf(query)
-    return pageOf(window, await app.db.query(selectNumbers, { environment, account, ...window }), numberRecord)
+    return pageOf(window, await smsNumbers.page(app.db, { environment, account, ...window }), numberRecord)
   },
 })
 
@@ -75,23 +60,16 @@ const take = writeAcross({
     const { tenant } = caller
     if (tenant.environment === 'live')
       throw new AppError('FORBIDDEN', 'live numbers are assigned by the operator of this installation')
-    const row = await maybe(
-      tx.query(insertNumber, {
-        ...tenant,
-        number: body.number,
-        id: newUuid(caller.receivedMs),
-        shared: false,
-        keywords: JSON.stringify(keywordsOf(body.keywords ?? [], await ownWordsOf(tx, tenant.account))),
-        url: body.default_webhook_url ?? null,
-        at: new Date(caller.nowMs),
-        most: maxNumbers,
-      }),
-    )
+    const settings = {
+      keywords: keywordsOf(body.keywords ?? [], await ownWordsOf(tx, tenant.account)),
+      default_webhook_url: body.default_webhook_url ?? null,
+    }
+    const row = await smsNumbers.own(tx, tenant, caller, { number: body.number, settings, most: maxNumbers })
     if (!row) {
-      const owners = await tx.query(ownersOf, { environment: tenant.environment, number: body.number })
+      const [own] = await smsNumbers.owners(tx, tenant.environment, [body.number], tenant.account)
       throw new AppError(
         'CONFLICT',
-        owners.some(({ account_id }) => account_id === tenant.account)
+        own
           ? `you have ${body.number} already: change it with PATCH /v1/sms/numbers/${body.number}`
           : `you have ${maxNumbers} numbers, which is the most: give one up first`,
       )
@@ -112,8 +90,7 @@ const get = read({
   reply: { status: 200, schema: NumberRecord },
   errors: ['NOT_FOUND'],
   handle: async (app, { params: { number } }, { tenant: { environment, account } }) => {
-    const owners = isStorable(number) ? await app.db.query(ownersOf, { environment, number }) : []
-    const row = owners.find(({ account_id }) => account_id === account)
+    const [row] = isStorable(number) ? await smsNumbers.owners(app.db, environment, [number], account) : []
     if (!row) throw noSuchNumber()
     return numberRecord(row)
   },
@@ -134,23 +111,19 @@ const change = writeAcross({
   examples: [{ name: 'One keyword', body: { keywords: [{ keyword: 'JOIN', auto_reply: 'Karibu!' }] } }],
   handle: async (_app, tx, { params: { number }, body }, caller) => {
     const { environment, account } = caller.tenant
-    if (environment === 'live') await tx.query(lockNumbers, {})
-    const owners = isStorable(number) ? await tx.query(ownersOf, { environment, number }) : []
+    if (environment === 'live') await lockNumbers(tx)
+    const owners = isStorable(number)
+      ? await smsNumbers.owners(tx, environment, [number], environment === 'live' ? null : account)
+      : []
     const before = owners.find(({ account_id }) => account_id === account)
     if (!before) throw noSuchNumber()
     const keywords =
-      body.keywords === undefined ? before.keywords : keywordsOf(body.keywords, await ownWordsOf(tx, account))
+      body.keywords === undefined ? before.settings.keywords : keywordsOf(body.keywords, await ownWordsOf(tx, account))
     if (environment === 'live') requireFree(keywords, owners, account)
-    const row = await one(
-      tx.query(updateNumber, {
-        environment,
-        number,
-        account,
-        keywords: JSON.stringify(keywords),
-        url: body.default_webhook_url === undefined ? before.default_webhook_url : body.default_webhook_url,
-        at: new Date(caller.nowMs),
-      }),
-    )
+    const url = body.default_webhook_url === undefined ? before.settings.default_webhook_url : body.default_webhook_url
+    const settings = { keywords, default_webhook_url: url }
+    const row = await smsNumbers.change(tx, caller.tenant, number, settings, caller.nowMs)
+    if (!row) throw noSuchNumber()
     await record(tx, caller, 'sms.change_number', number, {
       before: { keywords: words(before) },
       after: { keywords: words(row) },
@@ -205,7 +178,7 @@ function requireFree(keywords: readonly Keyword[], owners: readonly NumberRow[],
     if (taken.has(keyword)) throw new AppError('CONFLICT', `somebody else has the keyword ${keyword} on this number`)
 }
 
-function words({ keywords }: NumberRow): string[] {
+function words({ settings: { keywords } }: NumberRow): string[] {
   return keywords.map(({ keyword }) => keyword)
 }
 

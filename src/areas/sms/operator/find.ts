@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How operators find a text of which they know only the id, the phone number or the reference.
 import { idOf } from '../../../kernel/ids.ts'
-import { elsewhere, finder } from '../../../platform/finding.ts'
+import { elsewhere, finder } from '../../../platform/operator/finding.ts'
 
 const shown = 'm.account_id, m.environment, m.id, m.status::text as status, null::uuid as parent'
 

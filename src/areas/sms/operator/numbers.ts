@@ -2,24 +2,15 @@
 // Live numbers as operators assign them to accounts and take them back.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/audit.ts'
-import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
+import { one, type Queryable, statement } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
+import { lockNumbers } from '../../numbers/area.ts'
 import { InboundNumber, NumberDeleted, NumberParam, NumberRecord } from '../numbers/schema.ts'
-import {
-  insertNumber,
-  lockNumbers,
-  maxNumbers,
-  type NumberRow,
-  noSuchNumber,
-  numberRecord,
-  ownersOf,
-  removeNumber,
-  selectNumbers,
-} from '../numbers/store.ts'
+import { maxNumbers, type NumberRow, noSuchNumber, numberRecord, removeNumber, smsNumbers } from '../numbers/store.ts'
 import { announcePermission } from '../senders/permissions.ts'
 
 /** Accounts that share a number: each message to it looks at all of them. */
@@ -63,7 +54,7 @@ const listAssigned = list({
     const window = windowOf(query)
     const account = query.account_id === undefined ? null : uuidOf('account', query.account_id)
     if (query.account_id !== undefined && account === null) return { rows: [], nextCursor: null }
-    const rows = await app.db.query(selectNumbers, { environment: 'live', account, ...window })
+    const rows = await smsNumbers.page(app.db, { environment: 'live', account, ...window })
     return pageOf(window, rows, assignedRecord)
   },
 })
@@ -81,26 +72,15 @@ const assign = writeAcross({
   handle: async (app, tx, { body }, caller) => {
     const { number, shared = false } = body
     const account = await accountNamed(tx, body.account_id)
-    await tx.query(lockNumbers, {})
-    const owners = await tx.query(ownersOf, { environment: 'live', number })
+    await lockNumbers(tx)
+    const owners = await smsNumbers.owners(tx, 'live', [number])
     if (owners.some((owner) => !owner.shared || !shared))
       throw new AppError('CONFLICT', 'the number has an owner, and is not shared by both')
     if (owners.length >= maxSharing)
       throw new AppError('CONFLICT', `a number is shared by at most ${maxSharing} accounts`)
-    const row = await maybe(
-      tx.query(insertNumber, {
-        environment: 'live',
-        number,
-        account,
-        bucket: bucketOf(account),
-        id: newUuid(caller.receivedMs),
-        shared,
-        keywords: '[]',
-        url: null,
-        at: new Date(caller.receivedMs),
-        most: maxNumbers,
-      }),
-    )
+    const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
+    const settings = { keywords: [], default_webhook_url: null }
+    const row = await smsNumbers.own(tx, tenant, caller, { number, shared, settings, most: maxNumbers })
     if (!row) throw new AppError('CONFLICT', `the account has this number already, or ${maxNumbers} others`)
     await record(tx, caller, 'sms.assign_number', number, { after: { account_id: body.account_id, shared } })
     await announcePermission(app, tx, account)

@@ -14,7 +14,7 @@ import { StartError } from '../../../kernel/start-error.ts'
 import type { Database } from '../../../platform/db.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { Signals } from '../../../platform/nodes/signals.ts'
-import { portedTopic } from './places.ts'
+import { portedTopic } from './number-network.ts'
 
 const readBytes = 256 * 1024
 const maxLineLength = 1_000

@@ -8,7 +8,7 @@ import { maybe, one, statement } from '../../../platform/db.ts'
 import { type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Nullable } from '../../../platform/schema.ts'
 import { Phone, PhoneParam } from '../schema.ts'
-import { findPorted, type PortedRow, portedTopic } from './places.ts'
+import { findPorted, type PortedRow, portedTopic } from './number-network.ts'
 
 const putPorted = statement.home<{ phone: string; network: string; mccMnc: string | null; at: Date }, PortedRow>(
   'sms.put_ported',

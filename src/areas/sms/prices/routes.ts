@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask before they send: what is left to spend, what a segment costs, and whose a number is.
+// Routes of questions before sending: the balance, the price of a segment, and the network of a number.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { factsOf, isE164, networks } from '../../../kernel/phone.ts'
 import { walletsOf } from '../../../ledger/wallets.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { list, read } from '../../../platform/route.ts'
-import { portabilityOf } from '../ported/places.ts'
+import { portabilityOf } from '../ported/number-network.ts'
 import { PhoneParam } from '../schema.ts'
 import { callersCurrency, listedPrice, pricedSince } from './pricing.ts'
 import { BalanceRecord, LookupReply, PricingQuery, PricingReply } from './schema.ts'

@@ -164,7 +164,7 @@ async function followClock(app: App, account: string): Promise<void> {
   try {
     smsc.moveClock(account, Number((await one(app.db.query(clockOffset, { account }))).ms))
   } catch (error) {
-    app.log.warn({ error }, 'the sandbox did not hear that a clock was moved: what it brings late comes late')
+    app.log.warn({ error }, 'sandbox not told of a moved clock: its delayed answers come by the old one; nothing to do')
   }
 }
 

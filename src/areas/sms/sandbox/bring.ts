@@ -6,7 +6,6 @@ import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
-import type { Whose } from '../inbound/owner.ts'
 import { messageCentre } from './message-centre.ts'
 
 /** A message that a request of this node has just asked the simulator for. */
@@ -14,7 +13,7 @@ interface Expected {
   readonly from: string
   readonly to: string
   readonly text: string
-  readonly by: Whose
+  readonly by: { readonly tenant: Tenant; readonly clockOffsetMs: number }
   arrived(id: string): void
 }
 

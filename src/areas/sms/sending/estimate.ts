@@ -9,7 +9,7 @@ import { isGsm, nonGsmCharacters, toGsm } from '../../../protocols/smpp/charset.
 import { withRoomForLink } from '../links/opt-out-links.ts'
 import { withRoomForShortLinks } from '../links/short-links.ts'
 import { segmentsOf } from '../message.ts'
-import { findPlaces, placeFor } from '../ported/places.ts'
+import { findPlaces, placeFor } from '../ported/number-network.ts'
 import { callersCurrency, segmentPrice } from '../prices/pricing.ts'
 import type { EstimateReply, MessageSend } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to handsets over SMPP that this node has open: its own network of the sandbox, and those gateways of operators whose
-// lease it holds. A screen that another node stored is shown by the node that has the gateway, which hears of it by a signal.
+// lease it holds. A screen that another node stored is shown by the node that has the gateway, which is woken.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Lease } from '../../../platform/nodes/leases.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
+import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { standardProfile, type UssdMessage, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
-import { ussdNetwork } from '../sandbox/network.ts'
 import type { Session } from '../session.ts'
 import { sessionOf } from '../store.ts'
-import { waitingOf } from '../waiting.ts'
+import { screenWaits } from '../waiting.ts'
 import {
   type GatewayRow,
   gatewayName,
@@ -23,15 +24,17 @@ import {
   profileOf,
 } from './gateway-store.ts'
 import { Line } from './line.ts'
+import { ussdNetwork } from './sandbox.ts'
 
-/** Said to all nodes when a session was taken on by one that has not its dialog. */
-export const ussdTopic = 'ussd'
+/** Wakes when a session was taken on by a node that has not its dialog. */
+const dialogs = 'ussd-dialogs'
 /** Said to all nodes when an operator changed a gateway. */
 export const gatewayTopic = 'ussd-gateways'
 
+/** Begins the names of the gateways' leases. */
+export const gatewayLeases = 'ussd.gateway'
+
 const lookMs = 1_000
-/** A node that died is replaced after this long and one look. */
-const leaseSeconds = 3
 /** No session waits for its application longer. */
 const longestMs = 600_000
 
@@ -51,14 +54,17 @@ class Gateways {
   readonly #app: App
   readonly #lines = new Map<string, Line>()
   /** Gateways of operators that are this node's: name -> what they were opened with. */
-  readonly #held = new Map<string, { lease: Lease; row: GatewayRow }>()
+  readonly #held = new Map<string, GatewayRow>()
+  readonly #ownership: Ownership
   #ears: Ears | null = null
-  #timer: NodeJS.Timeout | null = null
-  #looking: Promise<void> | null = null
+  readonly #followed: Followed
   #isStopped = false
 
   constructor(app: App) {
     this.#app = app
+    const what = 'USSD gateways'
+    this.#followed = new Followed(app, { topic: gatewayTopic, everyMs: lookMs, what, load: () => this.#reconcile() })
+    this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
 
   /** Where the dialogs of this node's own network are. */
@@ -72,13 +78,9 @@ class Gateways {
 
   async start(ears: Ears): Promise<() => Promise<void>> {
     this.#ears = ears
-    this.#app.signals.on(ussdTopic, (text) => void this.#heard(text))
-    this.#app.signals.on(gatewayTopic, () => void this.#look())
+    wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
     await this.#openSandbox(ears)
-    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) {
-      await this.#look()
-      this.#timer = setInterval(() => void this.#look(), lookMs)
-    }
+    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) await this.#followed.start()
     return () => this.#stop()
   }
 
@@ -117,53 +119,49 @@ class Gateways {
     await line.open()
   }
 
-  /** One look at a time; whoever asks meanwhile waits for it. */
-  #look(): Promise<void> {
-    if (this.#isStopped) return Promise.resolve()
-    this.#looking ??= this.#reconcile()
-      .catch((error) => this.#app.log.warn({ error }, 'USSD gateways could not be looked at'))
-      .finally(() => {
-        this.#looking = null
-      })
-    return this.#looking
-  }
-
   async #reconcile(): Promise<void> {
     const rows = (await this.#app.db.query(listGateways, {})).filter(({ enabled }) => enabled)
-    for (const [name, { row }] of this.#held) {
+    for (const [name, openedWith] of this.#held) {
       const now = rows.find((one) => one.name === name)
-      if (now?.updated_at.getTime() !== row.updated_at.getTime()) await this.#giveUp(name)
+      if (now?.updated_at.getTime() !== openedWith.updated_at.getTime()) await this.#giveUp(name)
     }
-    const wanted = rows.filter(({ name }) => !this.#held.has(name))
-    if (wanted.length === 0) return
-    const owners = await this.#app.leases.owners(wanted.map(({ name }) => leaseOf(name)))
-    for (const row of wanted) if (!owners.has(leaseOf(row.name))) await this.#take(row)
+    const taken = await this.#ownership.take(rows.map(({ name }) => name))
+    for (const row of rows) if (taken.includes(row.name)) await this.#open(row)
   }
 
-  async #take(row: GatewayRow): Promise<void> {
-    const lease = this.#isStopped ? null : await this.#app.leases.tryAcquire(leaseOf(row.name), leaseSeconds)
+  async #open(row: GatewayRow): Promise<void> {
     const ears = this.#ears
-    if (!lease || !ears) return
-    this.#held.set(row.name, { lease, row })
-    lease.signal.addEventListener('abort', () => {
-      if (this.#held.get(row.name)?.lease === lease) void this.#giveUp(row.name)
-    })
-    const line = new Line(this.#app.log, lineSettings(this.#app, row), {
-      take: ears.take,
-      changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
-    })
+    if (!ears || this.#isStopped) return this.#ownership.release(row.name)
+    this.#held.set(row.name, row)
+    const line = this.#lineTo(row, ears)
+    if (!line) return
     this.#lines.set(gatewayName(row.name), line)
     // Not waited for: one gateway that does not answer must not keep the others from being opened.
     void line.open().then(() => this.#resume(row.name))
   }
 
+  /** Null when it cannot be opened: that must not keep the others from being used. */
+  #lineTo(row: GatewayRow, { take }: Ears): Line | null {
+    try {
+      return new Line(this.#app.log, lineSettings(this.#app, row), {
+        take,
+        changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
+      })
+    } catch (error) {
+      this.#app.log.error(
+        { error, gateway: row.name },
+        'USSD gateway not opened: its password cannot be read; set it again',
+      )
+      return null
+    }
+  }
+
   async #giveUp(name: string): Promise<void> {
-    const held = this.#held.get(name)
     const line = this.#lines.get(gatewayName(name))
     this.#held.delete(name)
     this.#lines.delete(gatewayName(name))
     await line?.close()
-    await held?.lease.release()
+    await this.#ownership.release(name)
   }
 
   /** What another node left in the middle: the application is asked again, under the same session and step. */
@@ -176,27 +174,34 @@ class Gateways {
         if (session && session.gateway === gateway) this.#ears?.resume(session)
       }
     } catch (error) {
-      this.#app.log.warn({ error, gateway }, 'sessions of a gateway that was taken over could not be gone on with')
+      this.#app.log.warn(
+        { error, gateway },
+        'sessions of a gateway taken over from another node not resumed: their timers end them; check the error if this repeats',
+      )
     }
   }
 
   async #note(name: string, isUp: boolean, problem: string | null): Promise<void> {
     await this.#app.db
       .query(noteGateway, { name, isUp, problem: problem?.slice(0, 200) ?? null })
-      .catch((error) => this.#app.log.warn({ error }, 'how a USSD gateway is doing could not be stored'))
+      .catch((error) =>
+        this.#app.log.warn(
+          { error },
+          'status of a USSD gateway not stored: operators see the last one; check the database if this repeats',
+        ),
+      )
   }
 
   async #stop(): Promise<void> {
     this.#isStopped = true
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#looking
+    await this.#followed.stop()
     for (const name of [...this.#held.keys()]) await this.#giveUp(name)
     for (const line of this.#lines.values()) await line.close()
   }
 
   async #heard(text: string): Promise<void> {
     const [verb, gateway = '', bucket = '', account = '', environment, id = ''] = text.split(' ')
-    if (waitingOf(this.#app).wake(id) || !this.has(gateway)) return
+    if (screenWaits.of(this.#app).wake(id) || !this.has(gateway)) return
     const whose = { bucket: Number(bucket), account_id: account, environment: environmentOf(environment) }
     try {
       const session = await sessionOf(this.#app, tenantOf(whose), id)
@@ -204,18 +209,17 @@ class Gateways {
       if (verb === 'release') await this.release(session)
       else await this.#ears?.show(session)
     } catch (error) {
-      this.#app.log.warn({ error }, 'a screen that another node stored could not be shown')
+      this.#app.log.warn(
+        { error },
+        'screen stored by another node not sent: the session’s timer ends it; check the gateway’s connection',
+      )
     }
   }
 }
 
-function leaseOf(name: string): string {
-  return `ussd.gateway:${name}`
-}
-
 /** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */
 export async function showMoved(app: App, session: Session): Promise<void> {
-  if (waitingOf(app).wake(session.id)) return
+  if (screenWaits.of(app).wake(session.id)) return
   await there(app, session, 'show')
 }
 
@@ -228,7 +232,7 @@ async function there(app: App, session: Session, verb: 'show' | 'release'): Prom
   const gateways = gatewaysOf(app)
   if (gateways.has(session.gateway)) return void (await gateways[verb](session))
   const { gateway, bucket, account_id, environment, id } = session
-  await app.signals.send(app.db, ussdTopic, [verb, gateway, bucket, account_id, environment, id].join(' '))
+  wakesOf(app).ring(dialogs, [verb, gateway, bucket, account_id, environment, id].join(' '))
 }
 
 function environmentOf(text: string | undefined): Environment {

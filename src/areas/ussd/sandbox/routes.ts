@@ -7,12 +7,12 @@ import type { Caller } from '../../../platform/auth.ts'
 import { type Route, read } from '../../../platform/route.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import type { DialOutcome } from '../dial.ts'
+import { type UssdNetwork, ussdNetwork } from '../network/sandbox.ts'
 import { Phone, SubscriberInput } from '../schema.ts'
 import { type Session, shownText } from '../session.ts'
 import { namedSession } from '../store.ts'
 import { reloaded } from '../turn.ts'
 import { expectDial } from './expected.ts'
-import { type UssdNetwork, ussdNetwork } from './network.ts'
 
 /** Longer than any network waits for a screen. */
 const screenMs = 65_000
@@ -134,10 +134,7 @@ async function brought(
     forget()
   }
   if (got.outcome?.kind === 'begun') return got.outcome.session
-  const why = got.outcome?.why
-  if (why === 'insufficient') throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
-  if (why === 'not_owned') throw new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} belongs to another account`)
-  if (why === 'suspended') throw new AppError('ACCOUNT_SUSPENDED')
+  if (got.outcome) throw got.outcome.error
   throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
 }
 

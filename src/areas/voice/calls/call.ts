@@ -2,7 +2,7 @@
 // The noun: how a call moves from status to status, what an ending means, what it costs. Pure.
 import { idOf } from '../../../kernel/ids.ts'
 import type { Quality } from '../../../protocols/rtp/reception.ts'
-import type { CallQuality, CallRow, CallStatus } from './store.ts'
+import type { CallQuality, CallRow, CallStatus } from '../store.ts'
 
 const order: readonly CallStatus[] = ['initiated', 'started', 'ringing', 'answered']
 

@@ -8,12 +8,12 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import type { PlayRequest } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
+import { type CallRow, findCall } from '../store.ts'
 import { isOver } from './call.ts'
-import { clockOffsetOf } from './clock-offset.ts'
 import { CallRecord } from './record.ts'
-import { type CallRow, findCall } from './store.ts'
 
 export async function callOf(app: App, tenant: Tenant, id: string): Promise<CallRow> {
   const uuid = uuidOf('call', id)

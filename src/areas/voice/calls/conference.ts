@@ -4,12 +4,12 @@
 import type { App } from '../../../platform/app.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
 import { readCommand } from './session-command.ts'
 import { conferenceSessions } from './session-kind.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 
 const renewEveryMs = 2_000
 

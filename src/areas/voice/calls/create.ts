@@ -11,16 +11,16 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
 import { readActions } from '../flow/action.ts'
-import { ownerOfNumber } from '../numbers/store.ts'
+import { ownership } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
+import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from '../store.ts'
+import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
 import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
-import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from './store.ts'
-import { telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
 
 type Wanted = Static<typeof CallCreate>
@@ -53,9 +53,8 @@ export async function checkNumbers(
 
 /** A test key may show every number that nobody else has registered; a live one only its own. */
 async function requireOwned(app: App, tenant: Tenant, number: string): Promise<void> {
-  const owner = await ownerOfNumber(app.db, tenant.environment, number)
-  const isAllowed = owner === null ? tenant.environment === 'test' : owner.account === tenant.account
-  if (!isAllowed) throw new AppError('NUMBER_NOT_OWNED', `from: ${number} is not a number of this account`)
+  if ((await ownership(app, tenant, number)) !== 'own')
+    throw new AppError('NUMBER_NOT_OWNED', `from: ${number} is not a number of this account`)
 }
 
 function planOf(wanted: Wanted): CallPlan {

@@ -4,12 +4,12 @@ import { ringback } from '../../../protocols/audio/tones.ts'
 import type { ActionOf } from '../flow/action.ts'
 import type { DialStatus, FlowInput } from '../flow/flow.ts'
 import { fetchSound } from '../media/sounds.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import type { RungLeg } from './leg.ts'
 import type { LegTarget } from './legs.ts'
 import type { LiveRoom } from './live-room.ts'
 import type { CallRecord, EndOfCall } from './record.ts'
 import { untilTheEnd } from './recordings.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 import type { CallTimers } from './timers.ts'
 
 /** A `connect` under way. */

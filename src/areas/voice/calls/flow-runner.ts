@@ -9,12 +9,12 @@ import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../f
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { Unspeakable } from '../speech/speak.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
 import { type RecordingInProgress, toldOf } from './recording.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 import type { CallTimers } from './timers.ts'
 
 const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
@@ -184,7 +184,8 @@ export class FlowRunner {
       const { text, language, style } = action
       this.playSound(id, await this.network.speaker.speak({ text, language, style }), action.loop, action.level)
     } catch (error) {
-      if (!(error instanceof Unspeakable)) this.app.log.warn({ error }, 'a text could not be spoken')
+      if (!(error instanceof Unspeakable))
+        this.app.log.warn({ error }, 'text not spoken: the flow goes on without it; check the speech engine')
       const [code, message] =
         error instanceof Unspeakable ? [error.code, error.details ?? error.message] : ['INTERNAL_ERROR', 'it failed']
       this.input({ type: 'unplayable', id, code, message })
@@ -272,9 +273,13 @@ export class FlowRunner {
   }
 
   private async hand(id: number, action: HandedAction): Promise<void> {
-    for (const follower of followersOf(this.app))
-      if (await this.followed(follower, () => follower.took?.(this.app, this.facts, action))) return
-    this.reportError('ACTION_UNAVAILABLE', `nothing here carries out ${action.action}; the flow goes on`, null)
+    let refused = { code: 'ACTION_UNAVAILABLE', message: `nothing here carries out ${action.action}` }
+    for (const follower of followersOf(this.app)) {
+      const taken = await this.followed(follower, () => follower.took?.(this.app, this.facts, action))
+      if (taken === true) return
+      if (taken) refused = taken
+    }
+    this.reportError(refused.code, `${refused.message}; the flow goes on`, null)
     this.input({ type: 'resumed', id, actions: null })
   }
 
@@ -282,7 +287,10 @@ export class FlowRunner {
     try {
       return (await work()) ?? null
     } catch (error) {
-      this.app.log.error({ error, area: follower.name, call: this.record.id }, 'an area failed in a call')
+      this.app.log.error(
+        { error, area: follower.name, call: this.record.id },
+        'handler of a call failed: the call is ended; check the error',
+      )
       return null
     }
   }
@@ -290,9 +298,11 @@ export class FlowRunner {
   private recordAction(id: number, action: ActionOf<'record'>): void {
     const maxMs = (action.timeOut ?? longestCallMs / 1_000) * 1_000
     const options = { silenceMs: (action.endOnSilence ?? 0) * 1_000, maxMs, endKeys: action.endOnKey ?? '' }
+    const { giver } = this
     this.room.recordings.start(`flow ${id}`, action.channels, options, (recording) => {
       const url = action.eventUrl?.[0]
       if (url) void this.tellOfRecording(url, recording)
+      else if (giver) void this.giveRecording(giver, recording)
       this.input({ type: 'recorded', id })
     })
   }
@@ -303,6 +313,15 @@ export class FlowRunner {
     const body = { ...this.about(), ...toldOf(this.app, stored) }
     const asking = { name: 'voice.recording', url, method: 'POST' as const, body, isRetried: true }
     await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
+  }
+
+  /** A recording of an area's own flow is told to the area. */
+  private async giveRecording(giver: CallFollower, recording: RecordingInProgress): Promise<void> {
+    const stored = await recording.stored()
+    if (!stored) return
+    const { recording_url: url, duration: seconds } = toldOf(this.app, stored)
+    if (url !== null)
+      await this.followed(giver, () => giver.recorded?.(this.app, this.facts, { id: stored.id, url, seconds }))
   }
 
   end(): void {

@@ -8,15 +8,15 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { followersOf } from '../followers.ts'
-import { findNumber, type NumberRow } from '../numbers/store.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { type Answering, findNumber } from '../numbers/store.ts'
+import { type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
+import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { type CallPlan, type CallRow, holdFor, insertCall } from './store.ts'
-import { type Source, telephoneNetworkOf } from './telephone-network.ts'
 import { tellLater } from './tell.ts'
 
 /** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
@@ -38,7 +38,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   const handlers: CallHandlers = {}
   let isGone = false
   begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
-    app.log.error({ error }, 'a call that came in could not be taken')
+    app.log.error({ error }, 'incoming call not taken: the caller is refused; check the error and the database')
     call.reject(500)
     expected?.came(null)
   })
@@ -73,7 +73,7 @@ async function begin(
 ): Promise<void> {
   const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
   const tenant = expected?.tenant ?? (number && tenantOf(number))
-  const own = number && tenant && number.account_id === tenant.account ? number : null
+  const own = number && tenant && number.account_id === tenant.account ? number.settings : null
   if (!tenant || !(await isAnswered(app, tenant, from, to, own))) {
     expected?.came(null)
     return call.reject(404)
@@ -98,7 +98,7 @@ async function isAnswered(
   tenant: Tenant,
   from: string,
   to: string,
-  number: NumberRow | null,
+  number: Answering | null,
 ): Promise<boolean> {
   if (number?.answer_url) return true
   if (number?.target && number.target.type !== 'routing') return true
@@ -106,7 +106,7 @@ async function isAnswered(
   return false
 }
 
-function planOf(number: NumberRow | null): CallPlan {
+function planOf(number: Answering | null): CallPlan {
   if (!number?.answer_url) return { target: number?.target ?? { type: 'routing' } }
   return {
     answer_url: number.answer_url,
@@ -120,7 +120,7 @@ async function insertIncoming(
   tenant: Tenant,
   from: string,
   to: string,
-  number: NumberRow | null,
+  number: Answering | null,
 ): Promise<CallRow | null> {
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)

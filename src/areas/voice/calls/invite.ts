@@ -3,7 +3,7 @@
 // not called again.
 import { offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 
 export interface InviteOptions {
   from: string

@@ -5,13 +5,13 @@ import { newUuid } from '../../../kernel/ids.ts'
 import { one } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { type CallRow, holdFor, insertCall, takeCallInto } from '../store.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { type LegHandlers, RungLeg } from './leg.ts'
 import { minutePriceOf, sipMinutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import type { CallRoom, Edges } from './room.ts'
 import { callSessions } from './session-kind.ts'
-import { type CallRow, holdFor, insertCall, takeCallInto } from './store.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
 
 /** Who is rung: a telephone, a SIP address, somebody who brings the audio, or a call that was created to be placed here. */
 export type LegTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
@@ -82,7 +82,9 @@ export class Legs {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
       return 'network_error'
     }
-    const options = { tag: wanted.tag, timeoutMs: wanted.timeoutSeconds * 1_000 }
+    // A call that was created before may say itself how long it is rung.
+    const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
+    const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
     const leg = new RungLeg(this.network, this.room, record, options, {
       ...handlers,
       ended: (ended, ending) => {
@@ -92,9 +94,10 @@ export class Legs {
     })
     this.legs.set(row.id, leg)
     await sessionsOf(this.network.app).begin(callSessions, record.one, (command) => this.obey(row.id, command))
-    if (ways === null) leg.await()
-    else leg.ring(await this.resolved(wanted.to, ways, row), port)
-    return { leg, media: ways === null ? { host: this.network.mediaHost, port } : null }
+    const media = ways === null ? { host: this.network.mediaHost, port } : null
+    if (media) leg.await(media)
+    else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
+    return { leg, media }
   }
 
   /** Null for a leg that is rung over no network of ours. */
@@ -166,7 +169,14 @@ export class Legs {
   /** Extends what is set aside for each leg that is spoken on. */
   renew(): void {
     for (const { record } of this.legs.values())
-      record.renew().catch((error) => this.network.app.log.warn({ error }, 'the hold of a call could not be extended'))
+      record
+        .renew()
+        .catch((error) =>
+          this.network.app.log.warn(
+            { error },
+            'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
+          ),
+        )
   }
 
   clockMoved(offsetMs: number): void {

@@ -6,6 +6,7 @@ import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, tellFollowers } from '../followers.ts'
 import type { MediaEvent } from '../media/command.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import type { RungLeg } from './leg.ts'
 import { type LegSource, Legs } from './legs.ts'
 import { Prompts } from './prompts.ts'
@@ -13,7 +14,6 @@ import type { CallRecord, EndOfCall } from './record.ts'
 import { Recordings } from './recordings.ts'
 import { CallRoom, type Circle } from './room.ts'
 import type { CommandOf, SessionCommand } from './session-command.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 
 /** The call or the conference that a room belongs to. */
 export interface RoomOwner {
@@ -151,7 +151,7 @@ export class LiveRoom {
       case 'ring':
         return this.ring(command)
       case 'connect_media':
-        return this.legs.get(member)?.connectPlain(command.audio) ?? false
+        return this.legs.get(member)?.connectPlain(command.audio) ?? null
       case 'hold':
         return this.hold(member, command.music)
       case 'mute':

@@ -5,11 +5,11 @@ import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Job } from '../../../platform/work.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
+import { takeCall } from '../store.ts'
+import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { CallRecord } from './record.ts'
 import { CallSession } from './session.ts'
-import { takeCall } from './store.ts'
-import { telephoneNetworkOf } from './telephone-network.ts'
 
 const Payload = Type.Object({ call: Type.String() })
 

@@ -6,7 +6,7 @@ import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Charges } from '../../../platform/area.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { telephoneNetworkOf } from './telephone-network.ts'
+import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 
 const area = 'voice'
 

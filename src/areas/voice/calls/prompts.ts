@@ -4,8 +4,8 @@ import type { One } from '../../../platform/tenant.ts'
 import { ringback, silence, tune } from '../../../protocols/audio/tones.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { Unspeakable } from '../speech/speak.ts'
+import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import type { CallRoom, Circle } from './room.ts'
-import type { TelephoneNetwork } from './telephone-network.ts'
 
 export interface Prompt {
   id: string

@@ -9,7 +9,6 @@ import type { Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
-import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import {
   type CallQuality,
   type CallRow,
@@ -19,7 +18,8 @@ import {
   insertEvent,
   saveCall,
   settleHold,
-} from './store.ts'
+} from '../store.ts'
+import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
 import { tellSoon } from './tell.ts'
 
 /** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
@@ -179,7 +179,12 @@ export class CallRecord {
     const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
     this.line = this.line
       .then(() => this.store(saved, first, traced, events, also))
-      .catch((error) => this.app.log.error({ error, call: this.id }, 'a change of a call could not be stored'))
+      .catch((error) =>
+        this.app.log.error(
+          { error, call: this.id },
+          'change of a call not stored: its record and events lag behind; check the database',
+        ),
+      )
   }
 
   private async store(

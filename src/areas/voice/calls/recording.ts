@@ -54,7 +54,9 @@ export class RecordingInProgress {
       channels,
       at: new Date(nowMs),
     })
-    this.begun.catch((error) => app.log.error({ error }, 'a recording could not be noted'))
+    this.begun.catch((error) =>
+      app.log.error({ error }, 'recording not registered: it is not listed; check the database'),
+    )
     const name = `${idOf('recording', this.id)}.l16`
     this.storing = app.storage.put(recordingFiles, {
       tenant: this.one,
@@ -84,7 +86,10 @@ export class RecordingInProgress {
     if (this.finished) return
     this.sound.end()
     this.finished = this.store(durationMs, nowMs).catch(async (error) => {
-      this.app.log.error({ error, recording: idOf('recording', this.id) }, 'a recording could not be stored')
+      this.app.log.error(
+        { error, recording: idOf('recording', this.id) },
+        'recording not stored: it is lost; check the storage and its free space',
+      )
       await this.fail(durationMs, nowMs).catch(() => undefined)
       return null
     })

@@ -6,10 +6,10 @@ import { maybe } from '../../../platform/db.ts'
 import type { SessionKind } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { giveUpRecordings } from '../recordings/ending.ts'
-import { clockOffsetOf } from './clock-offset.ts'
+import { findCall } from '../store.ts'
 import { CallRecord } from './record.ts'
-import { findCall } from './store.ts'
 
 export const callSessions: SessionKind = {
   name: 'call',
@@ -25,7 +25,10 @@ export const callSessions: SessionKind = {
     record.end({ status: 'failed', cause: 'network_error', by: 'system' })
     await record.settled()
     await giveUpRecordings(app, session)
-    app.log.warn({ call: idOf('call', row.id), account: tenantOf(row).account }, 'a call was ended whose node had died')
+    app.log.warn(
+      { call: idOf('call', row.id), account: tenantOf(row).account },
+      'call ended because its node died: its caller heard it end; check why the node stopped',
+    )
   },
 }
 

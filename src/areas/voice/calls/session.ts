@@ -5,7 +5,9 @@ import { sessionsOf } from '../../../platform/sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
 import { followersOf, tellFollowers } from '../followers.ts'
-import { simulatedCarrier } from '../sandbox/carrier.ts'
+import type { CallRow } from '../store.ts'
+import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { endingOf, qualityOf } from './call.ts'
 import { FlowRunner } from './flow-runner.ts'
 import { Invite } from './invite.ts'
@@ -13,8 +15,6 @@ import { LiveRoom } from './live-room.ts'
 import type { CallRecord, EndOfCall } from './record.ts'
 import { type CommandOf, readCommand, type SessionCommand } from './session-command.ts'
 import { callSessions } from './session-kind.ts'
-import type { CallRow } from './store.ts'
-import type { TelephoneNetwork, Way } from './telephone-network.ts'
 import { CallTimers } from './timers.ts'
 
 const longestCallMs = 4 * 3_600_000
@@ -209,7 +209,10 @@ export class CallSession {
     )
     const port = room && (await room.audio.enter(this.id))
     if (!room || port === null) {
-      this.app.log.warn({ call: record.id }, 'a call was refused: no room for its audio')
+      this.app.log.warn(
+        { call: record.id },
+        'call refused, no media process has room: add nodes with the role, or raise the limit of calls',
+      )
       return false
     }
     this.room = room
@@ -231,7 +234,11 @@ export class CallSession {
   }
 
   private renew(): void {
-    const failed = (error: unknown) => this.app.log.warn({ error }, 'the hold of a call could not be extended')
+    const failed = (error: unknown) =>
+      this.app.log.warn(
+        { error },
+        'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
+      )
     this.record.renew().catch(failed)
     this.room?.legs.renew()
     this.record.flush()
@@ -358,7 +365,12 @@ export class CallSession {
     if (this.joined === null) return
     sessionsOf(this.app)
       .command({ ...this.record.one, id: this.joined }, command)
-      .catch((error) => this.app.log.warn({ error }, 'the room that a call is in did not hear of it'))
+      .catch((error) =>
+        this.app.log.warn(
+          { error },
+          'room not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+        ),
+      )
   }
 
   // --- the end ---
@@ -389,7 +401,10 @@ export class CallSession {
     const final =
       status === 'completed' && !isAnswered ? 'failed' : isAnswered && status !== 'failed' ? 'completed' : status
     this.finishing = this.finish({ status: final, cause, by, sipCode }).catch((error) =>
-      this.app.log.error({ error, call: this.record.id }, 'a call did not end cleanly'),
+      this.app.log.error(
+        { error, call: this.record.id },
+        'end of a call failed in part: its node releases the rest; check the error if this repeats',
+      ),
     )
   }
 

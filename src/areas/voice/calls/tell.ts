@@ -9,8 +9,8 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import type { Job, NewJob } from '../../../platform/work.ts'
 import { ask } from '../ask.ts'
+import { findCall, tellCall, untold } from '../store.ts'
 import { isOver } from './call.ts'
-import { findCall, tellCall, untold } from './store.ts'
 
 const patienceMs = dayMs
 const lookEveryMs = 15_000
@@ -21,7 +21,7 @@ const telling = onePerApp(() => new Map<string, Promise<boolean>>())
 
 export function tellSoon(app: App, call: One, clockOffsetMs: number): void {
   void tell(app, call, clockOffsetMs).catch((error) =>
-    app.log.warn({ error }, 'an event of a call was not told now; it will be'),
+    app.log.warn({ error }, 'event of a call not sent at once: it is delivered from the outbox; nothing to do'),
   )
 }
 

@@ -4,14 +4,14 @@ import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import type { Target } from '../calls/store.ts'
+import { capabilitiesOf } from '../../numbers/area.ts'
+import type { Target } from '../store.ts'
 import { followersOf } from '../followers.ts'
-import { assignNumber, listNumbers, type NumberRow, ownerOfNumber } from './store.ts'
+import { type Answering, type NumberRow, ownership, voiceNumbers } from './store.ts'
 
 const mostNumbers = 10_000
 
@@ -92,27 +92,29 @@ const assign = writeAcross({
     for (const [field, url] of Object.entries({ answer_url, event_url, fallback_url }))
       if (url !== undefined) await app.outbound.checkUrl(url, 'callback', tenant.environment, `application.${field}`)
   },
-  handle: async (_app, tx, { params, body }, { tenant, nowMs }) => {
-    const row = await maybe(
-      tx.query(assignNumber, {
-        ...tenant,
-        number: params.number,
-        answerUrl: body.application?.answer_url ?? null,
-        eventUrl: body.application?.event_url ?? null,
-        fallbackUrl: body.application?.fallback_url ?? null,
-        answerMethod: body.application?.answer_method ?? 'POST',
-        target: targetJson(body),
-        at: new Date(nowMs),
-      }),
-    )
-    if (!row) throw new AppError('NUMBER_NOT_OWNED', `${params.number} belongs to another account`)
-    return numberRecord(row)
+  handle: async (_app, tx, { params: { number }, body }, caller) => {
+    const { tenant, nowMs } = caller
+    const settings = answeringOf(body)
+    const assigned = () => voiceNumbers.change(tx, tenant, number, settings, nowMs)
+    const taken = () =>
+      tenant.environment === 'test' ? voiceNumbers.own(tx, tenant, caller, { number, settings }) : null
+    // Somebody else of this account may take it at the same time: then it is there when this one has waited.
+    const row = (await assigned()) ?? (await taken()) ?? (await assigned())
+    if (!row) throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
+    const capable = await capabilitiesOf(tx, tenant, [number])
+    return numberRecord(row, capable(number))
   },
 })
 
-function targetJson(body: Static<typeof Assignment>): string | null {
-  const target = targetOf(body)
-  return target && JSON.stringify(target)
+function answeringOf(body: Static<typeof Assignment>): Answering {
+  const { answer_url, event_url, fallback_url, answer_method } = body.application ?? {}
+  return {
+    answer_url: answer_url ?? null,
+    event_url: event_url ?? null,
+    fallback_url: fallback_url ?? null,
+    answer_method: answer_method ?? 'POST',
+    target: targetOf(body),
+  }
 }
 
 /** What a number is assigned to must be somebody's, and there. */
@@ -125,10 +127,9 @@ async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<
 
 /** Live numbers are the operator's to give; in test the first who names one has it. */
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
-  const owner = await ownerOfNumber(app.db, tenant.environment, number)
-  if (owner !== null && owner.account !== tenant.account)
-    throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
-  if (owner === null && tenant.environment === 'live') throw new AppError('NOT_FOUND', 'you have no such number')
+  const whose = await ownership(app, tenant, number)
+  if (whose === 'another') throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
+  if (whose === 'nobody') throw new AppError('NOT_FOUND', 'you have no such number')
 }
 
 const listOwn = list({
@@ -140,25 +141,30 @@ const listOwn = list({
   row: VoiceNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant }) => {
-    const rows = await app.db.query(listNumbers, { ...tenant, after: '', limit: mostNumbers })
-    return pageOfWhole(query, rows.map(numberRecord), ({ number }) => number)
+    const rows = await voiceNumbers.inOrder(app.db, tenant.environment, tenant.account, mostNumbers)
+    const capable = await capabilitiesOf(
+      app.db,
+      tenant,
+      rows.map(({ number }) => number),
+    )
+    const records = rows.map((row) => numberRecord(row, capable(row.number)))
+    return pageOfWhole(query, records, ({ number }) => number)
   },
 })
 
-function numberRecord(row: NumberRow) {
-  const { number, assigned_at } = row
+function numberRecord({ number, settings, updated_at }: NumberRow, capabilities: string[]) {
   return {
     number,
     country: placeOf(number).country,
-    capabilities: ['voice', 'sms'],
-    assigned_to: assignedTo(row),
-    assigned_at,
+    capabilities,
+    assigned_to: assignedTo(settings),
+    assigned_at: updated_at,
   }
 }
 
 const targetTypes = ['queue', 'ivr', 'agent', 'routing'] as const
 
-function assignedTo({ answer_url, event_url, fallback_url, answer_method, target }: NumberRow) {
+function assignedTo({ answer_url, event_url, fallback_url, answer_method, target }: Answering) {
   const type = targetTypes.find((one) => one === target?.type)
   if (type) return { type, ...(typeof target?.id === 'string' ? { id: target.id } : {}) }
   return answer_url === null

@@ -1,88 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that calls come in at: whose each is, and which application answers.
+// Numbers that calls come in at: which application, queue, menu or agent answers each.
 import type { App } from '../../../platform/app.ts'
-import { maybe, type Queryable, statement } from '../../../platform/db.ts'
-import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import type { Target } from '../calls/store.ts'
+import type { Queryable } from '../../../platform/db.ts'
+import type { Environment, Tenant } from '../../../platform/tenant.ts'
+import { numbersFor, type OwnedNumber } from '../../numbers/area.ts'
+import type { Target } from '../store.ts'
 
-export interface NumberRow {
-  environment: Environment
-  number: string
-  bucket: number
-  account_id: string
-  answer_url: string | null
-  event_url: string | null
-  fallback_url: string | null
-  answer_method: 'POST' | 'GET'
+/** What answers calls to a number. */
+export interface Answering {
+  readonly answer_url: string | null
+  readonly event_url: string | null
+  readonly fallback_url: string | null
+  readonly answer_method: 'POST' | 'GET'
   /** Something of another area that answers in place of an application. */
-  target: Target | null
-  assigned_at: Date
+  readonly target: Target | null
 }
 
-const columns =
-  'environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method, target, assigned_at'
+export type NumberRow = OwnedNumber<Answering>
 
-const find = statement.home<{ environment: Environment; number: string }, NumberRow>(
-  'voice.find_number',
-  `select ${columns} from voice.numbers where environment = $environment and number = $number`,
-)
+export const voiceNumbers = numbersFor<Answering>('voice')
 
-/** Gives a number to an account unless another has it. */
-export const assignNumber = statement.home<
-  Tenant & {
-    number: string
-    answerUrl: string | null
-    eventUrl: string | null
-    fallbackUrl: string | null
-    answerMethod: string
-    target: string | null
-    at: Date
-  },
-  NumberRow
->(
-  'voice.assign_number',
-  `insert into voice.numbers as n (environment, number, bucket, account_id, answer_url, event_url, fallback_url, answer_method,
-                                   target, assigned_at)
-   values ($environment, $number, $bucket, $account, $answerUrl, $eventUrl, $fallbackUrl, $answerMethod, $target::jsonb, $at)
-   on conflict (environment, number) do update
-      set answer_url = excluded.answer_url, event_url = excluded.event_url, fallback_url = excluded.fallback_url,
-          answer_method = excluded.answer_method, target = excluded.target, assigned_at = excluded.assigned_at
-    where n.account_id = excluded.account_id
-   returning ${columns}`,
-)
+/** Nothing, as for a number that was just given. */
+export const unanswered: Answering = {
+  answer_url: null,
+  event_url: null,
+  fallback_url: null,
+  answer_method: 'POST',
+  target: null,
+}
 
-export const listNumbers = statement.home<Tenant & { after: string; limit: number }, NumberRow>(
-  'voice.list_numbers',
-  `select ${columns} from voice.numbers
-    where bucket = $bucket and account_id = $account and environment = $environment and number > $after
-    order by number limit $limit`,
-)
-
-export function findNumber(queryable: Queryable, environment: Environment, number: string): Promise<NumberRow | null> {
-  return maybe(queryable.query(find, { environment, number }))
+/** The number and the one account that has it. */
+export async function findNumber(
+  queryable: Queryable,
+  environment: Environment,
+  number: string,
+): Promise<NumberRow | null> {
+  const [row] = await voiceNumbers.owners(queryable, environment, [number])
+  return row ?? null
 }
 
 /** What answers calls to a number of an account; null: nothing that it has said. */
 export async function numberTarget(app: App, tenant: Tenant, number: string): Promise<Target | null> {
-  const row = await findNumber(app.db, tenant.environment, number)
-  if (!row || row.account_id !== tenant.account) return null
-  return row.target ?? (row.answer_url === null ? null : { type: 'application', answer_url: row.answer_url })
+  const [row] = await voiceNumbers.owners(app.db, tenant.environment, [number], tenant.account)
+  if (!row) return null
+  const { target, answer_url } = row.settings
+  return target ?? (answer_url === null ? null : { type: 'application', answer_url })
 }
 
 /** Number that calls of a test key show where the account has none; it is nobody's. */
 const sandboxNumber = '+254709000000'
 
 /** The number that an account calls from where it names none; null for a live account without one. */
-export async function firstNumber(app: App, tenant: Tenant): Promise<string | null> {
-  const row = await maybe(app.db.query(listNumbers, { ...tenant, after: '', limit: 1 }))
-  return row?.number ?? (tenant.environment === 'test' ? sandboxNumber : null)
+export async function firstNumber(app: App, { environment, account }: Tenant): Promise<string | null> {
+  const [row] = await voiceNumbers.inOrder(app.db, environment, account, 1)
+  return row?.number ?? (environment === 'test' ? sandboxNumber : null)
 }
 
-export async function ownerOfNumber(
-  queryable: Queryable,
-  environment: Environment,
-  number: string,
-): Promise<Tenant | null> {
-  const row = await findNumber(queryable, environment, number)
-  return row && tenantOf(row)
+/** Whose a number is: a test key owns every one that nobody else registered. */
+export async function ownership(app: App, tenant: Tenant, number: string): Promise<'own' | 'nobody' | 'another'> {
+  const owner = await findNumber(app.db, tenant.environment, number)
+  if (owner === null) return tenant.environment === 'test' ? 'own' : 'nobody'
+  return owner.account_id === tenant.account ? 'own' : 'another'
 }

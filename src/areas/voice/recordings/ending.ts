@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
-import { clockOffsetOf } from '../calls/clock-offset.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { recordingEvents } from './events.ts'
 import { eraseRecording, findExpired, findUnderWay, finishRecording, type RecordingRow, recordOf } from './store.ts'
 

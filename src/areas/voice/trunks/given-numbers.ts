@@ -3,11 +3,13 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { isE164 } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/audit.ts'
-import { maybe, one, statement } from '../../../platform/db.ts'
+import { one, statement } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, listQuery } from '../../../platform/schema.ts'
+import { type NumberRow, unanswered, voiceNumbers } from '../numbers/store.ts'
 
 const mostNumbers = 100_000
 
@@ -16,33 +18,9 @@ const GivenNumber = Type.Object(
   { title: 'OperatorVoiceNumber' },
 )
 
-interface GivenRow {
-  number: string
-  account_id: string
-  assigned_at: Date
-}
-
 const planOf = statement.home<{ account: string }, { plan: string | null }>(
   'voice.plan_of',
   'select accounts.plan_of($account::uuid) as plan',
-)
-
-const selectGiven = statement.home<{ limit: number }, GivenRow>(
-  'voice.list_given_numbers',
-  `select number, account_id, assigned_at from voice.numbers where environment = 'live' order by number limit $limit`,
-)
-
-const insertGiven = statement.home<{ number: string; bucket: number; account: string; at: Date }, GivenRow>(
-  'voice.give_number',
-  `insert into voice.numbers (environment, number, bucket, account_id, assigned_at)
-   values ('live', $number, $bucket, $account, $at)
-   on conflict do nothing
-   returning number, account_id, assigned_at`,
-)
-
-const deleteGiven = statement.home<{ number: string }, { number: string }>(
-  'voice.take_back_number',
-  `delete from voice.numbers where environment = 'live' and number = $number returning number`,
 )
 
 const listGiven = list({
@@ -54,7 +32,7 @@ const listGiven = list({
   row: GivenNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {
-    const rows = await app.db.query(selectGiven, { limit: mostNumbers })
+    const rows = await voiceNumbers.inOrder(app.db, 'live', null, mostNumbers)
     return pageOfWhole(query, rows.map(givenRecord), ({ number }) => number)
   },
 })
@@ -76,8 +54,8 @@ const give = writeAcross({
     const account = uuidOf('account', body.account_id)
     const { plan } = account === null ? { plan: null } : await one(tx.query(planOf, { account }))
     if (account === null || plan === null) throw invalid('account_id', 'is not the id of an account')
-    const at = new Date(caller.receivedMs)
-    const row = await maybe(tx.query(insertGiven, { number: body.number, bucket: bucketOf(account), account, at }))
+    const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
+    const row = await voiceNumbers.own(tx, tenant, caller, { number: body.number, settings: unanswered })
     if (!row) throw new AppError('CONFLICT', 'the number has an owner; take it back first')
     await record(tx, caller, 'voice.give_number', body.number, { after: { account_id: body.account_id } })
     return givenRecord(row)
@@ -95,15 +73,15 @@ const takeBack = writeAcross({
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
-    if (!(await maybe(tx.query(deleteGiven, { number: params.number }))))
-      throw new AppError('NOT_FOUND', 'nobody has this number')
+    const had = isE164(params.number) ? await voiceNumbers.release(tx, 'live', params.number, null) : []
+    if (had.length === 0) throw new AppError('NOT_FOUND', 'nobody has this number')
     await record(tx, caller, 'voice.take_back_number', params.number, { after: {} })
     return { id: params.number, deleted: true as const }
   },
 })
 
-function givenRecord({ number, account_id, assigned_at }: GivenRow) {
-  return { number, account_id: idOf('account', account_id), assigned_at }
+function givenRecord({ number, account_id, updated_at }: NumberRow) {
+  return { number, account_id: idOf('account', account_id), assigned_at: updated_at }
 }
 
 export const givenNumberRoutes: readonly Route[] = [listGiven, give, takeBack]

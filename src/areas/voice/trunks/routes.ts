@@ -9,7 +9,6 @@ import { maybe, one } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
-import { telephoneNetworkOf } from '../calls/telephone-network.ts'
 import {
   deleteTrunk,
   insertTrunk,
@@ -22,6 +21,7 @@ import {
   trunkTopic,
   updateTrunk,
 } from './store.ts'
+import { telephoneNetworkOf } from './telephone-network.ts'
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 253, description })
 

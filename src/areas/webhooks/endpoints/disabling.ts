@@ -59,5 +59,8 @@ export async function disableEndpoint(
     return true
   })
   if (disabled)
-    app.log.warn({ account: idOf('account', tenant.account), webhook: webhookId, reason }, 'an endpoint was disabled')
+    app.log.warn(
+      { account: idOf('account', tenant.account), webhook: webhookId, reason },
+      'endpoint disabled after failing for too long: its owner was told; nothing to do',
+    )
 }

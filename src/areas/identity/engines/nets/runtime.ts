@@ -48,7 +48,7 @@ async function runtime() {
   } catch (cause) {
     throw new EngineProblem(
       'package_missing',
-      'The package onnxruntime-node is not installed. Run: npm install onnxruntime-node',
+      'The package onnxruntime-node is not installed. Run: ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node',
       { cause },
     )
   }

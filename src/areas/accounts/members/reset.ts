@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another password for somebody who forgot theirs: by a link that works once, for an hour. It comes by mail, from the
+// operator's own domain, or from an owner of the account. It opens nothing by itself: whoever used it signs in, with the second
+// factor where they have one.
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { hourMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { recordAs } from '../../../platform/audit.ts'
+import { hashOf } from '../../../platform/auth.ts'
+import { maybe, type Queryable } from '../../../platform/db.ts'
+import { occasionNow } from '../../../platform/events.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
+import { html } from '../../../platform/web/html.ts'
+import type { Job } from '../../../platform/work.ts'
+import { mailForAccount } from '../../email/area.ts'
+import { firstOperator } from '../store.ts'
+import { type From, memberActing } from './acting.ts'
+import { hashPassword } from './password.ts'
+import { endSessionsOf } from './store.ts'
+import { askReset, beginReset, takeReset } from './team-store.ts'
+
+const worksForMs = hourMs
+/** Between two mails to one member. */
+const pauseMs = 2 * 60_000
+
+/** Makes the link; null when nobody can sign in under this id. The secret is after the #, so that it is in no log of any server. */
+export async function newReset(
+  app: Pick<App, 'clock' | 'publicUrl'>,
+  db: Queryable,
+  id: string,
+): Promise<{ url: string; until: Date; email: string } | null> {
+  const secret = randomBytes(32).toString('base64url')
+  const until = new Date(app.clock.nowMs() + worksForMs)
+  const row = await maybe(db.query(beginReset, { id, hash: hashOf(secret), until }))
+  return row && { url: `${app.publicUrl}/console/reset#${secret}`, until, email: row.email }
+}
+
+/** Its secret is made when it is carried out, so that none lies in the queue. */
+const mailReset = { lane: 'accounts.mail_reset', payload: Type.Object({ member: Type.String() }) }
+
+/** Has the link mailed, if anybody has the address. */
+export async function askForReset(app: App, email: string): Promise<void> {
+  const nowMs = app.clock.nowMs()
+  await app.db.acrossTx(async (tx) => {
+    const found = await maybe(tx.query(askReset, { email, now: new Date(nowMs), notSince: new Date(nowMs - pauseMs) }))
+    if (!found) return
+    const job = app.work.prepare(mailReset, null, { member: found.id })
+    await app.work.add(tx, job)
+    tx.afterCommit(() => app.work.begin(job))
+  })
+}
+
+export const mailResetJob: Job<App, typeof mailReset.payload> = {
+  ...mailReset,
+  role: 'timers',
+  concurrency: 2,
+  retrySeconds: [10, 60, 300],
+  async handle(app, { id, payload }) {
+    const operator = await maybe(app.db.query(firstOperator, {}))
+    const made = operator && (await newReset(app, app.db, payload.member))
+    if (!made) return { kind: 'done' }
+    // Where nothing is real, mail goes to the mailboxes of the sandbox.
+    const environment = app.config.NODE_ENV === 'production' ? 'live' : 'test'
+    const tenant = tenantOf({ bucket: operator.bucket, account_id: operator.id, environment })
+    try {
+      await mailForAccount(app, { ...occasionNow(app.clock, tenant, 0), actor: 'system', ip: '' }, mailWith(made, id))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.status >= 500) return { kind: 'retry', reason: error.code }
+      app.log.warn(
+        { code: error.code },
+        'a link to reset a password could not be mailed: give the operator’s account a domain',
+      )
+    }
+    return { kind: 'done' }
+  },
+}
+
+function mailWith({ url, email }: { url: string; email: string }, job: string) {
+  const words = [
+    html`<p>Somebody, probably you, asked for another password for Pamoja.</p>`,
+    html`<p><a href="${url}">Choose a password</a></p>`,
+    html`<p>The link works once, for an hour. If it was not you, there is nothing to do.</p>`,
+  ]
+  return {
+    to: email,
+    fromName: 'Pamoja',
+    fromLocal: 'console',
+    subject: 'Choose another password',
+    html: html`${words}`.html,
+    attachments: [],
+    key: `reset ${job} ${hashOf(url).toString('hex').slice(0, 16)}`,
+    isFree: true,
+  }
+}
+
+export function noSuchReset(): AppError {
+  return new AppError('NOT_FOUND', 'this link was used, or its time is over: ask for another')
+}
+
+/** Ends every session of theirs: whoever knew the old password may be in one. */
+export async function resetPassword(app: App, secret: string, password: string, from: From): Promise<void> {
+  const nowMs = app.clock.nowMs()
+  const passwordHash = await hashPassword(password)
+  await app.db.acrossTx(async (tx) => {
+    const taken = await maybe(tx.query(takeReset, { hash: hashOf(secret), now: new Date(nowMs), passwordHash }))
+    if (!taken) throw noSuchReset()
+    await tx.query(endSessionsOf, { member: taken.id })
+    await app.signals.send(tx, 'accounts', taken.account_id)
+    await recordAs(tx, memberActing(taken, from, nowMs), 'member.choose_password', idOf('member', taken.id))
+  })
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent begins and stops to work, and says what they do meanwhile. A login gives a token that speaks for this agent alone.
+import type { Static } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { parseMoment } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import { type Caller, secondsOfKey } from '../../../platform/auth.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { isOnCall } from '../agents/agent.ts'
+import { become, keepPresence, secondsSince } from '../agents/presence.ts'
+import type { Login, Logout, StatusChange } from '../agents/schema.ts'
+import { type AgentRow, findAgent, keepAgent } from '../agents/store.ts'
+import { agentEvents } from '../events.ts'
+import { findQueue } from '../queues/store.ts'
+import { holdSwitchboard } from '../switchboard.ts'
+import { tickLater } from '../tick.ts'
+import { wrappedUp } from './lifecycle.ts'
+
+const tokenSeconds = 8 * 3_600
+/** What the subject of an agent's token begins with. */
+const subject = 'agent:'
+
+/** Whose token asks; null if it is a key, or somebody else's token. */
+export function agentOf({ principal }: Caller): string | null {
+  const prefix = `token:${subject}`
+  return principal.isToken && principal.actor.startsWith(prefix) ? principal.actor.slice(prefix.length) : null
+}
+
+/** The token of an agent speaks for that agent and no other. */
+export function requireSelf(caller: Caller, agent: string): void {
+  const own = agentOf(caller)
+  if (own !== null && own !== agent)
+    throw new AppError('FORBIDDEN', `this token speaks for the agent ${own} only`, {
+      extra: { required_scope: 'callcenter:write' },
+    })
+}
+
+export async function agentRow(queryable: Queryable, tenant: Tenant, agent: string): Promise<AgentRow> {
+  const row = await maybe(queryable.query(findAgent, { ...tenant, agent }))
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such agent; agents come to be with their first login')
+  return row
+}
+
+/** The queues that these ids name, or a refusal. */
+export async function queueUuids(queryable: Queryable, tenant: Tenant, ids: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const [i, id] of ids.entries()) {
+    const uuid = uuidOf('queue', id)
+    if (uuid === null || !(await maybe(queryable.query(findQueue, { ...tenant, id: uuid }))))
+      throw invalid(`queues[${i}]`, 'must be the id of a queue, que_…')
+    found.push(uuid)
+  }
+  return found
+}
+
+export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, caller: Caller) {
+  const { tenant, nowMs, receivedMs } = caller
+  requireSelf(caller, wanted.agent_id)
+  const occasion: Occasion = { ...caller }
+  await holdSwitchboard(tx, tenant)
+  const before = await maybe(tx.query(findAgent, { ...tenant, agent: wanted.agent_id }))
+  const queues = wanted.queues ? await queueUuids(tx, tenant, wanted.queues) : (before?.queues ?? [])
+  const kept = await one(
+    tx.query(keepAgent, {
+      ...tenant,
+      agent: wanted.agent_id,
+      name: wanted.name ?? before?.name ?? null,
+      email: wanted.email ?? before?.email ?? null,
+      skills: JSON.stringify(wanted.skills ?? before?.skills ?? []),
+      queues,
+      endpoint: JSON.stringify(wanted.endpoint ?? before?.endpoint ?? { type: 'webrtc' }),
+      languages: wanted.languages ?? before?.languages ?? [],
+      maxCalls: wanted.max_calls ?? before?.max_calls ?? 1,
+      externalRef: wanted.external_ref ?? before?.external_ref ?? null,
+      at: new Date(nowMs),
+    }),
+  )
+  // A second login ends the first one; a call under way stays.
+  if (kept.session_id !== null) await tellSession(app, tx, occasion, kept, 'loggedOut', 'replaced')
+  const session = newUuid(receivedMs)
+  const started = { session_id: session, logged_in_at: new Date(nowMs), desk_lost_at: null }
+  const row = isOnCall(kept.status)
+    ? await keepPresence(app, tx, occasion, kept, started)
+    : await become(app, tx, occasion, { ...kept, calls_taken: 0 }, wanted.status ?? 'available', {
+        ...started,
+        calls_taken: 0,
+      })
+  await tellSession(app, tx, occasion, row, 'loggedIn', null)
+  if (row.status === 'available') await tickLater(app, tx, tenant, 0)
+  const seconds = Math.min(tokenSeconds, secondsOfKey(caller))
+  const token = await app.tokens.issue({
+    keyUuid: caller.principal.facts.keyUuid,
+    accountId: caller.accountId,
+    account: tenant.account,
+    environment: tenant.environment,
+    scopes: ['callcenter:agent'],
+    subject: `${subject}${row.agent_id}`,
+    expiresInSeconds: seconds,
+  })
+  return {
+    agent_id: row.agent_id,
+    session_id: idOf('session', session),
+    status: row.status,
+    skills: row.skills,
+    queues: row.queues.map((id) => idOf('queue', id)),
+    endpoint: row.endpoint,
+    logged_in_at: new Date(nowMs),
+    token,
+    token_expires_at: new Date(receivedMs + seconds * 1_000),
+    desk: { ws_url: `${app.publicUrl.replace(/^http/, 'ws')}/v1/voice/desk`, ice_servers: iceServers(app) },
+  }
+}
+
+/** Servers by which browsers find their own address. */
+export function iceServers({ config }: App): { urls: string }[] {
+  return config.PAMOJA_DESK_ICE_SERVERS.split(',').flatMap((urls) =>
+    urls.trim() === '' ? [] : [{ urls: urls.trim() }],
+  )
+}
+
+function tellSession(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: AgentRow,
+  what: 'loggedIn' | 'loggedOut',
+  reason: string | null,
+) {
+  return app.outbox.emit(tx, agentEvents[what], occasion, row.agent_id, {
+    account_id: idOf('account', occasion.tenant.account),
+    agent_id: row.agent_id,
+    session_id: idOf('session', row.session_id ?? newUuid(occasion.receivedMs)),
+    status: what === 'loggedOut' ? 'offline' : row.status,
+    duration: what === 'loggedOut' && row.logged_in_at ? secondsSince(row.logged_in_at, occasion.nowMs) : 0,
+    reason,
+  })
+}
+
+export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusChange>, caller: Caller) {
+  const { tenant, nowMs } = caller
+  requireSelf(caller, wanted.agent_id)
+  await holdSwitchboard(tx, tenant)
+  const row = await agentRow(tx, tenant, wanted.agent_id)
+  if (row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${row.agent_id} is not logged in`)
+  const until = wanted.until === undefined ? null : parseMoment(wanted.until)
+  if (until && until.getTime() <= nowMs) throw invalid('until', 'must lie ahead')
+  const reason = wanted.reason ?? null
+  const isKept = isOnCall(row.status)
+  await wrappedUp(tx, { ...caller }, row)
+  const next = isKept
+    ? await keepPresence(app, tx, { ...caller }, row, { next_status: wanted.status, next_reason: reason })
+    : await become(app, tx, { ...caller }, row, wanted.status, {
+        reason,
+        until,
+        call_id: null,
+        leg_id: null,
+        contact_id: null,
+        next_status: null,
+        next_reason: null,
+      })
+  if (until) await tickLater(app, tx, tenant, until.getTime() - nowMs)
+  if (next.status === 'available') await tickLater(app, tx, tenant, 0)
+  return {
+    agent_id: row.agent_id,
+    status: next.status,
+    previous_status: row.status,
+    reason: next.reason,
+    since: next.since,
+    next_status: next.next_status,
+  }
+}
+
+/** The agent stops working, for a reason of their own or because the desk is lost. */
+export async function endSession(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: AgentRow,
+  reason: string | null,
+): Promise<void> {
+  await wrappedUp(tx, occasion, row)
+  await tellSession(app, tx, occasion, row, 'loggedOut', reason)
+  const session = { session_id: null, logged_in_at: null, next_status: null, next_reason: null }
+  await become(app, tx, occasion, row, 'offline', { ...session, reason, desk_id: null, desk_lost_at: null })
+}
+
+/** Gives the legs of the agent's call that end with the session. */
+export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
+  const { tenant, nowMs } = caller
+  requireSelf(caller, wanted.agent_id)
+  await holdSwitchboard(tx, tenant)
+  const row = await agentRow(tx, tenant, wanted.agent_id)
+  if (row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${row.agent_id} is not logged in`)
+  if (isOnCall(row.status) && !wanted.force)
+    throw new AppError('AGENT_BUSY', `${row.agent_id} is ${row.status === 'ringing' ? 'being called' : 'on a call'}`)
+  const occasion: Occasion = { ...caller }
+  await endSession(app, tx, occasion, row, wanted.force ? 'forced' : null)
+  return {
+    reply: {
+      agent_id: row.agent_id,
+      status: 'offline' as const,
+      logged_out_at: new Date(nowMs),
+      session_seconds: row.logged_in_at ? secondsSince(row.logged_in_at, nowMs) : 0,
+    },
+    leg: row.leg_id,
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent is shown of a call and of the customer: the wait, the way through the menus, and what happened before, on every
+// channel that tells of it in events.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { isE164 } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { KnownAs } from '../../../platform/operator/history.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { AgentRow } from '../agents/store.ts'
+import { type ContactRow, contactOfCall, contactsOfCaller } from '../contacts.ts'
+import { waitSeconds } from './measure.ts'
+
+const mostCalls = 10
+const mostElsewhere = 5
+const mostNotes = 20
+
+export async function contextOf(
+  app: App,
+  { tenant, nowMs }: Caller,
+  agent: AgentRow,
+  query: { call_id?: string; phone?: string },
+) {
+  const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
+  const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  if (query.call_id !== undefined && !contact)
+    throw new AppError('NOT_FOUND', 'the call centre has no such call; ids of calls begin with call_')
+  const phone = query.phone ?? (contact && customerOf(contact))
+  if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
+  const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: mostNotes })
+  const customer = phone === null ? null : customerShown(phone, contact)
+  return {
+    agent_id: agent.agent_id,
+    status: agent.status,
+    call: contact && callShown(contact, nowMs),
+    customer,
+    history: { calls: past.slice(0, mostCalls).map(callBefore), ...(await elsewhere(app, tenant, customer)) },
+    notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
+      notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
+    ),
+  }
+}
+
+/** What the other channels know of the customer, newest first. */
+async function elsewhere(app: App, tenant: Tenant, customer: KnownAs | null) {
+  const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
+  const known = customer ? app.histories : []
+  const found = await Promise.all(
+    known.map(
+      async (one) => [one.name, customer ? await one.newest(app.db, tenant, customer, mostElsewhere) : []] as const,
+    ),
+  )
+  return { ...shown, ...Object.fromEntries(found) }
+}
+
+function customerOf({ direction, from_number, to_number }: ContactRow): string {
+  return direction === 'inbound' ? from_number : to_number
+}
+
+function callShown(contact: ContactRow, nowMs: number) {
+  return {
+    call_id: idOf('call', contact.call_id),
+    direction: contact.direction,
+    from: contact.from_number,
+    to: contact.to_number,
+    queue_id: contact.queue_id === null ? null : idOf('queue', contact.queue_id),
+    wait_seconds: Math.round(waitSeconds(contact, nowMs)),
+    ivr_path: contact.ivr_path,
+    custom_data: contact.data,
+  }
+}
+
+/** What the call brought along: variables of the menus and custom data may name the customer. */
+function customerShown(phone: string, contact: ContactRow | null) {
+  const data = contact?.data ?? {}
+  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null)
+  return {
+    phone,
+    name: text('name'),
+    email: text('email'),
+    language: text('language'),
+    tags: contact?.tags ?? [],
+    attributes: data,
+  }
+}
+
+function callBefore(contact: ContactRow) {
+  return {
+    call_id: idOf('call', contact.call_id),
+    direction: contact.direction,
+    queue_id: contact.queue_id === null ? null : idOf('queue', contact.queue_id),
+    agent_id: contact.agent_id,
+    outcome: contact.outcome,
+    started_at: contact.entered_at,
+    ended_at: contact.ended_at,
+    disposition: contact.disposition,
+  }
+}

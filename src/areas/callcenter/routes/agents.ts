@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents over HTTP: they log in, say what they do, and see whom they speak to.
+import { Type } from 'typebox'
+import { invalid } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { listQuery } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls } from '../../voice/area.ts'
+import {
+  Agent,
+  AgentChange,
+  AgentContext,
+  LoggedIn,
+  LoggedOut,
+  Login,
+  Logout,
+  StatusChange,
+  StatusChanged,
+} from '../agents/schema.ts'
+import { type AgentEndpoint, type AgentRow, keepAgent, listAgents } from '../agents/store.ts'
+import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../calls/login.ts'
+import { contextOf } from '../metrics/agent-context.ts'
+import { holdSwitchboard } from '../switchboard.ts'
+import { tickLater } from '../tick.ts'
+
+const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id of the agent' }) })
+const anAgent = { operation: 'callcenter.login', id: 'agent_id' }
+
+/** How an agent is reached must be said whole. */
+function requireEndpoint(endpoint: AgentEndpoint | undefined): void {
+  if (endpoint?.type === 'phone' && endpoint.number === undefined) throw invalid('endpoint.number', 'is missing')
+  if (endpoint?.type === 'sip' && endpoint.uri === undefined) throw invalid('endpoint.uri', 'is missing')
+}
+
+const loginRoute = write({
+  method: 'POST',
+  path: '/v1/voice/agent/login',
+  operation: 'callcenter.login',
+  summary: 'Log an agent in',
+  description:
+    'The first login makes the agent. A second one ends the first. What is not given stays as it was. The token speaks for this agent and no other.',
+  scope: 'callcenter:agent',
+  body: Login,
+  reply: { status: 200, schema: LoggedIn },
+  errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'],
+  examples: [
+    {
+      name: 'An agent with a telephone',
+      body: {
+        agent_id: 'amina',
+        name: 'Amina',
+        skills: [{ name: 'billing', level: 4 }],
+        endpoint: { type: 'phone', number: '+254711000040' },
+      },
+    },
+  ],
+  prepare: async (_app, { body }) => requireEndpoint(body.endpoint),
+  handle: (app, tx, { body }, caller) => login(app, tx, body, caller),
+})
+
+const statusRoute = write({
+  method: 'POST',
+  path: '/v1/voice/agent/status',
+  operation: 'callcenter.setAgentStatus',
+  summary: 'Say what an agent does',
+  description: 'While the agent is on a call the change is kept, as next_status.',
+  scope: 'callcenter:agent',
+  body: StatusChange,
+  needs: anAgent,
+  reply: { status: 200, schema: StatusChanged },
+  errors: ['NOT_FOUND', 'AGENT_NOT_LOGGED_IN'],
+  examples: [{ name: 'A break', body: { agent_id: 'amina', status: 'break', reason: 'lunch' } }],
+  handle: (app, tx, { body }, caller) => setStatus(app, tx, body, caller),
+})
+
+const logoutRoute = write({
+  method: 'POST',
+  path: '/v1/voice/agent/logout',
+  operation: 'callcenter.logout',
+  summary: 'Log an agent out',
+  scope: 'callcenter:agent',
+  body: Logout,
+  needs: anAgent,
+  reply: { status: 200, schema: LoggedOut },
+  errors: ['NOT_FOUND', 'AGENT_NOT_LOGGED_IN', 'AGENT_BUSY'],
+  examples: [{ name: 'Done for today', body: { agent_id: 'amina' } }],
+  handle: async (app, tx, { body }, caller) => {
+    const { reply, leg } = await logout(app, tx, body, caller)
+    if (leg !== null) tx.afterCommit(() => hangUpSoon(app, caller.tenant, leg))
+    return reply
+  },
+})
+
+function hangUpSoon(app: App, tenant: Tenant, leg: string): void {
+  liveCalls(app)
+    .hangUp(tenant, leg)
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'agent logged out but the leg stays up: its node did not answer; it ends when the agent hangs up',
+      ),
+    )
+}
+
+const context = read({
+  method: 'GET',
+  path: '/v1/voice/agent/:agent_id/context',
+  operation: 'callcenter.agentContext',
+  summary: 'See whom an agent speaks to, and what is known of them',
+  scope: 'callcenter:read',
+  params: AgentParam,
+  needs: anAgent,
+  query: Type.Object({
+    call_id: Type.Optional(Type.String({ maxLength: 40, description: 'In place of the present call' })),
+    phone: Type.Optional(Type.String({ maxLength: 20, description: 'The customer, where there is no call' })),
+  }),
+  reply: { status: 200, schema: AgentContext },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, caller) => {
+    const agent = await agentRow(app.db, caller.tenant, params.agent_id)
+    requireSelf(caller, params.agent_id)
+    return contextOf(app, caller, agent, query)
+  },
+})
+
+function agentRecord(row: AgentRow) {
+  const { agent_id, name, email, status, reason, since, next_status, skills, endpoint, languages } = row
+  const { max_calls, external_ref, logged_in_at, created_at } = row
+  return {
+    agent_id,
+    name,
+    email,
+    status,
+    reason,
+    since,
+    next_status,
+    skills,
+    queues: row.queues.map((id) => idOf('queue', id)),
+    endpoint,
+    languages,
+    max_calls,
+    external_ref,
+    call_id: row.call_id === null ? null : idOf('call', row.call_id),
+    logged_in_at,
+    created_at,
+  }
+}
+
+const listOwn = list({
+  path: '/v1/voice/agent',
+  operation: 'callcenter.listAgents',
+  summary: 'List agents',
+  scope: 'callcenter:read',
+  query: Type.Object(listQuery),
+  row: Agent,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }, { tenant }) => {
+    const rows = await app.db.query(listAgents, tenant)
+    return pageOfWhole({ limit: 50, ...query }, rows.map(agentRecord), ({ agent_id }) => agent_id)
+  },
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/voice/agent/:agent_id',
+  operation: 'callcenter.changeAgent',
+  summary: 'Change what is known of an agent',
+  scope: 'callcenter:write',
+  params: AgentParam,
+  needs: anAgent,
+  body: AgentChange,
+  reply: { status: 200, schema: Agent },
+  errors: ['NOT_FOUND', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'],
+  prepare: async (_app, { body }) => requireEndpoint(body.endpoint),
+  handle: async (app, tx, { params, body }, { tenant, nowMs }) => {
+    await holdSwitchboard(tx, tenant)
+    const row = await agentRow(tx, tenant, params.agent_id)
+    const changed = await one(
+      tx.query(keepAgent, {
+        ...tenant,
+        agent: row.agent_id,
+        name: body.name ?? row.name,
+        email: body.email ?? row.email,
+        skills: JSON.stringify(body.skills ?? row.skills),
+        queues: body.queues ? await queueUuids(tx, tenant, body.queues) : row.queues,
+        endpoint: JSON.stringify(body.endpoint ?? row.endpoint),
+        languages: body.languages ?? row.languages,
+        maxCalls: body.max_calls ?? row.max_calls,
+        externalRef: body.external_ref ?? row.external_ref,
+        at: new Date(nowMs),
+      }),
+    )
+    await tickLater(app, tx, tenant, 0)
+    return agentRecord(changed)
+  },
+})
+
+export const agentRoutes: readonly Route[] = [loginRoute, statusRoute, logoutRoute, context, listOwn, change]

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues over HTTP.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { requireDestination, requireHours } from '../checks.ts'
+import { type ContactRow, contactsBetween } from '../contacts.ts'
+import { measure } from '../metrics/measure.ts'
+import { liveOf, type QueueLive, type Scene } from '../queues/live.ts'
+import { agedPriority, QueueChange, QueueCreate, type QueueDocument, queueDefaults } from '../queues/queue.ts'
+import {
+  findQueue,
+  findQueueNamed,
+  insertQueue,
+  listQueues,
+  lockQueue,
+  type QueueRow,
+  saveQueue,
+} from '../queues/store.ts'
+import { readScene } from '../routing/surroundings.ts'
+import { holdSwitchboard } from '../switchboard.ts'
+import { tickLater } from '../tick.ts'
+
+const mostShown = 50
+const QueueId = Type.Object({ queue_id: Type.String({ description: 'Id of the queue, que_…' }) })
+
+const settings = QueueCreate.properties
+
+const record = {
+  queue_id: Type.String(),
+  name: Type.String(),
+  strategy: settings.strategy,
+  skills_required: settings.skills_required,
+  skill_relax_seconds: Nullable(Type.Integer()),
+  agents: settings.agents,
+  max_wait_seconds: Type.Integer(),
+  max_size: Type.Integer(),
+  music_url: Nullable(Type.String()),
+  announcements: settings.announcements,
+  overflow: settings.overflow,
+  callback: settings.callback,
+  sla: settings.sla,
+  offer_timeout: Type.Integer(),
+  wrap_up_seconds: Type.Integer(),
+  aging_seconds: Type.Integer(),
+  record: Type.Boolean(),
+  language: Type.String(),
+  business_hours_id: Nullable(Type.String()),
+  priority: Type.Integer(),
+  status: OneOf(['open', 'closed', 'paused']),
+  created_at: At(),
+  updated_at: At(),
+}
+const QueueRecord = Type.Object(record, { title: 'Queue' })
+
+const summary = {
+  waiting: Type.Integer(),
+  longest_wait_seconds: Type.Integer(),
+  estimated_wait_seconds: Nullable(Type.Integer({ description: 'Of one who comes now; null while no agent is there' })),
+  agents: Type.Object({
+    logged_in: Type.Integer(),
+    available: Type.Integer(),
+    on_call: Type.Integer(),
+    wrap_up: Type.Integer(),
+    paused: Type.Integer(),
+  }),
+  service_level_percent: Nullable(Type.Number({ description: 'Today; null if nobody called' })),
+}
+
+const QueueListed = Type.Object({ ...record, live: Type.Object(summary) }, { title: 'QueueWithSummary' })
+
+const QueueStatus = Type.Object(
+  {
+    ...record,
+    live: Type.Object({
+      ...summary,
+      calls: Type.Array(
+        Type.Object({
+          call_id: Type.String(),
+          from: Type.String(),
+          position: Type.Integer(),
+          waited_seconds: Type.Integer(),
+          priority: Type.Integer({ description: 'With what the wait has added' }),
+        }),
+      ),
+    }),
+  },
+  { title: 'QueueStatus' },
+)
+
+function queueRecord({ id, name, status, document, created_at, updated_at }: QueueRow): Static<typeof QueueRecord> {
+  return { queue_id: idOf('queue', id), name, ...document, status, created_at, updated_at }
+}
+
+const noQueue = () => new AppError('NOT_FOUND', 'there is no such queue; ids of queues begin with que_')
+
+function queueUuid(id: string): string {
+  const uuid = uuidOf('queue', id)
+  if (uuid === null) throw noQueue()
+  return uuid
+}
+
+async function checkQueue(app: App, tenant: Tenant, wanted: Static<typeof QueueChange>): Promise<void> {
+  if (wanted.music_url) await app.outbound.checkUrl(wanted.music_url, 'callback', tenant.environment, 'music_url')
+  if (wanted.overflow) await requireDestination(app, tenant, 'overflow.action', wanted.overflow.action)
+  await requireHours(app, tenant, 'business_hours_id', wanted.business_hours_id)
+  if (wanted.callback?.enabled && wanted.callback.key === undefined) throw invalid('callback.key', 'is missing')
+}
+
+/** What a queue is told, over what it was. Lists are replaced whole. */
+function merged(before: QueueDocument, wanted: Static<typeof QueueChange>): QueueDocument {
+  const { name: _name, status: _status, ...rest } = wanted
+  return { ...before, ...rest }
+}
+
+const taken = (name: string) => new AppError('DUPLICATE_REFERENCE', `there is a queue named "${name}" already`)
+
+const create = write({
+  method: 'POST',
+  path: '/v1/voice/queue',
+  operation: 'callcenter.createQueue',
+  summary: 'Make a queue',
+  scope: 'callcenter:write',
+  body: QueueCreate,
+  reply: { status: 201, schema: QueueRecord, location: ({ queue_id }) => `/v1/voice/queue/${queue_id}` },
+  errors: ['INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'DUPLICATE_REFERENCE'],
+  examples: [{ name: 'Support', body: { name: 'Support', strategy: 'longest_idle', max_wait_seconds: 300 } }],
+  prepare: (app, { body }, { tenant }) => checkQueue(app, tenant, body),
+  handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+    const document = JSON.stringify(merged(queueDefaults, body))
+    const row = { ...tenant, id: newUuid(receivedMs), name: body.name, document, at: new Date(nowMs) }
+    const made = await maybe(tx.query(insertQueue, row))
+    if (!made) throw taken(body.name)
+    return queueRecord(made)
+  },
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/voice/queue/:queue_id',
+  operation: 'callcenter.changeQueue',
+  summary: 'Change a queue, or pause it',
+  scope: 'callcenter:write',
+  params: QueueId,
+  body: QueueChange,
+  reply: { status: 200, schema: QueueRecord },
+  errors: ['NOT_FOUND', 'INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'DUPLICATE_REFERENCE'],
+  prepare: async (app, { params, body }, { tenant }) => {
+    queueUuid(params.queue_id)
+    await checkQueue(app, tenant, body)
+  },
+  handle: async (app, tx, { params, body }, { tenant, nowMs }) => {
+    const queue = { ...tenant, id: queueUuid(params.queue_id) }
+    await holdSwitchboard(tx, tenant)
+    const row = await maybe(tx.query(lockQueue, queue))
+    if (!row) throw noQueue()
+    const name = body.name ?? row.name
+    const other = name === row.name ? null : await maybe(tx.query(findQueueNamed, { ...tenant, name }))
+    if (other) throw taken(name)
+    const document = JSON.stringify(merged(row.document, body))
+    await tickLater(app, tx, tenant, 0)
+    const saved = { ...queue, name, status: body.status ?? row.status, document, at: new Date(nowMs) }
+    return queueRecord(await one(tx.query(saveQueue, saved)))
+  },
+})
+
+/** Those that were offered today, by the account's clock. */
+async function today(app: App, { tenant, nowMs }: Caller): Promise<ContactRow[]> {
+  const since = new Date(nowMs)
+  since.setUTCHours(0, 0, 0, 0)
+  return app.db.query(contactsBetween, { ...tenant, since, until: new Date(nowMs + 1), queue: null, agent: null })
+}
+
+function summaryOf(queue: QueueRow, live: QueueLive, contacts: readonly ContactRow[], nowMs: number) {
+  const own = contacts.filter(({ queue_id }) => queue_id === queue.id)
+  return {
+    waiting: live.waiting.length,
+    longest_wait_seconds: live.longestWaitSeconds,
+    estimated_wait_seconds: live.estimatedWait,
+    agents: live.agents,
+    service_level_percent: measure(own, nowMs).service_level_percent,
+  }
+}
+
+function liveNow(queue: QueueRow, scene: Scene, contacts: readonly ContactRow[], nowMs: number): QueueLive {
+  const handling = measure(
+    contacts.filter(({ queue_id }) => queue_id === queue.id),
+    nowMs,
+  ).aht_seconds
+  return liveOf(queue, scene, nowMs, handling)
+}
+
+const listOwn = list({
+  path: '/v1/voice/queue',
+  operation: 'callcenter.listQueues',
+  summary: 'List queues, with how they are now',
+  scope: 'callcenter:read',
+  query: Type.Object(listQuery),
+  row: QueueListed,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }, caller) => {
+    const contacts = await today(app, caller)
+    const scene = await readScene(app.db, caller.tenant)
+    const rows = await app.db.query(listQueues, caller.tenant)
+    const shown = rows.map((row) => ({
+      ...queueRecord(row),
+      live: summaryOf(row, liveNow(row, scene, contacts, caller.nowMs), contacts, caller.nowMs),
+    }))
+    return pageOfWhole({ limit: 50, ...query }, shown, ({ queue_id }) => queue_id)
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/voice/queue/:queue_id',
+  operation: 'callcenter.getQueue',
+  summary: 'Read a queue and who waits in it',
+  scope: 'callcenter:read',
+  params: QueueId,
+  reply: { status: 200, schema: QueueStatus },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const { tenant, nowMs } = caller
+    const row = await maybe(app.db.query(findQueue, { ...tenant, id: queueUuid(params.queue_id) }))
+    if (!row) throw noQueue()
+    const contacts = await today(app, caller)
+    const live = liveNow(row, await readScene(app.db, tenant), contacts, nowMs)
+    const calls = live.waiting.slice(0, mostShown).map((waiting, i) => ({
+      call_id: idOf('call', waiting.contact.call_id),
+      from: waiting.contact.from_number,
+      position: i + 1,
+      waited_seconds: Math.max(0, Math.round((nowMs - waiting.enteredMs) / 1_000)),
+      priority: agedPriority(waiting, nowMs),
+    }))
+    return { ...queueRecord(row), live: { ...summaryOf(row, live, contacts, nowMs), calls } }
+  },
+})
+
+export const queueRoutes: readonly Route[] = [create, listOwn, get, change]

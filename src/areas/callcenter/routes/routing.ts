@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routing over HTTP: rules, business hours, and what they would do with a call.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { parseMoment } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { list, type Route, read, write } from '../../../platform/route.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { numberTarget } from '../../voice/area.ts'
+import { requireDestination, requireHours } from '../checks.ts'
+import { decide, type Surroundings } from '../routing/decide.ts'
+import { HoursDocument, intervalProblem, isOpenAt, nextChange } from '../routing/hours.ts'
+import { conditionProblem, RuleChange, RuleCreate, type RuleDocument } from '../routing/rule.ts'
+import {
+  deleteRule,
+  findHours,
+  findRule,
+  type HoursRow,
+  insertRule,
+  keepHours,
+  listHours,
+  listRules,
+  type RuleRow,
+  saveRule,
+} from '../routing/store.ts'
+import { readSurroundings, routedCall } from '../routing/surroundings.ts'
+import { assignmentOf } from '../routing/target.ts'
+import { Destination, Language, PhoneNumber } from '../schema.ts'
+
+const RuleId = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, rule_…' }) })
+const HoursId = Type.Object({ business_hours_id: Type.String({ description: 'Id of the business hours, bh_…' }) })
+
+const RuleRecord = Type.Object(
+  {
+    rule_id: Type.String(),
+    ...RuleCreate.properties,
+    enabled: Type.Boolean(),
+    match: OneOf(['all', 'any']),
+    conditions: RuleCreate.properties.conditions,
+    stop: Type.Boolean(),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'RoutingRule' },
+)
+
+const HoursRecord = Type.Object(
+  {
+    business_hours_id: Type.String(),
+    name: Type.String(),
+    ...HoursDocument.properties,
+    open_now: Type.Boolean(),
+    next_change_at: Nullable(At({ description: 'When it opens or closes next; null if not within two weeks' })),
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'BusinessHours' },
+)
+
+function ruleRecord({ id, document, created_at, updated_at }: RuleRow) {
+  return { rule_id: idOf('routingRule', id), ...document, created_at, updated_at }
+}
+
+async function checkRule(
+  app: App,
+  tenant: Tenant,
+  { conditions = [], action }: Static<typeof RuleChange>,
+): Promise<void> {
+  for (const [i, condition] of conditions.entries()) {
+    const problem = conditionProblem(condition)
+    if (problem) throw invalid(`conditions[${i}]`, `is wrong: ${problem}`)
+    if (condition.field === 'business_hours')
+      await requireHours(app, tenant, `conditions[${i}].value`, String(condition.value))
+  }
+  if (action) await requireDestination(app, tenant, 'action', action)
+}
+
+function ruleUuid(id: string): string {
+  const uuid = uuidOf('routingRule', id)
+  if (uuid === null) throw noRule()
+  return uuid
+}
+
+const noRule = () => new AppError('NOT_FOUND', 'there is no such rule; ids of rules begin with rule_')
+
+const createRule = write({
+  method: 'POST',
+  path: '/v1/voice/routing/rules',
+  operation: 'callcenter.createRule',
+  summary: 'Say where calls go',
+  description:
+    'Rules are looked at by their priority, the lowest first, for calls to numbers that are assigned to the rules or to nothing.',
+  scope: 'callcenter:write',
+  body: RuleCreate,
+  reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `/v1/voice/routing/rules/${rule_id}` },
+  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE'],
+  examples: [
+    {
+      name: 'Callers from Kenya hear a message',
+      body: {
+        name: 'Kenya',
+        priority: 10,
+        conditions: [{ field: 'from_country', op: 'eq', value: 'KE' }],
+        action: { type: 'message', text: 'Karibu.', language: 'sw-KE' },
+      },
+    },
+  ],
+  prepare: (app, { body }, { tenant }) => checkRule(app, tenant, body),
+  handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+    const { enabled = true, match = 'all', conditions = [], stop = true, ...rest } = body
+    const document: RuleDocument = { ...rest, enabled, match, conditions, stop }
+    const row = { ...tenant, id: newUuid(receivedMs), priority: body.priority, at: new Date(nowMs) }
+    return ruleRecord(await one(tx.query(insertRule, { ...row, document: JSON.stringify(document) })))
+  },
+})
+
+const listOwnRules = list({
+  path: '/v1/voice/routing/rules',
+  operation: 'callcenter.listRules',
+  summary: 'List the rules, in the order in which they are looked at',
+  scope: 'callcenter:read',
+  query: Type.Object(listQuery),
+  row: RuleRecord,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }, { tenant }) => {
+    const rows = await app.db.query(listRules, tenant)
+    return pageOfWhole({ limit: 50, ...query }, rows.map(ruleRecord), ({ rule_id }) => rule_id)
+  },
+})
+
+const getRule = read({
+  method: 'GET',
+  path: '/v1/voice/routing/rules/:rule_id',
+  operation: 'callcenter.getRule',
+  summary: 'Read a rule',
+  scope: 'callcenter:read',
+  params: RuleId,
+  reply: { status: 200, schema: RuleRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await maybe(app.db.query(findRule, { ...tenant, id: ruleUuid(params.rule_id) }))
+    if (!row) throw noRule()
+    return ruleRecord(row)
+  },
+})
+
+const changeRule = write({
+  method: 'PATCH',
+  path: '/v1/voice/routing/rules/:rule_id',
+  operation: 'callcenter.changeRule',
+  summary: 'Change a rule',
+  scope: 'callcenter:write',
+  params: RuleId,
+  body: RuleChange,
+  reply: { status: 200, schema: RuleRecord },
+  errors: ['NOT_FOUND', 'INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE'],
+  prepare: async (app, { params, body }, { tenant }) => {
+    ruleUuid(params.rule_id)
+    await checkRule(app, tenant, body)
+  },
+  handle: async (_app, tx, { params, body }, { tenant, nowMs }) => {
+    const rule = { ...tenant, id: ruleUuid(params.rule_id) }
+    const row = await maybe(tx.query(findRule, rule))
+    if (!row) throw noRule()
+    const document = { ...row.document, ...body }
+    const saved = { ...rule, priority: document.priority, document: JSON.stringify(document), at: new Date(nowMs) }
+    return ruleRecord(await one(tx.query(saveRule, saved)))
+  },
+})
+
+const removeRule = write({
+  method: 'DELETE',
+  path: '/v1/voice/routing/rules/:rule_id',
+  operation: 'callcenter.deleteRule',
+  summary: 'Delete a rule',
+  scope: 'callcenter:write',
+  params: RuleId,
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (_app, tx, { params }, { tenant }) => {
+    if (!(await maybe(tx.query(deleteRule, { ...tenant, id: ruleUuid(params.rule_id) })))) throw noRule()
+    return { id: params.rule_id, deleted: true as const }
+  },
+})
+
+function hoursRecord({ id, name, document, created_at, updated_at }: HoursRow, { nowMs }: Caller) {
+  const now = new Date(nowMs)
+  return {
+    business_hours_id: idOf('businessHours', id),
+    name,
+    ...document,
+    open_now: isOpenAt(document, now),
+    next_change_at: nextChange(document, now),
+    created_at,
+    updated_at,
+  }
+}
+
+const setHours = write({
+  method: 'POST',
+  path: '/v1/voice/routing/business-hours',
+  operation: 'callcenter.setBusinessHours',
+  summary: 'Set business hours',
+  description: 'The same `name` changes those that are there, and answers with 200.',
+  scope: 'callcenter:write',
+  body: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+    ...HoursDocument.properties,
+  }),
+  reply: {
+    status: 201,
+    schema: Type.Object({ ...HoursRecord.properties, existed: Type.Boolean() }, { title: 'BusinessHoursSet' }),
+    existed: ({ existed }) => existed,
+    location: ({ business_hours_id }) => `/v1/voice/routing/business-hours/${business_hours_id}`,
+  },
+  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE'],
+  examples: [
+    {
+      name: 'Weekdays in Nairobi',
+      body: {
+        name: 'Office',
+        timezone: 'Africa/Nairobi',
+        weekly: { monday: [{ open: '08:00', close: '17:00' }], friday: [{ open: '08:00', close: '16:00' }] },
+        holidays: [{ date: '2026-12-25', name: 'Christmas', every_year: true }],
+      },
+    },
+  ],
+  prepare: async (app, { body }, { tenant }) => {
+    const problem = intervalProblem(body)
+    if (problem) throw invalid('weekly', problem)
+    for (const [i, id] of (body.queue_ids ?? []).entries())
+      await requireDestination(app, tenant, `queue_ids[${i}]`, { type: 'queue', id })
+    if (body.closed_action) await requireDestination(app, tenant, 'closed_action', body.closed_action)
+  },
+  handle: async (_app, tx, { body }, caller) => {
+    const { name, ...document } = body
+    const row = { ...caller.tenant, id: newUuid(caller.receivedMs), name, at: new Date(caller.nowMs) }
+    const kept = await one(tx.query(keepHours, { ...row, document: JSON.stringify(document) }))
+    return { ...hoursRecord(kept, caller), existed: !kept.is_new }
+  },
+})
+
+const getHours = read({
+  method: 'GET',
+  path: '/v1/voice/routing/business-hours/:business_hours_id',
+  operation: 'callcenter.getBusinessHours',
+  summary: 'Read business hours',
+  scope: 'callcenter:read',
+  params: HoursId,
+  reply: { status: 200, schema: HoursRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const uuid = uuidOf('businessHours', params.business_hours_id)
+    const row = uuid === null ? null : await maybe(app.db.query(findHours, { ...caller.tenant, id: uuid }))
+    if (!row) throw new AppError('NOT_FOUND', 'there are no such business hours; their ids begin with bh_')
+    return hoursRecord(row, caller)
+  },
+})
+
+const listOwnHours = list({
+  path: '/v1/voice/routing/business-hours',
+  operation: 'callcenter.listBusinessHours',
+  summary: 'List business hours',
+  scope: 'callcenter:read',
+  query: Type.Object(listQuery),
+  row: HoursRecord,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }, caller) => {
+    const rows = await app.db.query(listHours, caller.tenant)
+    const shown = rows.map((row) => hoursRecord(row, caller))
+    return pageOfWhole({ limit: 50, ...query }, shown, ({ business_hours_id }) => business_hours_id)
+  },
+})
+
+const Simulated = Type.Object(
+  {
+    destination: Nullable(Destination, { description: 'Null: nobody answers' }),
+    matched_rule_id: Nullable(Type.String()),
+    business_hours: Nullable(Type.Object({ id: Type.String(), open: Type.Boolean() })),
+    estimated_wait_seconds: Nullable(Type.Integer()),
+    eligible_agents: Type.Array(
+      Type.Object({ agent_id: Type.String(), score: Type.Number(), idle_seconds: Type.Integer() }),
+    ),
+    trace: Type.Array(
+      Type.Object({
+        step: Type.Integer(),
+        kind: OneOf(['number', 'rule', 'business_hours', 'ivr', 'queue', 'overflow', 'agent']),
+        id: Nullable(Type.String()),
+        result: OneOf(['matched', 'skipped', 'entered', 'selected']),
+        reason: Type.String(),
+      }),
+    ),
+    warnings: Type.Array(Type.String()),
+  },
+  { title: 'RoutingSimulation' },
+)
+
+const simulate = write({
+  method: 'POST',
+  path: '/v1/voice/routing/simulate',
+  operation: 'callcenter.simulateRouting',
+  summary: 'See where a call would go',
+  description: 'Nothing is changed and nobody is called. Live calls are decided by the same function.',
+  scope: 'callcenter:write',
+  body: Type.Object({
+    to: PhoneNumber('The number that is called'),
+    from: PhoneNumber('Who calls'),
+    at: Type.Optional(Moment({ description: 'When; now unless told' })),
+    language: Type.Optional(Language),
+    digits: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {
+        maxItems: 50,
+        description: 'What is typed in menus, one entry for each; empty: nothing',
+      }),
+    ),
+    speech: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50 })),
+    customer: Type.Optional(
+      Type.Object({
+        tags: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
+        attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      }),
+    ),
+    variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    assume: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({
+          waiting: Type.Optional(Type.Integer({ minimum: 0 })),
+          available_agents: Type.Optional(Type.Integer({ minimum: 0 })),
+        }),
+        { description: 'Queues as they would be, by their ids' },
+      ),
+    ),
+  }),
+  reply: { status: 200, schema: Simulated },
+  errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'],
+  examples: [{ name: 'A caller from Kenya', body: { to: '+254700000000', from: '+254711000020' } }],
+  handle: async (app, tx, { body }, { tenant, nowMs }) => {
+    const { to, from, language = null, variables = {}, customer = {}, digits = [], speech = [] } = body
+    const at = body.at === undefined ? new Date(nowMs) : (parseMoment(body.at) ?? new Date(nowMs))
+    const assignment = assignmentOf(await numberTarget(app, tenant, to))
+    const real = await readSurroundings(tx, tenant, assignment, nowMs)
+    const { tags = [], attributes = {} } = customer
+    const call = await routedCall(
+      tx,
+      tenant,
+      { to, from, direction: 'inbound', language, at, variables, customer: { tags, attributes } },
+      nowMs,
+    )
+    const typed = digits.map((one) => ({ digits: one, speech: [] }))
+    const said = speech.map((one) => ({ digits: '', speech: [one] }))
+    const decided = decide(assumed(real, body.assume ?? {}), call, [...typed, ...said])
+    return {
+      destination: decided.destination && plainDestination(decided.destination),
+      matched_rule_id: decided.matchedRule,
+      business_hours: decided.hours,
+      estimated_wait_seconds: decided.estimatedWait,
+      eligible_agents: decided.eligible.map(({ agentId, score, idleSinceMs }) => ({
+        agent_id: agentId,
+        score,
+        idle_seconds: Math.max(0, Math.round((nowMs - idleSinceMs) / 1_000)),
+      })),
+      trace: decided.trace,
+      warnings: decided.warnings,
+    }
+  },
+})
+
+/** A destination without what a rule adds to it. */
+function plainDestination(given: Static<typeof Destination>): Static<typeof Destination> {
+  const { type, id, number, uri, answer_url, text, language } = given
+  return {
+    type,
+    ...(id === undefined ? {} : { id }),
+    ...(number === undefined ? {} : { number }),
+    ...(uri === undefined ? {} : { uri }),
+    ...(answer_url === undefined ? {} : { answer_url }),
+    ...(text === undefined ? {} : { text }),
+    ...(language === undefined ? {} : { language }),
+  }
+}
+
+function assumed(
+  around: Surroundings,
+  assume: Readonly<Record<string, { waiting?: number; available_agents?: number }>>,
+): Surroundings {
+  const queues = new Map(around.queues)
+  for (const [id, { waiting, available_agents }] of Object.entries(assume)) {
+    const queue = queues.get(id)
+    if (!queue) continue
+    queues.set(id, {
+      ...queue,
+      waiting: waiting ?? queue.waiting,
+      available_agents: available_agents ?? queue.available_agents,
+      agents_logged_in: Math.max(queue.agents_logged_in, available_agents ?? 0),
+    })
+  }
+  return { ...around, queues }
+}
+
+export const routingRoutes: readonly Route[] = [
+  createRule,
+  listOwnRules,
+  getRule,
+  changeRule,
+  removeRule,
+  setHours,
+  listOwnHours,
+  getHours,
+  simulate,
+]

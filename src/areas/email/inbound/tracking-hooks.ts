@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses that messages carry: the picture that is loaded when one is opened, links, and the way out of bulk mail. Links lead only
+// where they were signed to, and work while the database is away; what a link scanner fetches changes nothing.
+import { AppError } from '../../../kernel/errors.ts'
+import { maybe, statement } from '../../../platform/db.ts'
+import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
+import { html } from '../../../platform/web/html.ts'
+import { notice, type Page, page } from '../../../platform/web/shell.ts'
+import { readLinkToken } from '../tracking/token.ts'
+import { note, storeDeed } from './spool.ts'
+
+const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+const limits = [{ by: 'address', perSecond: 500 }]
+const undoMs = 24 * 3_600_000
+
+function userAgentOf({ headers }: Pick<HookCall, 'headers'>): string | null {
+  return headers['user-agent']?.slice(0, 500) ?? null
+}
+
+const open = hook({
+  methods: ['GET'],
+  path: '/t/o/:token',
+  operation: 'email.open',
+  summary: 'The picture in a message was loaded',
+  maxBytes: 1_024,
+  limits,
+  handle: async (app, call) => {
+    const recipient = readLinkToken(app, 'open', call.params.token.replace(/\.gif$/, ''))
+    if (recipient) note(app, recipient, { kind: 'open', userAgent: userAgentOf(call), ip: call.ip })
+    return {
+      status: 200,
+      headers: { 'content-type': 'image/gif', 'cache-control': 'no-store, private' },
+      body: picture,
+    }
+  },
+})
+
+const click = hook({
+  methods: ['GET'],
+  path: '/t/c/:token',
+  operation: 'email.click',
+  summary: 'A link in a message was followed',
+  maxBytes: 1_024,
+  limits,
+  handle: async (app, call) => {
+    const url = typeof call.query.u === 'string' ? call.query.u : ''
+    const recipient = readLinkToken(app, 'click', call.params.token, url)
+    if (!recipient)
+      return page(404, {
+        title: 'No such link',
+        content: notice('bad', 'No such link', html`<p>The address is not complete, or was changed.</p>`),
+      })
+    note(app, recipient, { kind: 'click', link: recipient.link, url, userAgent: userAgentOf(call), ip: call.ip })
+    const answer = redirect(url, 302)
+    return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store, private' } }
+  },
+})
+
+const noSuchMessage = {
+  title: 'No such message',
+  content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`),
+}
+
+interface Whose {
+  email: string
+  account_name: string
+  brand: Brand
+}
+
+const addressOf = statement.tenant<Tenant & { message: string; number: number }, Whose>(
+  'email.address_of_recipient',
+  `select email, accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand
+     from email.recipients
+    where bucket = $bucket and account_id = $account and environment = $environment and message_id = $message and number = $number`,
+)
+
+const unsubscribe = hook({
+  methods: ['GET', 'POST'],
+  path: '/u/:token',
+  operation: 'email.unsubscribe',
+  summary: 'A recipient wants no more bulk mail',
+  maxBytes: 4_096,
+  limits,
+  handle: async (app, call) => {
+    const recipient = readLinkToken(app, 'unsubscribe', call.params.token)
+    if (!recipient) return page(404, noSuchMessage)
+    const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
+    const frame = frameOf(recipient, whose)
+    if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
+    const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
+    if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
+      return page(404, noSuchMessage)
+    return page(200, { ...frame, ...done(call.params.token) }, 'here')
+  },
+})
+
+const lift = statement.tenant<Tenant & { message: string; number: number; since: Date }, { email: string }>(
+  'email.lift_unsubscription',
+  `delete from email.suppressions s using email.recipients r
+    where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.reason = 'unsubscribe'
+      and r.bucket = $bucket and r.account_id = $account and r.environment = $environment and r.message_id = $message and r.number = $number
+      and s.email = lower(r.email) and s.created_at > $since::timestamptz
+   returning s.email`,
+)
+
+const resubscribe = hook({
+  methods: ['POST'],
+  path: '/u/:token/undo',
+  operation: 'email.resubscribe',
+  summary: 'A recipient who unsubscribed by mistake takes it back',
+  maxBytes: 4_096,
+  limits,
+  handle: async (app, { params }): Promise<HookAnswer> => {
+    const recipient = readLinkToken(app, 'unsubscribe', params.token)
+    if (!recipient) return page(404, noSuchMessage)
+    const { tenant, message, number } = recipient
+    const lifted = await maybe(
+      app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }),
+    )
+    if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to take back, or it is longer ago than a day')
+    const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
+    return page(200, {
+      ...frameOf(recipient, whose),
+      title: 'Subscribed again',
+      content: notice('good', 'Subscribed again', html`<p>You will get these messages as before.</p>`),
+    })
+  },
+})
+
+type Recipient = NonNullable<ReturnType<typeof readLinkToken>>
+
+function addressed({ tenant, message, number }: Recipient) {
+  return { ...tenant, message, number }
+}
+
+/** Whose mail it is, as they show themselves; nobody's once the message is forgotten. */
+function frameOf({ tenant }: Recipient, whose: Whose | null): Pick<Page, 'from' | 'brand' | 'isTest'> {
+  const isTest = tenant.environment === 'test'
+  return whose === null ? { isTest } : { isTest, from: whose.account_name, brand: whose.brand }
+}
+
+function question(email: string) {
+  return {
+    title: 'Unsubscribe',
+    content: html`<h1>Unsubscribe</h1><p>${email} will get no more messages of this kind.</p>
+<form method="post"><button type="submit">Unsubscribe</button></form>`,
+  }
+}
+
+function done(token: string) {
+  const body = html`<p>You will get no more messages of this kind.</p>
+<form method="post" action="/u/${token}/undo"><button type="submit">Undo</button></form>`
+  return { title: 'Unsubscribed', content: notice('good', 'Unsubscribed', body) }
+}
+
+export const trackingHooks = [open, click, unsubscribe, resubscribe]

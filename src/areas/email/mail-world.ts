@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sandbox's mail servers, mailboxes and DNS, as this area speaks to them.
+import { Simulator } from '../../platform/simulators.ts'
+import type { Answer, DnsRecord, RecordType } from '../../protocols/dns/wire.ts'
+
+export interface CaughtMail {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly content: Buffer
+  readonly tls: string | null
+  readonly peer: string
+  readonly at: Date
+}
+
+interface Checked {
+  readonly result: string
+  readonly domain: string
+}
+
+interface MailChecks {
+  readonly dkim: readonly (Checked & { selector: string; algorithm: string; reason: string | null })[]
+  readonly spf: Checked
+  readonly dmarc: Checked & { policy: string | null }
+  readonly tls: string | null
+  readonly headers: readonly { name: string; value: string }[]
+  readonly links: readonly string[]
+}
+
+interface ReadMail {
+  readonly subject: string
+  readonly header_from: string
+  readonly header_to: string
+  readonly html: string | null
+  readonly text: string | null
+  readonly attachments: readonly { filename: string; content_type: string; size: number }[]
+}
+
+export interface MailWorld {
+  readonly host: string
+  readonly dnsPort: number
+  /** Port of one of its mail servers, which are not all on 25. */
+  portOf(exchanger: string): number | null
+  publish(record: DnsRecord): boolean
+  withdraw(name: string, type: RecordType | null): number
+  recordsOf(name: string): readonly DnsRecord[]
+  /** Names under ours are answered by our own DNS server, as a delegated zone would be. */
+  delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void
+  /** Has the DNS answer nothing but failures. */
+  takeDnsAway(isAway: boolean): void
+  reportTo(address: { host: string; port: number } | null): void
+  /** Newest first. */
+  mail(): readonly CaughtMail[]
+  find(id: string): CaughtMail | null
+  read(mail: CaughtMail): ReadMail
+  checks(mail: CaughtMail): Promise<MailChecks>
+}
+
+export const mailWorld = new Simulator<MailWorld>('mx')
+
+/** Domain that every test account may send from. */
+export const sandboxDomain = 'sandbox.pamoja.test'

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { entryFor } from '../catalogue.ts'
+import type { ReadDocument } from '../engines/tasks.ts'
+import { judgeDocument } from './judge.ts'
+
+const nowMs = Date.UTC(2026, 10, 17)
+const box = { x: 0, y: 0, width: 100, height: 100 }
+const line = (text: string) => ({ text, confidence: 1, box })
+
+/** A card that says a birth date and shows a face, as most do. */
+const card: ReadDocument = {
+  mrz: null,
+  lines: ['DATE OF BIRTH', '15 FEB 1990', 'SURNAME', 'WANJIKU'].map(line),
+  barcodes: [],
+  faces: [{ box: { x: 0, y: 0, width: 200, height: 200 }, score: 1, eyeDistance: 60, isCut: false, descriptor: null }],
+  quality: { sharpness: 1, brightness: 1, glare: 0, width: 1000, height: 600, problems: [] },
+  isRecaptured: false,
+  editor: null,
+  portrait: null,
+  ocrEngine: '',
+  faceEngine: '',
+}
+
+const passport: ReadDocument = {
+  ...card,
+  mrz: {
+    format: 'TD3',
+    lines: ['P<KENWANJIKU<<AMINA<NJERI<<<<<<<<<<<<<<<<<<<', 'AK01234565KEN9002155F3102145<<<<<<<<<<<<<<<0'],
+    status: 'read',
+    failing: [],
+    confidence: 1,
+    box,
+  },
+}
+
+function found(type: string, read: ReadDocument): Record<string, string> {
+  const { checks } = judgeDocument(entryFor(type, 'KE'), read, {}, nowMs)
+  return Object.fromEntries(checks.map(({ check, result }) => [check, result]))
+}
+
+test('a card of which nothing is known is for a person to look at, whatever it shows', () => {
+  for (const type of ['drivers_license', 'refugee_id', 'residence_permit', 'proof_of_address'])
+    assert.equal(found(type, card).document_recognised, 'warn', type)
+  assert.equal(found('national_id', card).document_recognised, undefined)
+})
+
+test('a zone must be that of the kind of document that was asked for', () => {
+  assert.equal(found('passport', passport).document_kind, 'pass')
+  for (const type of ['drivers_license', 'refugee_id', 'national_id'])
+    assert.equal(found(type, passport).document_kind, 'fail', type)
+})
+
+test('a bill needs neither a face nor a birth date', () => {
+  const bill = found('proof_of_address', { ...card, faces: [], lines: [line('Water bill'), line('1 March 2026')] })
+  assert.deepEqual([bill.portrait_present, bill.dates_plausible], [undefined, 'pass'])
+})

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asking in advance, or again: what would be decided, and why. The question is stored; nothing moves and nothing is counted.
+
+import { type Static, Type } from 'typebox'
+import { brandOfBeginning } from '../../../kernel/card.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { isCurrency } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
+import { type Route, write } from '../../../platform/route.ts'
+import { At, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
+import { type Assessment, storeCheck, weigh } from '../fraud/assess.ts'
+import { blacklistTypes } from '../fraud/blacklist.ts'
+import { cardOf, isCardNumber, riskHintOf } from '../fraud/card.ts'
+import { actions } from '../fraud/decide.ts'
+import { type Facts, type RiskHint, readFacts, type Subject, type SubjectCard } from '../fraud/fields.ts'
+import { directions } from '../fraud/rules.ts'
+import { componentNames, levels } from '../fraud/score.ts'
+import { findCheck } from '../fraud/store.ts'
+import { findCard, findToken } from '../methods/card-store.ts'
+import { cardFields, invalidCard } from '../providers/card.ts'
+import { PaymentCreate, phoneOf } from '../records/input.ts'
+import { noSuchPayment, paymentUuid } from '../records/payment.ts'
+import { findPayment } from '../records/store.ts'
+
+const { amount, currency, provider, phone, phone_number, ...others } = PaymentCreate.properties
+
+const digits = (length: string, rule: string) => Type.String({ pattern: `^\\d{${length}}$`, rule })
+
+const Card = Type.Object(
+  {
+    // The card of a payment, as it would be sent there; the number alone is looked at.
+    ...Type.Partial(cardFields.card).properties,
+    number: Type.Optional(Type.String({ maxLength: 23, rule: 'must be a card number', sensitive: true })),
+    bin: Type.Optional(digits('6,8', 'must be the first 6 to 8 digits')),
+    last4: Type.Optional(digits('4', 'must be the last 4 digits')),
+  },
+  {
+    additionalProperties: false,
+    sensitive: true,
+    rule: 'must be a card as a payment takes it, its number alone, or its bin and last4',
+  },
+)
+
+const RiskCheckCreate = Type.Object({
+  // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
+  ...others,
+  payment_id: Type.Optional(Type.String({ description: 'A payment that there is, in place of everything else' })),
+  direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
+  amount: Type.Optional(amount),
+  currency: Type.Optional(currency),
+  method: Type.Optional(OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'])),
+  provider,
+  phone,
+  phone_number,
+  card: Type.Optional(Card),
+  bank: Type.Optional(
+    Type.Object({
+      account_number: Type.Optional(Type.String({ maxLength: 40 })),
+      bank_code: Type.Optional(Type.String({ maxLength: 20 })),
+      account_name: Type.Optional(Type.String({ maxLength: 100 })),
+    }),
+  ),
+})
+
+const risk = {
+  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+  risk_level: OneOf(levels),
+  flags: Type.Array(Type.String()),
+}
+
+const RiskCheck = Type.Object(
+  {
+    risk_check_id: Type.String(),
+    ...risk,
+    decision: OneOf(actions),
+    risk_assessment: Type.Object(risk),
+    matched_rules: Type.Array(
+      Type.Object({ rule_id: Type.String(), name: Type.String(), action: OneOf(actions), dry_run: Type.Boolean() }),
+    ),
+    blacklist_hits: Type.Array(
+      Type.Object({ blacklist_id: Type.String(), type: OneOf(blacklistTypes), value: Type.String() }),
+    ),
+    components: Type.Object(
+      {
+        velocity: Type.Integer(),
+        amount: Type.Integer(),
+        identity: Type.Integer(),
+        card: Type.Integer(),
+        geo: Type.Integer(),
+        history: Type.Integer(),
+        rules: Type.Integer(),
+      },
+      { description: `They add up to the score: ${componentNames.join(', ')}` },
+    ),
+    created_at: At(),
+  },
+  { title: 'RiskCheck' },
+)
+
+interface Prepared {
+  card: SubjectCard | null
+  hint: RiskHint | null
+}
+
+const riskCheck = write({
+  method: 'POST',
+  path: '/v1/payments/risk-check',
+  operation: 'payments.checkRisk',
+  summary: 'Ask how risky a payment or payout would be',
+  description:
+    'Moves nothing and counts nothing. With `payment_id`, a payment that there is already is judged by the rules of now.',
+  scope: 'fraud:write',
+  limit: 'payments',
+  bodyLimitBytes: 16 * 1_024,
+  body: RiskCheckCreate,
+  reply: { status: 200, schema: RiskCheck },
+  errors: [
+    'VALIDATION_ERROR',
+    'INVALID_PHONE',
+    'INVALID_CARD',
+    'UNSUPPORTED_CURRENCY',
+    'NOT_FOUND',
+    'PAYLOAD_TOO_LARGE',
+  ],
+  examples: [
+    {
+      name: 'A payment from a phone',
+      body: { amount: 1500, currency: 'KES', phone: '+254700000001', device_id: 'device-7', country: 'KE' },
+    },
+  ],
+  prepare: (app, { body }, { tenant }) => preparedCard(app, body.card, tenant.environment),
+  handle: async (app, tx, { body }, caller, prepared) => {
+    const { subject, known } =
+      body.payment_id === undefined
+        ? { subject: asked(app, body, caller, await withSaved(tx, body, caller, prepared)), known: undefined }
+        : await existing(tx, body.payment_id, caller)
+    const mode = known ? 'repeated' : 'asked'
+    const { assessment, check } = await weigh(app, tx, { occasion: caller, subject, mode, known: known ?? new Map() })
+    await storeCheck(tx, caller, check)
+    return shown(assessment, caller)
+  },
+})
+
+async function preparedCard(
+  app: App,
+  card: Static<typeof Card> | undefined,
+  environment: Caller['tenant']['environment'],
+): Promise<Prepared> {
+  if (card === undefined) return { card: null, hint: null }
+  const { number: written, bin } = card
+  if (written === undefined) {
+    if (bin === undefined) throw invalid('card', 'must have its number, or its bin')
+    return { card: { bin, brand: brandOfBeginning(bin) }, hint: null }
+  }
+  const number = written.replace(/[ -]/g, '')
+  if (!isCardNumber(number)) throw invalid('card.number', 'must be a card number')
+  return { card: cardOf(app, number), hint: riskHintOf(number, environment) }
+}
+
+/** With the card that the account saved, where one is named: it is known again as when it was brought. */
+async function withSaved(
+  tx: Tx,
+  { card, card_token }: Static<typeof RiskCheckCreate>,
+  { tenant }: Caller,
+  prepared: Prepared,
+): Promise<Prepared> {
+  if (card_token === undefined) return prepared
+  if (card !== undefined) throw invalid('card_token', 'must be absent where card is given')
+  const id = uuidOf('cardToken', card_token)
+  const saved = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
+  if (!saved) throw invalidCard('card_token', 'names no saved card')
+  const { brand, bin, fingerprint } = saved
+  return { ...prepared, card: { brand, bin, fingerprint: fingerprint.toString('hex'), isSaved: true } }
+}
+
+function asked(
+  app: App,
+  body: Static<typeof RiskCheckCreate>,
+  { receivedMs }: Caller,
+  { card, hint }: Prepared,
+): Subject {
+  if (body.amount === undefined || body.currency === undefined)
+    throw invalid(body.amount === undefined ? 'amount' : 'currency', 'is required; or give payment_id')
+  const currency = currencyTaken(app, body.currency)
+  return {
+    id: newUuid(receivedMs),
+    direction: body.direction ?? 'payment',
+    micros: microsOf('amount', body.amount, currency),
+    currency,
+    method: body.method?.toLowerCase() ?? (card ? 'card' : body.bank ? 'bank_transfer' : 'mobile_money'),
+    provider: body.provider?.toLowerCase() ?? null,
+    phone: phoneOf(body) ?? null,
+    customer: body.customer ?? {},
+    metadata: body.metadata ?? {},
+    ipAddress: body.ip_address ?? null,
+    deviceId: body.device_id ?? null,
+    country: body.country ?? null,
+    card,
+    bank: body.bank ? { code: body.bank.bank_code ?? null, accountNumber: body.bank.account_number ?? null } : null,
+    riskHint: hint,
+  }
+}
+
+/** A payment as it is stored, with what its own check knew beside it. */
+async function existing(
+  tx: Tx,
+  id: string,
+  { tenant, receivedMs }: Caller,
+): Promise<{ subject: Subject; known: Facts }> {
+  const payment = await maybe(tx.query(findPayment, { ...tenant, id: paymentUuid(id) }))
+  if (!payment) throw noSuchPayment()
+  const { amount: micros, currency, method, provider, phone, customer, metadata, details } = payment
+  if (!isCurrency(currency)) throw new Error(`a payment in an unknown currency: ${currency}`)
+  const check = await maybe(tx.query(findCheck, { ...tenant, id: payment.id }))
+  const known = readFacts(check?.inputs.facts ?? {})
+  const charged = await maybe(tx.query(findCard, { ...tenant, payment: payment.id }))
+  const text = (name: string): string | null => {
+    const fact = known.get(name)
+    return typeof fact === 'string' ? fact : null
+  }
+  return {
+    known,
+    subject: {
+      id: newUuid(receivedMs),
+      direction: 'payment',
+      micros,
+      currency,
+      method,
+      provider,
+      phone,
+      customer,
+      metadata,
+      ipAddress: text('ip_address'),
+      deviceId: text('device_id'),
+      country: text('ip_country')?.toUpperCase() ?? null,
+      card: {
+        bin: text('card_bin'),
+        country: text('card_country'),
+        fingerprint: text('card_fingerprint'),
+        isSaved: charged !== null && charged.charged_token !== null,
+      },
+      bank: details.bank ? { code: details.bank.bank_code, accountNumber: details.bank.account_number } : null,
+    },
+  }
+}
+
+function shown(assessment: Assessment, { nowMs }: Caller): Static<typeof RiskCheck> {
+  const { checkId, score, level, flags, decision, matched, blacklistHits, components } = assessment
+  const risk = { risk_score: score, risk_level: level, flags: [...flags] }
+  return {
+    risk_check_id: idOf('riskCheck', checkId),
+    ...risk,
+    decision,
+    risk_assessment: risk,
+    matched_rules: matched.map(({ id, name, action, dryRun }) => ({
+      rule_id: idOf('fraudRule', id),
+      name,
+      action,
+      dry_run: dryRun,
+    })),
+    blacklist_hits: blacklistHits.map(({ id, type, shown }) => ({
+      blacklist_id: idOf('blacklistEntry', id),
+      type,
+      value: shown,
+    })),
+    components,
+    created_at: new Date(nowMs),
+  }
+}
+
+export const riskRoutes: readonly Route[] = [riskCheck]

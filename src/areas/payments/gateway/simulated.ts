@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated payment providers, which take test payments.
+import type { App } from '../../../platform/app.ts'
+import { Simulator } from '../../../platform/simulators.ts'
+
+/** By provider: what an operator would enter for an account with it. */
+export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** Key beside the providers: provider -> what answering its prompts for a payer takes. */
+export const payers = 'payers'
+
+export const paymentProviders = new Simulator<SimulatedAccounts>('payments')
+
+export function simulatedAccounts(app: Pick<App, 'simulators'>): SimulatedAccounts {
+  return paymentProviders.of(app) ?? {}
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contract of a payment method: what a request must say, who takes the payment and what that costs, what is stored, how the
+// provider is asked for the money and how it went. Everything else is the same for all of them.
+import type { ErrorCode } from '../../../kernel/errors.ts'
+import type { Money } from '../../../kernel/money.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Subject } from '../fraud/fields.ts'
+import type { FailureReason, PaymentDetails, Verdict } from '../providers/provider.ts'
+import type { Callback } from '../records/callback-address.ts'
+import type { NewPayment } from '../records/input.ts'
+import type { PollSchedule } from '../records/poll-schedule.ts'
+import type { AttemptRow, PaymentRow } from '../records/store.ts'
+
+/** Provider, fee and times of a payment, decided before anything is stored. */
+export interface Plan {
+  readonly provider: string
+  /** Which of the provider's accounts takes it. */
+  readonly country: string
+  readonly fee: bigint
+  readonly phone: string | null
+  /** Unless the request says otherwise. */
+  readonly expirySeconds: number
+  /** Upper limit of what a request may ask for. */
+  readonly mostSeconds?: number
+  /** Shown with the payment. */
+  readonly details: PaymentDetails
+  /** Facts that it adds to those the risk is judged by. */
+  readonly judged?: Pick<Subject, 'card' | 'bank' | 'riskHint'>
+}
+
+export interface PaymentMethod {
+  readonly name: PaymentRow['method']
+  /** How long the answer waits for the provider's first word. */
+  readonly budgetMs: number
+  /** When the provider is asked how it went. */
+  readonly polls: PollSchedule
+  /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
+  readonly isQueued: boolean
+  /** Failure reasons that the request is answered with as errors. */
+  readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>
+  /** Whether a request that names no method means this one. */
+  isMeant(input: NewPayment): boolean
+  /** Throws when it cannot be paid in this way. */
+  plan(app: App, tx: Tx, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
+  /** Stores rows beside the payment, in its transaction. */
+  store?(app: App, tx: Tx, occasion: Occasion, input: NewPayment, payment: PaymentRow): Promise<void>
+  /** Whether the provider knows the attempt by our own id, so that it can be asked about before it was ever answered. */
+  isKnownByAttempt(app: App, tenant: Tenant, attempt: AttemptRow): boolean
+  /** Whether an attempt that the provider has never heard of may be sent again: it takes the same id once. */
+  isRepeatable(app: App, tenant: Tenant, attempt: AttemptRow): boolean
+  /** Asks for the money. `input` is what the request brought, where it is the request that sends it. */
+  send(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, input: NewPayment | null): Promise<Verdict>
+  /** Polls for the outcome; null when this installation has no account with the provider. */
+  query(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict | null>
+  /** Tells the provider that the payment was given up, where it can be told. */
+  withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>
+  /**
+   * What a callback says, what the provider wants to hear after it, and what else it must be asked about; null when it is none of
+   * the provider's.
+   */
+  heard(
+    app: App,
+    tenant: Tenant,
+    attempt: AttemptRow,
+    callback: Callback,
+    payment: PaymentRow,
+  ): Promise<{ verdicts: readonly Verdict[]; thanks: object; follows?: 'dispute' | 'refund' | null } | null>
+}

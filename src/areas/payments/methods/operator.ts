@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// Provider accounts, for operators: enter one, change it, remove it. Every node uses the change at once.
+import { type Static, type TSchema, Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { pageOfWhole } from '../../../platform/page.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
+import {
+  At,
+  CountryOrAll,
+  Deleted,
+  EnvironmentName,
+  Nullable,
+  OneOf,
+  wholeListQuery,
+} from '../../../platform/schema.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { kindOf, kinds } from '../carriers/kinds.ts'
+import {
+  type EnteredRow,
+  enteredColumns,
+  openSecret,
+  type Settings,
+  sealProvider,
+  selectEntered,
+} from '../gateway/accounts.ts'
+import { gatewayOf } from '../gateway/gateway.ts'
+import { bankCountries } from '../providers/banks.ts'
+import type { ProviderKind } from '../providers/kind.ts'
+import { cardCountry } from './card.ts'
+import { countriesOf } from './mobile-money-providers.ts'
+
+/** The settings of every kind; those of its own kind are asked of a provider, and no others. */
+const openSettings = optional(kinds.flatMap(({ open, outgoing }) => [open, outgoing.open]))
+const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret, outgoing.secret]))
+
+const created = {
+  provider: OneOf(kinds.map(({ facts }) => facts.provider)),
+  environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
+  country: Type.Optional(
+    CountryOrAll({ description: 'Where the account is; needed where the provider is in several' }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+}
+const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
+
+/** Optional settings, which may be removed again. */
+const outgoingSettings = removable(kinds.flatMap(({ outgoing }) => [outgoing.open, outgoing.secret]))
+
+const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
+const ProviderChange = Type.Object<typeof changed>({
+  ...changed,
+  ...openSettings,
+  ...secretSettings,
+  ...outgoingSettings,
+})
+
+const shown = {
+  id: Type.String({ description: 'Such as `mpesa-ke-live`' }),
+  provider: Type.String(),
+  environment: EnvironmentName(),
+  country: Type.String(),
+  enabled: Type.Boolean(),
+  status: OneOf(['up', 'degraded', 'down'], { description: 'As the answering node sees it' }),
+  created_at: At(),
+  updated_at: At(),
+}
+const ProviderRecord = Type.Object<typeof shown>({ ...shown, ...openSettings }, { title: 'PaymentProvider' })
+
+type Parameters = {
+  environment: Environment
+  provider: string
+  country: string
+  settings: string
+  secret: Buffer
+  sealedBucket: number
+  sealedAccount: string
+  enabled: boolean
+  at: Date
+}
+type Named = Pick<Parameters, 'environment' | 'provider' | 'country'>
+
+const insertProvider = statement.home<Parameters, EnteredRow>(
+  'payments.insert_provider',
+  `insert into payments.providers (${enteredColumns})
+   values ($environment, $provider, $country, $settings::jsonb, $secret, $sealedBucket, $sealedAccount, $enabled, $at, $at)
+   on conflict do nothing returning ${enteredColumns}`,
+)
+
+const lockProvider = statement.home<Named, EnteredRow>(
+  'payments.lock_provider',
+  `select ${enteredColumns} from payments.providers
+    where environment = $environment and provider = $provider and country = $country for update`,
+)
+
+const updateProvider = statement.home<Parameters, EnteredRow>(
+  'payments.update_provider',
+  `update payments.providers
+      set settings = $settings::jsonb, secret = $secret, sealed_bucket = $sealedBucket, sealed_account = $sealedAccount,
+          enabled = $enabled, updated_at = $at
+    where environment = $environment and provider = $provider and country = $country
+   returning ${enteredColumns}`,
+)
+
+const deleteProvider = statement.home<Named, { provider: string }>(
+  'payments.delete_provider',
+  `delete from payments.providers where environment = $environment and provider = $provider and country = $country
+   returning provider`,
+)
+
+const listProviders = list({
+  path: '/v1/operator/payments/providers',
+  operation: 'operator.listPaymentProviders',
+  summary: 'List the providers that payments go to, and how they are doing',
+  scope: 'operator',
+  query: Type.Object(wholeListQuery),
+  row: ProviderRecord,
+  examples: [{ name: 'All of them' }],
+  handle: async (app, { query }) => {
+    const rows = (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row))
+    return pageOfWhole(query, rows, ({ id }) => id)
+  },
+})
+
+const getProvider = read({
+  method: 'GET',
+  path: '/v1/operator/payments/providers/:id',
+  operation: 'operator.getPaymentProvider',
+  summary: 'Read an account with a provider, and how it is doing',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: ProviderRecord },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
+    if (!row) throw noSuchProvider()
+    return recordOf(app, row)
+  },
+})
+
+const mpesaExample = {
+  provider: 'mpesa',
+  environment: 'live' as const,
+  base_url: 'https://api.safaricom.co.ke',
+  shortcode: '174379',
+  passkey: 'passkey',
+  consumer_key: 'key',
+  consumer_secret: 'secret',
+}
+
+const momoExample = {
+  provider: 'mtn_momo',
+  environment: 'live' as const,
+  country: 'UG',
+  base_url: 'https://proxy.momoapi.mtn.com',
+  target_environment: 'mtnuganda',
+  subscription_key: 'key',
+  api_user: 'user',
+  api_key: 'key',
+}
+
+const createProvider = writeAcross({
+  method: 'POST',
+  path: '/v1/operator/payments/providers',
+  operation: 'operator.createPaymentProvider',
+  summary: 'Enter an account with a provider',
+  scope: 'operator',
+  body: ProviderCreate,
+  reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
+  errors: ['VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
+  examples: [
+    { name: 'M-Pesa, in earnest', body: mpesaExample },
+    { name: 'MTN MoMo in Uganda', body: momoExample },
+  ],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
+  handle: async (app, tx, { body }, caller) => {
+    const { provider, environment, enabled = true } = body
+    const kind = knownKind(provider)
+    const country = countryOf(provider, body.country)
+    const named = { provider, environment, country }
+    const { open, secret } = settingsIn(kind, body)
+    requireAll(kind, { ...open, ...secret })
+    const row = await maybe(
+      tx.query(insertProvider, {
+        ...named,
+        settings: JSON.stringify(open),
+        ...(await sealed(app, caller, named, secret)),
+        enabled,
+        at: new Date(caller.receivedMs),
+      }),
+    )
+    if (!row) throw new AppError('CONFLICT', `${idOf(named)} was entered already; change it instead`)
+    return announced(app, tx, caller, 'payments.create_provider', row)
+  },
+})
+
+const changeProvider = writeAcross({
+  method: 'PATCH',
+  path: '/v1/operator/payments/providers/:id',
+  operation: 'operator.changePaymentProvider',
+  summary: 'Change an account with a provider',
+  description:
+    'What it needs to pay out is removed by null, all of it together: nothing is paid from it then. Where it becomes another account, nothing that the first one may have taken is sent again.',
+  scope: 'operator',
+  params: IdParam,
+  body: ProviderChange,
+  reply: { status: 200, schema: ProviderRecord },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_URL'],
+  prepare: (app, { body }) => checkBaseUrl(app, body),
+  handle: async (app, tx, { params, body }, caller) => {
+    const before = await maybe(tx.query(lockProvider, namedBy(params.id)))
+    if (!before) throw noSuchProvider()
+    const { environment, provider, country } = before
+    const kind = knownKind(provider)
+    const given = settingsIn(kind, body)
+    const gone = removedIn(kind, body)
+    const open = without({ ...before.settings, ...given.open }, gone)
+    const secret = without({ ...(await openSecret(app, before)), ...given.secret }, gone)
+    requireAll(kind, { ...open, ...secret })
+    const row = await one(
+      tx.query(updateProvider, {
+        environment,
+        provider,
+        country,
+        settings: JSON.stringify(open),
+        ...(await sealed(app, caller, before, secret)),
+        enabled: body.enabled ?? before.enabled,
+        at: new Date(caller.receivedMs),
+      }),
+    )
+    return announced(app, tx, caller, 'payments.change_provider', row)
+  },
+})
+
+const removeProvider = writeAcross({
+  method: 'DELETE',
+  path: '/v1/operator/payments/providers/:id',
+  operation: 'operator.removePaymentProvider',
+  summary: 'Give up an account with a provider',
+  description: 'Payments that it knows of and that are not over stay as they are until they expire.',
+  scope: 'operator',
+  params: IdParam,
+  reply: { status: 200, schema: Deleted },
+  errors: ['NOT_FOUND'],
+  handle: async (app, tx, { params }, caller) => {
+    const gone = await maybe(tx.query(deleteProvider, namedBy(params.id)))
+    if (!gone) throw noSuchProvider()
+    await record(tx, caller, 'payments.remove_provider', params.id, { after: {} })
+    await app.signals.send(tx, 'payments', params.id)
+    return { id: params.id, deleted: true as const }
+  },
+})
+
+/** Refuses an address that could never be called, instead of showing a provider that seems to be down. */
+async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
+  if ('base_url' in body && typeof body.base_url === 'string')
+    await carrierOutbound.checkUrl(body.base_url, 'callback', 'live', 'base_url')
+}
+
+/** Those settings of a kind that a body has; it may have no others. */
+function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret: Settings } {
+  const open: Record<string, string> = {}
+  const secret: Record<string, string> = {}
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value !== 'string') continue
+    if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
+    else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
+    else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
+      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.facts.provider}`)
+  }
+  return { open, secret }
+}
+
+/** Those settings that a body takes away. */
+function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
+  const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
+  const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
+  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
+  return gone
+}
+
+function without(settings: Settings, names: readonly string[]): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name)))
+}
+
+function requireAll({ facts: { provider }, open, secret, outgoing }: ProviderKind, given: Settings): void {
+  const toPay = Object.keys({ ...outgoing.open, ...outgoing.secret })
+  const paysOut = toPay.some((name) => Object.hasOwn(given, name))
+  const needed = [...Object.keys({ ...open, ...secret }), ...(paysOut ? toPay : [])]
+  const missing = needed.filter((name) => !Object.hasOwn(given, name))
+  if (missing.length > 0) throw new AppError('VALIDATION_ERROR', `${missing.join(', ')}: needed for ${provider}`)
+}
+
+function countryOf(provider: string, given: string | undefined): string {
+  const { method } = knownKind(provider)
+  const countries =
+    method === 'card' ? [cardCountry] : method === 'bank_transfer' ? bankCountries : countriesOf(provider)
+  const [only] = countries
+  const country = given ?? (countries.length === 1 ? only : undefined)
+  if (country === undefined || !countries.includes(country))
+    throw new AppError('VALIDATION_ERROR', `country: ${provider} is in ${countries.join(', ')}`)
+  return country
+}
+
+function knownKind(provider: string): ProviderKind {
+  const kind = kindOf(provider)
+  if (!kind) throw noSuchProvider()
+  return kind
+}
+
+async function sealed(app: App, { tenant }: Caller, named: Named, secret: Settings) {
+  const { bucket, account } = tenant
+  return {
+    secret: await sealProvider(app, { bucket, account }, named, secret),
+    sealedBucket: bucket,
+    sealedAccount: account,
+  }
+}
+
+/** Notes a change, tells every node of it, and shows the provider as it is now. */
+async function announced(app: App, tx: Tx, caller: Caller, action: string, row: EnteredRow) {
+  const shown = recordOf(app, row)
+  const { status: _, ...after } = shown
+  await record(tx, caller, action, shown.id, { after })
+  await app.signals.send(tx, 'payments', shown.id)
+  return shown
+}
+
+function recordOf(app: App, row: EnteredRow): Static<typeof ProviderRecord> {
+  const { provider, environment, country, settings, enabled, created_at, updated_at } = row
+  return {
+    ...settings,
+    id: idOf(row),
+    provider,
+    environment,
+    country,
+    enabled,
+    status: gatewayOf(app).status(row, environment),
+    created_at,
+    updated_at,
+  }
+}
+
+function idOf({ provider, country, environment }: Named): string {
+  return `${provider}-${country.toLowerCase()}-${environment}`
+}
+
+function namedBy(id: string): Named {
+  const [, provider, country, environment] = /^([a-z_]{1,40})-([a-z]{2})-(test|live)$/.exec(id) ?? []
+  if (provider === undefined || country === undefined) throw noSuchProvider()
+  return { provider, country: country.toUpperCase(), environment: environment === 'live' ? 'live' : 'test' }
+}
+
+function optional(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
+  const fields = groups.flatMap((group) => Object.entries(group))
+  return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(field)]))
+}
+
+function removable(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
+  const fields = groups.flatMap((group) => Object.entries(group))
+  return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(Nullable(field))]))
+}
+
+function noSuchProvider(): AppError {
+  return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-ke-live')
+}
+
+export const operatorRoutes: readonly Route[] = [
+  listProviders,
+  getProvider,
+  createProvider,
+  changeProvider,
+  removeProvider,
+]

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contract of a card acquirer. Requests carry our own id of the attempt, so that it can be polled about whatever
+// became of the answer; what it says is one of a few outcomes.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Currency } from '../../../kernel/money.ts'
+import type { CardData } from '../../../protocols/acquirer.ts'
+import type { FailureReason, RefundCarrier } from './provider.ts'
+
+export type CardOutcome =
+  /** The money is ours. */
+  | { kind: 'paid'; id: string; micros: bigint; token: string | null }
+  /** The money is set aside. */
+  | { kind: 'authorised'; id: string; token: string | null }
+  /** The payer must prove who it is. */
+  | { kind: 'challenge'; id: string; url: string }
+  | { kind: 'refused'; reason: FailureReason; code: string }
+  /** Given up: the card is not charged. */
+  | { kind: 'withdrawn' }
+  | { kind: 'missing' }
+  | { kind: 'unavailable'; reason: string }
+  | { kind: 'unknown'; reason: string }
+
+export interface Authorisation {
+  /** Our own id of the attempt. */
+  attempt: string
+  micros: bigint
+  currency: Currency
+  source: { card: CardData } | { token: string }
+  captures: boolean
+  challenges: boolean
+  keeps: boolean
+  returnUrl: string
+  notifyUrl: string
+  description: string
+}
+
+export type RefundOutcome =
+  | { kind: 'refunded'; id: string }
+  | { kind: 'pending'; id: string }
+  | { kind: 'refused'; code: string }
+  | { kind: 'missing' }
+  | { kind: 'unavailable'; reason: string }
+  | { kind: 'unknown'; reason: string }
+
+export const disputeReasons = [
+  'fraudulent',
+  'duplicate',
+  'not_received',
+  'not_as_described',
+  'not_credited',
+  'other',
+] as const
+
+export interface CardDispute {
+  /** As the acquirer names it. */
+  id: string
+  status: 'open' | 'won' | 'lost'
+  micros: bigint
+  reason: (typeof disputeReasons)[number]
+}
+
+export type DisputeOutcome = { kind: 'found'; disputes: readonly CardDispute[] } | { kind: 'unknown'; reason: string }
+
+export interface Money {
+  micros: bigint
+  currency: Currency
+}
+
+export interface Acquirer {
+  readonly method: 'card'
+  readonly provider: string
+  /** Without a chargeback. */
+  readonly outgoing: null
+  readonly refunds: RefundCarrier
+  authorise(authorisation: Authorisation): Promise<CardOutcome>
+  query(attempt: string, currency: Currency): Promise<CardOutcome>
+  /** Takes what was set aside, or less: the rest is given up. */
+  capture(attempt: string, money: Money): Promise<CardOutcome>
+  /** Gives up what was set aside or not decided; gives what it is when it is too late. */
+  withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
+  /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
+  refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
+  queryRefund(refund: string): Promise<RefundOutcome>
+  /** Disputes of an attempt. */
+  disputes(attempt: string, currency: Currency): Promise<DisputeOutcome>
+  /** Whether the acquirer itself has signed a notice. */
+  isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean
+  stop(): Promise<void>
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A card as a request brings it, and what may be kept of one. The number and the security code are in the memory of the
+// request only: they go to the acquirer and nowhere else.
+import { type Static, Type } from 'typebox'
+import { brandOf, type CardBrand, cardBrands, fullYear, isPast, passesLuhn } from '../../../kernel/card.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { OneOf } from '../../../platform/schema.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import type { CardData } from '../../../protocols/acquirer.ts'
+import { playOfCard } from '../../../protocols/test-cards.ts'
+import { riskHintOf } from '../fraud/card.ts'
+import type { RiskHint } from '../fraud/fields.ts'
+
+const securityCode = Type.Optional(
+  Type.String({ pattern: '^[0-9]{3,4}$', rule: 'must have 3 or 4 digits', errorCode: 'INVALID_CARD', sensitive: true }),
+)
+
+const CardInput = Type.Object(
+  {
+    number: Type.String({
+      pattern: '^[0-9 -]{12,30}$',
+      rule: 'must be the number on the card',
+      errorCode: 'INVALID_CARD',
+      sensitive: true,
+    }),
+    exp_month: Type.Integer({ minimum: 1, maximum: 12, rule: 'must be 1 to 12', errorCode: 'INVALID_CARD' }),
+    exp_year: Type.Integer({
+      minimum: 0,
+      maximum: 2_099,
+      rule: 'must be a year such as 2030, or its last two digits',
+      errorCode: 'INVALID_CARD',
+    }),
+    cvv: securityCode,
+    cvc: securityCode,
+    name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters', sensitive: true })),
+  },
+  { additionalProperties: false, rule: 'has a field that no card has', sensitive: true },
+)
+
+/** Fields of a request for a payment by card, beside those of every payment. */
+export const cardFields = {
+  card: Type.Optional(CardInput),
+  card_token: Type.Optional(
+    Type.String({ maxLength: 40, description: 'A card that was saved; the payer need not be there' }),
+  ),
+  save_card: Type.Optional(
+    Type.Boolean({ description: 'The answer names the card as card_token, to be charged later' }),
+  ),
+  capture: Type.Optional(
+    Type.Boolean({ description: 'false: the money is only set aside, until it is captured or seven days are over' }),
+  ),
+  require_3ds: Type.Optional(
+    Type.Boolean({ description: 'true: the payer proves who it is, whatever its bank thinks; not with `card_token`' }),
+  ),
+  return_url: Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description: 'Where the payer lands after 3-D Secure, https; the receipt unless given',
+    }),
+  ),
+}
+
+export const CardShown = Type.Object(
+  {
+    brand: OneOf(cardBrands),
+    last4: Type.String(),
+    exp_month: Type.Integer(),
+    exp_year: Type.Integer(),
+  },
+  { title: 'Card' },
+)
+export type CardShown = Static<typeof CardShown>
+
+/** All that is kept of a card. */
+export interface KeptCard extends CardShown {
+  bin: string
+  /** The same for the same number in this installation, and nothing about it. */
+  fingerprint: Buffer
+  /** Risk that a test card provokes. */
+  riskHint?: RiskHint | null
+}
+
+/** Kept part of a card that can be right; throws INVALID_CARD for any other. */
+export function keptOf(app: App, given: Static<typeof CardInput>, environment: Environment, nowMs: number): KeptCard {
+  const digits = digitsOf(given)
+  const brand = brandOf(digits)
+  if (!passesLuhn(digits)) throw invalidCard('card.number', 'is mistyped')
+  if (brand === null) throw invalidCard('card.number', `is not of ${cardBrands.join(', ')}`)
+  if (isPast(given.exp_month, given.exp_year, nowMs))
+    throw invalidCard('card.exp_year', 'is past: the card has expired')
+  if (securityCodeOf(given) === undefined) throw invalidCard('card.cvv', 'is required')
+  // The number of a real card has no business in a sandbox.
+  if (environment === 'test' && playOfCard(digits) === null)
+    throw invalidCard('card.number', 'is not a test number: take one of those in the documentation')
+  return {
+    ...shownOf(brand, digits, given),
+    bin: digits.slice(0, 6),
+    fingerprint: app.secrets.fingerprint('payments.cards', digits),
+    riskHint: riskHintOf(digits, environment),
+  }
+}
+
+/** As the acquirer is told. */
+export function dataOf(given: Static<typeof CardInput>): CardData {
+  return {
+    number: digitsOf(given),
+    exp_month: given.exp_month,
+    exp_year: fullYear(given.exp_year),
+    cvc: securityCodeOf(given) ?? '',
+  }
+}
+
+export function invalidCard(field: string, message: string): AppError {
+  const fields = [{ field, code: 'INVALID_CARD', message } as const]
+  return new AppError('INVALID_CARD', `${field} ${message}`, { fields })
+}
+
+function shownOf(brand: CardBrand, digits: string, { exp_month, exp_year }: Static<typeof CardInput>): CardShown {
+  return { brand, last4: digits.slice(-4), exp_month, exp_year: fullYear(exp_year) }
+}
+
+function digitsOf({ number }: Static<typeof CardInput>): string {
+  return number.replace(/[ -]/g, '')
+}
+
+function securityCodeOf({ cvv, cvc }: Static<typeof CardInput>): string | undefined {
+  return cvv ?? cvc
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payments of which a provider told another amount than was asked for. Where nothing was booked yet the money is kept apart;
+// where the payment had been completed already, on the provider's word, the books and the provider differ. So they do where
+// a provider takes back more than was paid. Somebody has to look, and it stays on the operator's list until then.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { requireRoom } from '../../../ledger/ceiling.ts'
+import { post, postedLegs, reverse } from '../../../ledger/wallets.ts'
+import type { App } from '../../../platform/app.ts'
+import { record } from '../../../platform/audit.ts'
+import { maybe, statement, type Tx } from '../../../platform/db.ts'
+import { pageOf, windowOf } from '../../../platform/page.ts'
+import { list, type Route, writeAcross } from '../../../platform/route.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import type { Verdict } from '../providers/provider.ts'
+import { Payment } from './events.ts'
+import type { PaymentRow } from './store.ts'
+
+const every = 'd.bucket = any($buckets::smallint[])'
+
+interface DiscrepancyRow {
+  /** The payment's. */
+  id: string
+  account_id: string
+  environment: PaymentRow['environment']
+  bucket: number
+  purpose: PaymentRow['purpose']
+  status: PaymentRow['status']
+  provider: string
+  currency: string
+  asked_amount: bigint
+  told_amount: bigint
+  receipt: string | null
+  found_at: Date
+  resolved_at: Date | null
+  note: string | null
+}
+
+const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.purpose, p.status, d.provider, d.currency, d.asked_amount, d.told_amount,
+  d.receipt, d.found_at, d.resolved_at, d.note`
+const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
+
+type Found = Tenant & {
+  payment: string
+  provider: string
+  currency: string
+  asked: bigint
+  told: bigint
+  receipt: string | null
+  at: Date
+}
+
+const insert = `insert into payments.discrepancies as d (bucket, account_id, environment, payment_id, provider, currency,
+     asked_amount, told_amount, receipt, found_at)
+   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)`
+
+const insertDiscrepancy = statement.tenant<Found, object>(
+  'payments.insert_discrepancy',
+  `${insert} on conflict do nothing`,
+)
+
+/** A second dispute is news, whatever was said of the first. */
+const replaceDiscrepancy = statement.tenant<Found, object>(
+  'payments.replace_discrepancy',
+  `${insert} on conflict (bucket, account_id, environment, payment_id) do update
+      set told_amount = excluded.told_amount, receipt = excluded.receipt, found_at = excluded.found_at,
+          resolved_at = null, note = null`,
+)
+
+const listOpen = statement.everywhere<
+  { buckets: readonly number[]; after: string | null; limit: number },
+  DiscrepancyRow
+>(
+  'payments.list_discrepancies',
+  `select ${columns} from payments.discrepancies d join payments.payments p on ${ofPayment}
+    where ${every} and d.resolved_at is null and ($after::uuid is null or d.payment_id > $after)
+    order by d.payment_id limit $limit::int + 1`,
+)
+
+const resolveOne = statement.everywhere<
+  { buckets: readonly number[]; payment: string; note: string | null; at: Date },
+  DiscrepancyRow
+>(
+  'payments.resolve_discrepancy',
+  `update payments.discrepancies d set resolved_at = $at, note = $note from payments.payments p
+    where ${every} and d.payment_id = $payment and d.resolved_at is null and ${ofPayment}
+   returning ${columns}`,
+)
+
+/** Amount that the provider reports, if it is not the one asked for. */
+export function otherAmount({ amount }: PaymentRow, verdict: Verdict): { told: bigint; receipt: string | null } | null {
+  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return null
+  return { told: verdict.micros, receipt: verdict.receipt }
+}
+
+/** Puts a payment on the operator's list, once, if the provider told another amount than was asked for. */
+export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Verdict): Promise<void> {
+  const other = otherAmount(payment, verdict)
+  if (!other) return
+  const { bucket, account_id: account, environment, id, provider, currency, amount: asked } = payment
+  const { told, receipt } = other
+  const at = new Date(app.clock.nowMs())
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, receipt, at }
+  await app.db.query(insertDiscrepancy, found)
+  app.log.error(
+    { payment: idOf('payment', id), provider },
+    'provider collected another amount than was asked for: the money is in suspense; resolve it under GET /v1/operator/payments/discrepancies',
+  )
+}
+
+/** Puts a payment on the list, or there once more, of which lost disputes and the refunds together take more than was paid. */
+export async function noteTakenTwice(
+  app: App,
+  tx: Tx,
+  { bucket, account_id: account, environment, id, provider, currency, amount: asked, refunded }: PaymentRow,
+  dispute: { provider_id: string },
+  disputed: bigint,
+): Promise<void> {
+  const told = refunded + disputed
+  const at = new Date(app.clock.nowMs())
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, at }
+  await tx.query(replaceDiscrepancy, { ...found, receipt: dispute.provider_id })
+  app.log.error(
+    { payment: idOf('payment', id), provider },
+    'refunds and lost disputes exceed the payment: resolve it under GET /v1/operator/payments/discrepancies',
+  )
+}
+
+const Discrepancy = Type.Object(
+  {
+    payment_id: Type.String(),
+    account_id: Type.String(),
+    environment: EnvironmentName(),
+    status: Payment.properties.status,
+    provider: Type.String(),
+    currency: Type.String(),
+    asked_amount: Amount({ description: 'What the payer was asked for' }),
+    told_amount: Amount({
+      description: 'What the provider says it collected, or what refunds and lost disputes take back together',
+    }),
+    provider_reference: Nullable(
+      Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
+    ),
+    found_at: At(),
+    resolved_at: Nullable(At()),
+    note: Nullable(Type.String()),
+  },
+  { title: 'PaymentDiscrepancy' },
+)
+
+const listRoute = list({
+  path: '/v1/operator/payments/discrepancies',
+  operation: 'operator.listPaymentDiscrepancies',
+  summary: 'List the payments of which a provider told another amount than was asked for, oldest first',
+  description:
+    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
+  scope: 'operator',
+  query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+  row: Discrepancy,
+  examples: [{ name: 'The oldest' }],
+  handle: async (app, { query }) => {
+    const { limit, after } = windowOf(query)
+    const rows = await app.db.query(listOpen, { buckets, limit, after })
+    return pageOf({ limit, after, descending: false }, rows, shown)
+  },
+})
+
+const actions = ['none', 'credit_account', 'returned_to_payer'] as const
+
+const Resolved = Type.Object(
+  { ...Discrepancy.properties, action: OneOf(actions), amount_moved: Amount({ description: 'Out of suspense' }) },
+  { title: 'PaymentDiscrepancyResolved' },
+)
+
+const resolveRoute = writeAcross({
+  method: 'POST',
+  path: '/v1/operator/payments/discrepancies/:payment_id/resolve',
+  operation: 'operator.resolvePaymentDiscrepancy',
+  summary: 'Take a payment from the list when somebody has looked into it',
+  description:
+    'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Without either no money moves.',
+  scope: 'operator',
+  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
+  body: Type.Object({
+    note: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        rule: 'must have 1 to 500 characters',
+        description: 'What was found; required where money moves',
+      }),
+    ),
+    action: Type.Optional(
+      OneOf(actions, { description: 'What becomes of the money in suspense; `none` unless given' }),
+    ),
+  }),
+  reply: { status: 200, schema: Resolved },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'AMOUNT_TOO_HIGH'],
+  handle: async (app, tx, { params, body }, caller) => {
+    const { action = 'none', note = null } = body
+    if (action !== 'none' && note === null) throw invalid('note', 'is required: say why the money moves')
+    const payment = uuidOf('payment', params.payment_id)
+    const at = new Date(app.clock.nowMs())
+    const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note, at })))
+    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
+    const amount_moved = action === 'none' ? 0n : await moveOut(app, tx, found, action)
+    await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, {
+      after: { note, action, amount: amount_moved.toString(), currency: found.currency },
+    })
+    return { ...shown(found), action, amount_moved }
+  },
+})
+
+/** Moves what is kept apart for a payment, once; gives how much that was. */
+async function moveOut(
+  app: App,
+  tx: Tx,
+  row: DiscrepancyRow,
+  action: 'credit_account' | 'returned_to_payer',
+): Promise<bigint> {
+  const { id: sourceId, purpose, status, note } = row
+  const tenant = tenantOf(row)
+  const step = `${purpose}:mismatch`
+  // The amount posted counts, whatever was reported since.
+  const [kept] = await postedLegs(tx, tenant, { sourceId, step })
+  if (!kept)
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {
+      extra: { status },
+    })
+  const { credit: suspense, micros, currency } = kept
+  if (action === 'returned_to_payer') await reverse(tx, tenant, { sourceId, step }, app.clock.nowMs())
+  else {
+    await requireRoom(tx, tenant, currency, micros)
+    const legs = [{ debit: suspense, credit: 'wallet', micros, currency }]
+    await post(tx, tenant, { sourceId, step: `${purpose}:resolve` }, legs, app.clock.nowMs(), { description: note })
+  }
+  return micros
+}
+
+function shown(row: DiscrepancyRow): Static<typeof Discrepancy> {
+  const { id, account_id, receipt, ...rest } = row
+  return {
+    payment_id: idOf('payment', id),
+    account_id: idOf('account', account_id),
+    environment: rest.environment,
+    status: rest.status,
+    provider: rest.provider,
+    currency: rest.currency,
+    asked_amount: rest.asked_amount,
+    told_amount: rest.told_amount,
+    provider_reference: receipt,
+    found_at: rest.found_at,
+    resolved_at: rest.resolved_at,
+    note: rest.note,
+  }
+}
+
+export const discrepancyRoutes: readonly Route[] = [listRoute, resolveRoute]

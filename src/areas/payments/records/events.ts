@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of payments, refunds, payouts and fraud reviews. A body is flat and
+// wrapped at once: the main fields at the top, the whole object under its name, so that receivers of either form work.
+
+import { type Static, Type } from 'typebox'
+import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
+import { eventType } from '../../../platform/events.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { disputeReasons } from '../providers/acquirer.ts'
+import { BankShown, BankTransfer } from '../providers/banks.ts'
+import { CardShown } from '../providers/card.ts'
+
+export const Customer = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    email: Type.Optional(Type.String()),
+    phone: Type.Optional(Type.String()),
+    customer_id: Type.Optional(Type.String()),
+    tax_number: Type.Optional(Type.String()),
+    address: Type.Optional(Type.String()),
+  },
+  { title: 'Customer' },
+)
+
+const method = OneOf(['mobile_money', 'card', 'bank_transfer'])
+const amount = Amount()
+const currency = Type.String()
+const word = Nullable(Type.String())
+const moment = Nullable(At())
+
+const risk = {
+  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+  risk_level: OneOf(['low', 'medium', 'high', 'very_high']),
+  flags: Type.Array(Type.String()),
+}
+
+const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
+
+const shownRisk = Nullable(
+  Type.Object({
+    ...risk,
+    decision: Type.Optional(decision),
+    rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
+    risk_check_id: Type.Optional(Type.String()),
+  }),
+)
+
+export const Refund = Type.Object(
+  {
+    refund_id: Type.String(),
+    payment_id: Type.String(),
+    status: OneOf(['pending', 'processing', 'completed', 'failed']),
+    amount,
+    currency,
+    reason: Nullable(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
+    amount_refunded: Amount({ description: 'Of the payment, by all refunds that did not fail' }),
+    amount_refundable: Amount({ description: 'What is left of the payment' }),
+    provider_reference: word,
+    failure_reason: word,
+    failure_message: word,
+    description: word,
+    reference: word,
+    metadata: Metadata,
+    created_at: At(),
+    completed_at: moment,
+  },
+  { title: 'Refund' },
+)
+
+const disputeStatuses = ['open', 'won', 'lost'] as const
+
+export const Dispute = Type.Object(
+  {
+    dispute_id: Type.String(),
+    payment_id: Type.String(),
+    status: OneOf(disputeStatuses),
+    amount: Amount({ description: 'What the payer wants back' }),
+    currency,
+    amount_held: Amount({ description: 'What is set aside in your wallet until it is decided' }),
+    amount_owed: Amount({
+      description: 'What a lost dispute took that was not in your wallet, as far as it was not taken from it since',
+    }),
+    reason: OneOf(disputeReasons),
+    provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
+    created_at: At(),
+    closed_at: moment,
+  },
+  { title: 'Dispute' },
+)
+
+const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
+const refundStatus = OneOf(['none', 'partial', 'full'])
+
+/** Fields that only a top-up has. */
+export const topupFields = {
+  type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
+  wallet_id: Type.String(),
+  new_balance: Nullable(Amount(), { description: 'What the wallet held with it; null until the money is there' }),
+}
+
+export const Payment = Type.Object(
+  {
+    payment_id: Type.String(),
+    status: paymentStatus,
+    amount,
+    currency,
+    provider: word,
+    completed_at: moment,
+    receipt_url: word,
+    method,
+    phone: word,
+    reference: word,
+    description: word,
+    customer: Customer,
+    metadata: Metadata,
+    fee: amount,
+    net_amount: amount,
+    provider_reference: word,
+    amount_refunded: amount,
+    refund_status: refundStatus,
+    refunds: Type.Array(Refund),
+    failure_reason: word,
+    failure_message: word,
+    risk: shownRisk,
+    late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
+    invoice_id: word,
+    payment_link_id: Type.Optional(Type.String({ description: 'The link over which it was paid' })),
+    ...Type.Partial(Type.Object(topupFields)).properties,
+    dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
+    redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
+    card: Type.Optional(CardShown),
+    card_token: Type.Optional(Type.String({ description: 'The card as it was saved' })),
+    authorised_until: Type.Optional(At({ description: 'Until then the money is set aside, to be captured' })),
+    amount_authorised: Type.Optional(Amount({ description: 'What was set aside before it was captured' })),
+    bank: Type.Optional(BankShown),
+    bank_transfer: Type.Optional(BankTransfer),
+    ussd_code: Type.Optional(
+      Type.String({ description: 'What the payer dials to see what waits for approval; until the payment is over' }),
+    ),
+    expires_at: moment,
+    created_at: At(),
+    updated_at: At(),
+  },
+  { title: 'Payment' },
+)
+
+const flatPayment = {
+  ...moneyFields,
+  payment_id: Type.String(),
+  status: paymentStatus,
+  amount,
+  currency,
+  metadata: Metadata,
+  customer: Customer,
+  failure_reason: word,
+}
+
+const PaymentEvent = Type.Object({ ...flatPayment, payment: Payment }, { title: 'PaymentEvent' })
+
+const ActionRequired = Type.Object(
+  { ...flatPayment, redirect_url: Type.String({ description: 'Where to send the payer' }), payment: Payment },
+  { title: 'PaymentActionEvent' },
+)
+
+const Refunded = Type.Object(
+  {
+    ...flatPayment,
+    refund_id: Type.String(),
+    amount_refunded: amount,
+    refund_status: refundStatus,
+    payment: Payment,
+    refund: Refund,
+  },
+  { title: 'PaymentRefundedEvent' },
+)
+
+const Disputed = Type.Object(
+  {
+    ...flatPayment,
+    dispute_id: Type.String(),
+    dispute_status: OneOf(disputeStatuses),
+    payment: Payment,
+    dispute: Dispute,
+  },
+  { title: 'PaymentDisputeEvent' },
+)
+
+const RefundFailed = Type.Object(
+  {
+    ...moneyFields,
+    refund_id: Type.String(),
+    payment_id: Type.String(),
+    status: Type.Literal('failed'),
+    amount,
+    currency,
+    failure_reason: Type.String(),
+    refund: Refund,
+  },
+  { title: 'RefundFailedEvent' },
+)
+
+const Recipient = Type.Object(
+  {
+    name: word,
+    email: Type.Optional(Type.String({ description: 'Where one was given' })),
+    phone: word,
+    bank: Nullable(
+      Type.Object({ account_number: Type.String(), bank_code: Type.String(), account_name: Type.String() }),
+    ),
+  },
+  { title: 'PayoutRecipient' },
+)
+
+export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
+
+export const Payout = Type.Object(
+  {
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    fee: amount,
+    method,
+    provider: word,
+    description: word,
+    reference: word,
+    batch_id: word,
+    metadata: Metadata,
+    scheduled_at: moment,
+    in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
+    risk: shownRisk,
+    provider_reference: word,
+    failure_reason: word,
+    failure_message: word,
+    created_at: At(),
+    completed_at: moment,
+    updated_at: At(),
+  },
+  { title: 'Payout' },
+)
+
+const PayoutEvent = Type.Object(
+  {
+    ...moneyFields,
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    metadata: Metadata,
+    failure_reason: word,
+    payout: Payout,
+  },
+  { title: 'PayoutEvent' },
+)
+
+const count = Type.Integer()
+
+export const batchFields = {
+  batch_id: Type.String(),
+  status: OneOf(['processing', 'completed', 'cancelled']),
+  total_count: count,
+  accepted_count: count,
+  completed_count: count,
+  failed_count: count,
+  cancelled_count: count,
+  total_amount: amount,
+  total_fee: amount,
+  currency,
+  created_at: At(),
+}
+
+const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
+
+const BatchCompleted = Type.Object(
+  {
+    ...moneyFields,
+    batch_id: Type.String(),
+    status: OneOf(['completed', 'cancelled']),
+    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count, cancelled: count }),
+    batch: PayoutBatch,
+  },
+  { title: 'PayoutBatchCompletedEvent' },
+)
+
+const ReviewRequired = Type.Object(
+  {
+    ...moneyFields,
+    payment_id: word,
+    payout_id: word,
+    risk: Type.Object({ ...risk, decision }),
+    payment: Type.Optional(Payment),
+    payout: Type.Optional(Payout),
+  },
+  { title: 'FraudReviewEvent' },
+)
+
+// Samples ----------------------------------------------------------------------------------------------------------
+
+const now = new Date('2026-03-01T09:15:30Z')
+const order = { order: '77' }
+const customer = { name: 'Asha', email: 'asha@example.com' }
+const third = { livemode: false, sequence: 3 }
+
+const pending: Static<typeof Payment> = {
+  payment_id: 'pay_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'pending',
+  amount: 1_500_000_000n,
+  currency: 'KES',
+  provider: 'mpesa',
+  completed_at: null,
+  receipt_url: null,
+  method: 'mobile_money',
+  phone: '+254711000001',
+  reference: 'order-77',
+  description: 'Order 77',
+  customer,
+  metadata: order,
+  fee: 22_500_000n,
+  net_amount: 1_477_500_000n,
+  provider_reference: null,
+  amount_refunded: 0n,
+  refund_status: 'none',
+  refunds: [],
+  failure_reason: null,
+  failure_message: null,
+  risk: { risk_score: 12, risk_level: 'low', flags: [] },
+  late: false,
+  invoice_id: null,
+  expires_at: new Date('2026-03-01T09:17:00Z'),
+  created_at: new Date('2026-03-01T09:15:00Z'),
+  updated_at: now,
+}
+
+export const completedPayment: Static<typeof Payment> = {
+  ...pending,
+  status: 'completed',
+  completed_at: now,
+  receipt_url: 'https://pay.example/r/4q7t',
+  provider_reference: 'NLJ7RT61SV',
+}
+
+const declined: Static<typeof Payment> = {
+  ...pending,
+  status: 'failed',
+  failure_reason: 'INSUFFICIENT_FUNDS',
+  failure_message: 'There is not enough money on the account.',
+}
+
+const redirect_url = 'https://pay.example/go/4q7t'
+const challenged: Static<typeof Payment> = {
+  ...pending,
+  status: 'requires_action',
+  method: 'card',
+  provider: 'acquirer',
+  phone: null,
+  redirect_url,
+  card: { brand: 'visa', last4: '3220', exp_month: 12, exp_year: 2030 },
+}
+
+const refund: Static<typeof Refund> = {
+  refund_id: 're_01jb2c3d4e5f6g7h8j9kamnpqr',
+  payment_id: pending.payment_id,
+  status: 'completed',
+  amount: 500_000_000n,
+  currency: 'KES',
+  reason: 'requested_by_customer',
+  amount_refunded: 500_000_000n,
+  amount_refundable: 1_000_000_000n,
+  provider_reference: 'NLK2AB90QX',
+  failure_reason: null,
+  failure_message: null,
+  description: 'One of three was sold out',
+  reference: 'refund-77',
+  metadata: {},
+  created_at: new Date('2026-03-01T09:15:10Z'),
+  completed_at: now,
+}
+
+const refunded: Static<typeof Payment> = {
+  ...completedPayment,
+  completed_at: new Date('2026-03-01T09:15:05Z'),
+  amount_refunded: refund.amount,
+  refund_status: 'partial',
+  refunds: [refund],
+}
+
+const dispute: Static<typeof Dispute> = {
+  dispute_id: 'dsp_01jb2c3d4e5f6g7h8j9kamnpqr',
+  payment_id: pending.payment_id,
+  status: 'open',
+  amount: pending.amount,
+  currency: 'KES',
+  amount_held: pending.amount,
+  amount_owed: 0n,
+  reason: 'fraudulent',
+  provider_reference: 'dp_5f0c1d',
+  created_at: now,
+  closed_at: null,
+}
+
+const disputed: Static<typeof Payment> = {
+  ...completedPayment,
+  method: 'card',
+  provider: 'acquirer',
+  phone: null,
+  dispute_status: 'open',
+  card: { brand: 'visa', last4: '0259', exp_month: 12, exp_year: 2030 },
+}
+
+const paidOut: Static<typeof Payout> = {
+  payout_id: 'po_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'completed',
+  amount: 2_000_000_000n,
+  currency: 'KES',
+  recipient: { name: null, phone: '+254711000001', bank: null },
+  fee: 10_000_000n,
+  method: 'mobile_money',
+  provider: 'mpesa',
+  description: 'Salary',
+  reference: 'salary-9',
+  batch_id: null,
+  metadata: {},
+  scheduled_at: null,
+  in_review: false,
+  risk: { risk_score: 9, risk_level: 'low', flags: ['new_recipient'] },
+  provider_reference: 'NLM4CD12RT',
+  failure_reason: null,
+  failure_message: null,
+  created_at: new Date('2026-03-01T09:15:00Z'),
+  completed_at: now,
+  updated_at: now,
+}
+
+const unpaid: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'failed',
+  provider_reference: null,
+  failure_reason: 'RECIPIENT_NOT_FOUND',
+  failure_message: 'The recipient has no account of this number.',
+  completed_at: null,
+}
+
+const reversed: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'reversed',
+  failure_reason: 'REVERSED_BY_PROVIDER',
+  failure_message: 'The provider took the money back.',
+}
+
+function flat(payment: Static<typeof Payment>, place = third) {
+  const { payment_id, status, amount, currency, metadata, customer, failure_reason } = payment
+  return { ...place, payment_id, status, amount, currency, metadata, customer, failure_reason, payment }
+}
+
+function flatPayout(payout: Static<typeof Payout>) {
+  const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout
+  return { ...third, payout_id, status, amount, currency, recipient, metadata, failure_reason, payout }
+}
+
+// Events -----------------------------------------------------------------------------------------------------------
+
+const ofPayment = (name: string, summary: string, sample: Static<typeof PaymentEvent>) =>
+  eventType({ name, summary, head: moneyHead, payload: PaymentEvent, sample })
+const ofPayout = (name: string, summary: string, payout: Static<typeof Payout>) =>
+  eventType({ name, summary, head: moneyHead, payload: PayoutEvent, sample: flatPayout(payout) })
+
+export const paymentEvents = {
+  created: ofPayment('payment.created', 'A payment was accepted', flat(pending, { livemode: false, sequence: 1 })),
+  requiresAction: eventType({
+    name: 'payment.requires_action',
+    summary: 'The payer must confirm a payment',
+    head: moneyHead,
+    payload: ActionRequired,
+    sample: { ...flat(challenged), redirect_url },
+  }),
+  completed: ofPayment('payment.completed', 'A payment was paid', flat(completedPayment)),
+  failed: ofPayment('payment.failed', 'A payment failed, was cancelled or expired', flat(declined)),
+  refunded: eventType({
+    name: 'payment.refunded',
+    summary: 'Money of a payment went back to the payer',
+    head: moneyHead,
+    payload: Refunded,
+    sample: {
+      ...flat(refunded, { livemode: false, sequence: 4 }),
+      refund_id: refund.refund_id,
+      amount_refunded: refund.amount,
+      refund_status: 'partial',
+      refund,
+    },
+  }),
+  disputed: eventType({
+    name: 'payment.disputed',
+    summary: 'A payer wants its money back over its bank',
+    head: moneyHead,
+    payload: Disputed,
+    sample: { ...flat(disputed), dispute_id: dispute.dispute_id, dispute_status: 'open', dispute },
+  }),
+  disputeClosed: eventType({
+    name: 'payment.dispute_closed',
+    summary: 'It is decided whose the money of a disputed payment is',
+    head: moneyHead,
+    payload: Disputed,
+    sample: {
+      ...flat({ ...disputed, dispute_status: 'won' }, { livemode: false, sequence: 4 }),
+      dispute_id: dispute.dispute_id,
+      dispute_status: 'won',
+      dispute: { ...dispute, status: 'won', amount_held: 0n, closed_at: now },
+    },
+  }),
+}
+
+export const refundEvents = {
+  failed: eventType({
+    name: 'refund.failed',
+    summary: 'A refund could not be paid back',
+    head: moneyHead,
+    payload: RefundFailed,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      refund_id: refund.refund_id,
+      payment_id: refund.payment_id,
+      status: 'failed',
+      amount: refund.amount,
+      currency: refund.currency,
+      failure_reason: 'RECIPIENT_NOT_FOUND',
+      refund: {
+        ...refund,
+        status: 'failed',
+        amount_refunded: 0n,
+        amount_refundable: pending.amount,
+        provider_reference: null,
+        failure_reason: 'RECIPIENT_NOT_FOUND',
+        failure_message: 'The recipient has no account of this number.',
+        completed_at: null,
+      },
+    },
+  }),
+}
+
+export const payoutEvents = {
+  completed: ofPayout('payout.completed', 'A payout was paid', paidOut),
+  failed: ofPayout('payout.failed', 'A payout was refused and its money is back in the wallet', unpaid),
+  reversed: ofPayout('payout.reversed', 'The provider took a payout back', reversed),
+  batchCompleted: eventType({
+    name: 'payout.batch_completed',
+    summary: 'Every payout of a batch was paid, failed or was withdrawn',
+    head: moneyHead,
+    payload: BatchCompleted,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+      status: 'completed',
+      counts: { total: 3, accepted: 2, completed: 2, failed: 1, cancelled: 0 },
+      batch: {
+        batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+        status: 'completed',
+        total_count: 3,
+        accepted_count: 2,
+        completed_count: 2,
+        failed_count: 1,
+        cancelled_count: 0,
+        total_amount: 4_000_000_000n,
+        total_fee: 20_000_000n,
+        currency: 'KES',
+        created_at: new Date('2026-03-01T09:14:00Z'),
+      },
+    },
+  }),
+}
+
+export const fraudEvents = {
+  reviewRequired: eventType({
+    name: 'fraud.review_required',
+    summary: 'A payment or payout needs a person’s decision',
+    head: moneyHead,
+    payload: ReviewRequired,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      payment_id: null,
+      payout_id: paidOut.payout_id,
+      risk: { risk_score: 72, risk_level: 'high', flags: ['new_recipient'], decision: 'review' },
+      payout: { ...paidOut, status: 'pending', in_review: true, provider_reference: null, completed_at: null },
+    },
+  }),
+}

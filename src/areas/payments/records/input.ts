@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape of a request for a payment, with the fields of all methods; each method checks its own.
+import { type Static, Type } from 'typebox'
+import { type AppError, invalid } from '../../../kernel/errors.ts'
+import { askedMetadata } from '../../../platform/metadata/filter.ts'
+import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
+import { riskFields } from '../fraud/fields.ts'
+import { bankFields } from '../providers/banks.ts'
+import { cardFields } from '../providers/card.ts'
+
+const text = (maxLength: number, description?: string) =>
+  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
+
+const optionalFields = {
+  description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
+  customer: Type.Optional(
+    Type.Object({
+      name: Type.Optional(text(100)),
+      email: Type.Optional(
+        Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+      ),
+      phone: Type.Optional(text(20)),
+      customer_id: Type.Optional(text(100)),
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+  callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
+  ...riskFields,
+  settle_to: Type.Optional(OneOf(['wallet'], { description: 'Where the money goes; there is no other place yet' })),
+  reference: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9._:/-]{1,100}$',
+      rule: 'must have 1 to 100 letters, digits or . _ : / -',
+      description: 'Your own id of the payment; each can be used once',
+    }),
+  ),
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 86_400,
+      rule: 'must be 60 to 86400 seconds',
+      description:
+        'How long the payer may take; unless given 120 seconds on the phone, 900 with a card, which is the most there, 3600 for a debit and 86400 for a transfer',
+    }),
+  ),
+}
+
+const amount = AmountIn({ description: 'Major units' })
+// A text that is too long is refused as an unknown currency.
+const currency = Type.String({ maxLength: 40, description: 'Such as KES' })
+const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
+const phone = Type.String({
+  pattern: '^\\+[1-9]\\d{1,14}$',
+  rule: 'must be E.164, such as +254711000001',
+  errorCode: 'INVALID_PHONE',
+})
+
+/** The same number under either of its names. */
+export const phoneFields = {
+  phone: Type.Optional(phone),
+  phone_number: Type.Optional(Type.String({ ...phone, description: 'The same as `phone`' })),
+}
+
+export const PaymentCreate = Type.Object({
+  amount,
+  currency,
+  method: Type.Optional(
+    OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+      description:
+        '`mobile_money`, `card` or `bank_transfer`; seen by `phone`, `card` or `bank` unless named. `bank_transfer` alone gives an account to pay into',
+    }),
+  ),
+  provider,
+  ...phoneFields,
+  ...cardFields,
+  ...bankFields,
+  ...optionalFields,
+})
+
+export const MobilePaymentCreate = Type.Object({
+  amount,
+  currency,
+  method: Type.Optional(OneOfAnyCase(['mobile_money'], { description: 'There is no other here' })),
+  provider,
+  ...phoneFields,
+  ...optionalFields,
+  // A request that names another source of the money must not charge a phone.
+  bank: NotTaken('is not debited here: use POST /v1/payments'),
+  card_token: NotTaken('is not charged here: use POST /v1/payments'),
+  capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),
+  save_card: Type.Optional(Type.Literal(false, { rule: 'must be false: there is no card to save here' })),
+})
+
+export type NewPayment = Static<typeof PaymentCreate>
+
+export const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
+
+export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
+
+export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
+
+interface Narrowing {
+  currency?: string
+  provider?: string
+  method?: string
+  reference?: string
+  phone?: string
+  metadata?: Record<string, string>
+}
+
+/** Which payments, payouts or refunds a list is asked for, as its statement takes it: null is any. */
+export function askedOf(query: Narrowing) {
+  const { currency, provider, method, reference, phone } = query
+  return {
+    currency: currency?.toUpperCase() ?? null,
+    provider: provider?.toLowerCase() ?? null,
+    method: method?.toLowerCase() ?? null,
+    reference: reference ?? null,
+    // In a query string a plus sign is a blank.
+    phone: phone?.replace(/^ ?(?=\d)/, '+') ?? null,
+    metadata: askedMetadata(query),
+  }
+}
+
+/** The number that a request gives, under whichever name; `within` is the path of what holds it. */
+export function phoneOf(
+  { phone, phone_number }: Pick<NewPayment, 'phone' | 'phone_number'>,
+  within = '',
+): string | undefined {
+  if (phone !== undefined && phone_number !== undefined && phone !== phone_number)
+    throw invalid(`${within}phone_number`, 'must be the same as phone, or absent')
+  return phone ?? phone_number
+}
+
+/** The refusal of a body that lacks a field which its method needs; `otherwise` says what else would do. */
+export function missing(field: string, otherwise = ''): AppError {
+  return invalid(field, `is required${otherwise}`)
+}

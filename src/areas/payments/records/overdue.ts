@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overdue payouts and refunds, whose outcome is unknown, as operators see them.
+import { Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import { Amount, At, EnvironmentName, Nullable } from '../../../platform/schema.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+
+export const overdueFields = {
+  provider_id: Type.String({ description: 'As the provider knows it' }),
+  account_id: Type.String(),
+  environment: EnvironmentName(),
+  provider: Type.String(),
+  country: Type.String(),
+  amount: Amount(),
+  currency: Type.String(),
+  created_at: At(),
+  overdue_at: Nullable(At()),
+}
+
+interface OverdueRow {
+  readonly account_id: string
+  readonly environment: Environment
+  readonly provider: string
+  readonly country: string
+  readonly amount: bigint
+  readonly currency: string
+  readonly created_at: Date
+}
+
+export function shownOverdue(row: OverdueRow, providerId: string, overdueAt: Date | null) {
+  const { environment, provider, country, amount, currency, created_at } = row
+  return {
+    provider_id: providerId,
+    account_id: idOf('account', row.account_id),
+    environment,
+    provider,
+    country,
+    amount,
+    currency,
+    created_at,
+    overdue_at: overdueAt,
+  }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import { metadataQuery } from '../../../platform/metadata/filter.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
+import { list } from '../../../platform/route.ts'
+import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { recordOf as payoutOf } from '../payouts/payout.ts'
+import { listPayouts, type PayoutRow } from '../payouts/store.ts'
+import { Payment } from '../records/events.ts'
+import { askedOf, PaymentCreate, phoneQuery } from '../records/input.ts'
+import { masked, recordOf } from '../records/payment.ts'
+import { listPayments, type PaymentRow } from '../records/store.ts'
+import { listRefunds, type RefundOfPayment } from '../refunds/store.ts'
+
+const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'])
+const transactionStatus = OneOf([
+  'pending',
+  'processing',
+  'requires_action',
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+  'reversed',
+])
+
+const Transaction = Type.Object(
+  {
+    transaction_id: Type.String(),
+    type: transactionType,
+    payment_id: Nullable(Type.String()),
+    payout_id: Nullable(Type.String()),
+    refund_id: Nullable(Type.String()),
+    status: transactionStatus,
+    amount: Amount(),
+    fee: Amount(),
+    net_amount: Amount(),
+    currency: Type.String(),
+    direction: OneOf(['credit', 'debit']),
+    method: Payment.properties.method,
+    provider: Nullable(Type.String()),
+    phone: Nullable(Type.String({ description: 'Masked' })),
+    reference: Nullable(Type.String()),
+    provider_reference: Nullable(Type.String()),
+    description: Nullable(Type.String()),
+    metadata: Metadata,
+    created_at: At(),
+    completed_at: Nullable(At()),
+  },
+  { title: 'Transaction' },
+)
+
+export const transactions = list({
+  path: '/v1/payments/transactions',
+  operation: 'payments.transactions',
+  summary: 'List payments, refunds and payouts',
+  description: 'What came in and what went out, in one list. As `text/csv` it is a file for your books.',
+  scope: 'payments:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    type: Type.Optional(transactionType),
+    status: Type.Optional(transactionStatus),
+    currency: Type.Optional(Type.String({ maxLength: 3 })),
+    method: PaymentCreate.properties.method,
+    provider: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 100 })),
+    phone: phoneQuery,
+    ...metadataQuery,
+  }),
+  row: Transaction,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  handle: async (app, { query }, caller) => {
+    const { tenant } = caller
+    const window = windowOf(query)
+    const { type } = query
+    const filter = {
+      ...tenant,
+      ...window,
+      ...shownBounds(query, caller),
+      ...askedOf(query),
+      status: query.status ?? null,
+    }
+    const purposes =
+      type === 'payment' ? (['payment', 'invoice'] as const) : type === 'topup' ? (['topup'] as const) : null
+    const wants = (...types: readonly string[]) => type === undefined || types.includes(type)
+    const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purposes }) : []
+    const payouts = wants('payout') ? await app.db.query(listPayouts, { ...filter, inReview: null }) : []
+    const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
+    // Each list has a page and one more: so has what is the first of all.
+    const sign = window.descending ? -1 : 1
+    const rows = [...payments, ...payouts, ...refunds]
+      .sort((a, b) => (a.id < b.id ? -sign : sign))
+      .slice(0, window.limit + 1)
+    return pageOf(window, rows, (row) => {
+      if ('purpose' in row) return transactionOf(row)
+      return 'way' in row ? refundTransactionOf(row) : payoutTransactionOf(row)
+    })
+  },
+})
+
+function transactionOf(row: PaymentRow): Static<typeof Transaction> {
+  const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: row.purpose === 'topup' ? 'topup' : 'payment',
+    payment_id,
+    payout_id: null,
+    refund_id: null,
+    status,
+    amount,
+    fee,
+    net_amount,
+    currency,
+    direction: 'credit',
+    method,
+    provider,
+    phone: row.phone && masked(row.phone),
+    reference: rest.reference,
+    provider_reference: rest.provider_reference,
+    description: rest.description,
+    metadata: rest.metadata,
+    created_at: rest.created_at,
+    completed_at: rest.completed_at,
+  }
+}
+
+/** Amount that leaves the wallet: the payout and its fee. */
+function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
+  const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'payout',
+    payment_id: null,
+    payout_id,
+    refund_id: null,
+    status,
+    amount,
+    fee,
+    net_amount: amount + fee,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: row.phone && masked(row.phone),
+    reference: rest.reference,
+    provider_reference: rest.provider_reference,
+    description: rest.description,
+    metadata: rest.metadata,
+    created_at: rest.created_at,
+    completed_at: rest.completed_at,
+  }
+}
+
+/** Amount that leaves the wallet: the refund without the part of the fee that comes back. */
+function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
+  const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
+  return {
+    transaction_id: idOf('transaction', row.id),
+    type: 'refund',
+    payment_id: idOf('payment', row.payment_id),
+    payout_id: null,
+    refund_id: idOf('refund', row.id),
+    status,
+    amount,
+    fee: 0n,
+    net_amount: amount - row.fee_returned,
+    currency,
+    direction: 'debit',
+    method,
+    provider,
+    phone: phone && masked(phone),
+    reference: row.reference,
+    provider_reference: row.provider_reference,
+    description: row.description,
+    metadata: row.metadata,
+    created_at,
+    completed_at,
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that moved to another network: routes, prices and lookups go by where a number is now. What was looked up is
+// remembered, and while no number is ported nothing is looked up at all: a message does not pay for what an operator does
+// not use.
+import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import { gathered } from '../../../platform/concurrency/gather.ts'
+import { one, statement } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+
+/** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
+const maxRemembered = 100_000
+/** Said to all nodes when the list changed. */
+export const portedTopic = 'ported-numbers'
+
+export interface PortedRow {
+  phone: string
+  network: string
+  mcc_mnc: string | null
+  updated_at: Date
+}
+
+type Whereabouts = Pick<PortedRow, 'network' | 'mcc_mnc'>
+
+const anyPorted = statement.home<Record<never, never>, { found: boolean }>(
+  'sms.any_ported',
+  'select exists (select from sms.ported_numbers) as found',
+)
+
+export const findPorted = statement.home<{ phones: readonly string[] }, PortedRow>(
+  'sms.find_ported',
+  'select phone, network, mcc_mnc, updated_at from sms.ported_numbers where phone = any($phones::text[])',
+)
+
+const anyPortedBetween = statement.home<{ first: string; end: string }, { found: boolean }>(
+  'sms.any_ported_between',
+  'select exists (select from sms.ported_numbers where phone >= $first and phone < $end) as found',
+)
+
+/** What a node knows of numbers that moved. When the list changes, it begins anew: a look that is under way fills the old. */
+interface Memory {
+  /** Whether there are any; null until it was asked. */
+  any: boolean | null
+  readonly whereabouts: Map<string, Whereabouts | null>
+}
+
+interface Knowledge {
+  memory: Memory
+  find(phone: string): Promise<PortedRow | null>
+}
+
+const knowledgeOf = onePerApp((app): Knowledge => {
+  const knowledge: Knowledge = {
+    memory: { any: null, whereabouts: new Map() },
+    find: gathered(async (phones: readonly string[]) => {
+      const rows = new Map((await app.db.query(findPorted, { phones })).map((row) => [row.phone, row]))
+      return phones.map((phone) => rows.get(phone) ?? null)
+    }),
+  }
+  const forget = (): void => {
+    knowledge.memory = { any: null, whereabouts: new Map() }
+  }
+  app.signals.on('sms', (what) => what === portedTopic && forget())
+  app.signals.onGap(forget)
+  return knowledge
+})
+
+/** Looks up what is not known yet; undefined when there is nothing to wait for. Then `placeFor` can say where they are. */
+export function findPlaces(app: App, phones: readonly string[]): Promise<void> | undefined {
+  const knowledge = knowledgeOf(app)
+  const { any, whereabouts } = knowledge.memory
+  if (any === false) return undefined
+  const missing = phones.filter((phone) => !whereabouts.has(phone) && isE164(phone))
+  return missing.length === 0 ? undefined : lookUp(app, knowledge, missing)
+}
+
+async function lookUp(app: App, { memory, find }: Knowledge, phones: readonly string[]): Promise<void> {
+  memory.any ??= (await one(app.db.query(anyPorted, {}))).found
+  if (!memory.any) return
+  const [first = ''] = phones
+  const rows = phones.length === 1 ? [await find(first)] : await app.db.query(findPorted, { phones })
+  const found = new Map(rows.flatMap((row) => (row ? [[row.phone, row] as const] : [])))
+  const { whereabouts } = memory
+  for (const phone of phones) {
+    const [oldest] = whereabouts.size >= maxRemembered ? whereabouts.keys() : []
+    if (oldest !== undefined) whereabouts.delete(oldest)
+    whereabouts.set(phone, found.get(phone) ?? null)
+  }
+}
+
+/** Where a number that `findPlaces` looked up belongs. */
+export function placeFor(app: App, phone: string): Place {
+  const place = placeOf(phone)
+  const moved = knowledgeOf(app).memory.whereabouts.get(phone)
+  return moved ? { ...place, network: moved.network } : place
+}
+
+interface Portability {
+  network: string | null
+  mcc_mnc: string | null
+  original_network: string | null
+  ported: boolean | null
+  source: 'prefix' | 'mnp'
+}
+
+/** Where a number is, and how that is known: a list that has numbers of its country is taken to have all that moved. */
+export async function portabilityOf(app: App, phone: string): Promise<Portability> {
+  const { network, networkCode, callingCode } = factsOf(phone)
+  await findPlaces(app, [phone])
+  const { any: anywhere, whereabouts } = knowledgeOf(app).memory
+  const moved = whereabouts.get(phone)
+  if (moved)
+    return { network: moved.network, mcc_mnc: moved.mcc_mnc, original_network: network, ported: true, source: 'mnp' }
+  const { found: isListed } =
+    anywhere && callingCode
+      ? await one(app.db.query(anyPortedBetween, { first: `+${callingCode}`, end: `+${Number(callingCode) + 1}` }))
+      : { found: false }
+  return {
+    network,
+    mcc_mnc: networkCode,
+    original_network: network,
+    ported: isListed ? false : null,
+    source: isListed ? 'mnp' : 'prefix',
+  }
+}

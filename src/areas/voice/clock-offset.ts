@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the clock of an account was moved.
+import type { App } from '../../platform/app.ts'
+import { one, statement } from '../../platform/db.ts'
+
+const clockOffset = statement.home<{ account: string; environment: string }, { ms: bigint }>(
+  'voice.clock_offset',
+  'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
+)
+
+/** How far an account's clock was moved. */
+export async function clockOffsetOf(app: App, account: string, environment: string): Promise<number> {
+  return Number((await one(app.db.query(clockOffset, { account, environment }))).ms)
+}

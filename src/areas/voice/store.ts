@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SQL of calls. A call that is under way belongs to the node in its row: only that one writes it.
+import { type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { mine, type One, type Tenant } from '../../platform/tenant.ts'
+
+export type CallStatus =
+  | 'initiated'
+  | 'started'
+  | 'ringing'
+  | 'answered'
+  | 'completed'
+  | 'failed'
+  | 'rejected'
+  | 'busy'
+  | 'timeout'
+
+export interface CallRow {
+  bucket: number
+  account_id: string
+  environment: Tenant['environment']
+  id: string
+  conversation: string
+  parent: string | null
+  direction: 'inbound' | 'outbound'
+  from_number: string
+  to_number: string
+  status: CallStatus
+  phase: string | null
+  agent_id: string | null
+  queue_id: string | null
+  ivr_id: string | null
+  conference_id: string | null
+  held_seconds: number
+  plan: CallPlan
+  custom_data: string
+  event_url: string | null
+  record: boolean
+  recordings: string[]
+  started_at: Date
+  ringing_at: Date | null
+  answered_at: Date | null
+  ended_at: Date | null
+  duration: number
+  hangup_cause: string | null
+  hangup_by: string | null
+  sip_code: number | null
+  minute_micros: bigint
+  cost: bigint
+  currency: string
+  quality: CallQuality | null
+  node: string | null
+  position: number
+  sequence: number
+  told: number
+}
+
+export interface CallQuality {
+  mos: number
+  jitter_ms: number
+  packet_loss_pct: number
+  rtt_ms: number
+}
+
+/** What a number is assigned to that is not an application, as its area reads it. */
+export interface Target {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What was asked for: where the flow comes from, and how the call is placed. */
+export interface CallPlan {
+  answer_url?: string
+  answer_method?: 'POST' | 'GET'
+  event_method?: 'POST' | 'GET'
+  fallback_url?: string
+  actions?: readonly unknown[]
+  /** Something of another area that gives the flow. */
+  target?: Target
+  ring_timeout?: number
+  machine_detection?: 'none' | 'hangup' | 'continue'
+}
+
+const columns = `bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, status, phase,
+  agent_id, queue_id, ivr_id, conference_id, held_seconds, plan,
+  custom_data, event_url, record, recordings, started_at, ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by,
+  sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
+
+export const insertCall = statement.tenant<
+  One & {
+    conversation: string
+    parent: string | null
+    direction: string
+    from: string
+    to: string
+    plan: string
+    custom: string
+    eventUrl: string | null
+    record: boolean
+    startedAt: Date
+    minuteMicros: bigint
+    currency: string
+    node: string | null
+  },
+  CallRow
+>(
+  'voice.insert_call',
+  `insert into voice.calls (bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, plan,
+                            custom_data, event_url, record, started_at, minute_micros, currency, node)
+   values ($bucket, $account, $environment, $id, $conversation, $parent, $direction, $from, $to, $plan::jsonb, $custom, $eventUrl,
+           $record, $startedAt, $minuteMicros, $currency, $node)
+   returning ${columns}`,
+)
+
+export const findCall = statement.tenant<One, CallRow>(
+  'voice.find_call',
+  `select ${columns} from voice.calls where ${mine} and id = $id`,
+)
+
+/** Calls of a handset of the sandbox, by it or to it. */
+export const callsOfPhone = statement.tenant<
+  Tenant & { phone: string; after: string | null; descending: boolean; limit: number },
+  CallRow
+>(
+  'voice.calls_of_phone',
+  `select ${columns} from voice.calls
+    where ${mine} and ((direction = 'outbound' and to_number = $phone) or (direction = 'inbound' and from_number = $phone))
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** Takes a call that nobody has, once. */
+export const takeCall = statement.tenant<One & { node: string }, CallRow>(
+  'voice.take_call',
+  `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+)
+
+/** The same for a call that is rung into a room. */
+export const takeCallInto = statement.tenant<
+  One & { node: string; parent: string | null; conversation: string },
+  CallRow
+>(
+  'voice.take_call_into',
+  `update voice.calls set node = $node, parent = $parent, conversation = $conversation
+    where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+)
+
+export const saveCall = statement.tenant<
+  One & {
+    status: string
+    phase: string | null
+    agentId: string | null
+    queueId: string | null
+    ivrId: string | null
+    conferenceId: string | null
+    heldSeconds: number
+    recordings: readonly string[]
+    ringingAt: Date | null
+    answeredAt: Date | null
+    endedAt: Date | null
+    duration: number
+    hangupCause: string | null
+    hangupBy: string | null
+    sipCode: number | null
+    cost: bigint
+    quality: string | null
+    position: number
+    sequence: number
+  },
+  { id: string }
+>(
+  'voice.save_call',
+  `update voice.calls
+      set status = $status, phase = $phase, agent_id = $agentId, queue_id = $queueId, ivr_id = $ivrId,
+          conference_id = $conferenceId, held_seconds = $heldSeconds, recordings = $recordings::uuid[], ringing_at = $ringingAt,
+          answered_at = $answeredAt, ended_at = $endedAt, duration = $duration, hangup_cause = $hangupCause,
+          hangup_by = $hangupBy, sip_code = $sipCode, cost = $cost, quality = $quality::jsonb, position = $position,
+          sequence = $sequence
+    where ${mine} and id = $id and ended_at is null
+   returning id`,
+)
+
+export const insertEvent = statement.tenant<
+  One & { position: number; sequence: number | null; kind: string; at: Date; data: string },
+  object
+>(
+  'voice.insert_event',
+  `insert into voice.call_events (bucket, account_id, environment, call_id, position, sequence, kind, at, data)
+   values ($bucket, $account, $environment, $id, $position, $sequence, $kind, $at, $data::jsonb)`,
+)
+
+export interface EventRow {
+  position: number
+  sequence: number | null
+  kind: string
+  at: Date
+  data: Record<string, unknown>
+}
+
+export const listEvents = statement.tenant<One & { after: number; limit: number }, EventRow>(
+  'voice.list_events',
+  `select position, sequence, kind, at, data from voice.call_events
+    where ${mine} and call_id = $id and position > $after order by position limit $limit`,
+)
+
+export const untold = statement.tenant<One & { told: number }, { sequence: number; at: Date; body: string }>(
+  'voice.untold_events',
+  `select sequence, at, data::text as body from voice.call_events
+    where ${mine} and call_id = $id and sequence > $told order by sequence limit 20`,
+)
+
+export const tellCall = statement.tenant<One & { told: number }, object>(
+  'voice.tell_call',
+  `update voice.calls set told = $told where ${mine} and id = $id and told < $told`,
+)
+
+const underWay = statement.tenant<Tenant, { count: number }>(
+  'voice.count_under_way',
+  `select count(*)::int as count from voice.calls
+    where ${mine} and status in ('initiated', 'started', 'ringing', 'answered')`,
+)
+
+export async function callsUnderWay(queryable: Queryable, tenant: Tenant): Promise<number> {
+  const [row] = await queryable.query(underWay, tenant)
+  return row?.count ?? 0
+}
+
+// --- money ---
+
+const step = 'call'
+
+const hold = statement.tenant<One & { currency: string; amount: bigint }, { verdict: string }>(
+  'voice.hold',
+  `select ledger.hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}', $currency::text,
+                      $amount::bigint) as verdict`,
+)
+
+const extend = statement.tenant<One & { amount: bigint }, { verdict: string | null }>(
+  'voice.extend_hold',
+  `select (ledger.extend_holds(array[row($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}',
+             $amount::bigint)::ledger.extension_item]))[1] as verdict`,
+)
+
+const capture = statement.tenant<One & { amount: bigint; transfer: string }, { verdict: string }>(
+  'voice.capture',
+  `select ledger.capture($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}', 'talk', $amount::bigint,
+                         'revenue:voice', $transfer::uuid) as verdict`,
+)
+
+const release = statement.tenant<One, { verdict: string }>(
+  'voice.release',
+  `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') as verdict`,
+)
+
+/** Whether the money for the first minute could be set aside. */
+export async function holdFor(tx: Tx, call: One, currency: string, amount: bigint): Promise<boolean> {
+  if (amount === 0n) return true
+  const [row] = await tx.query(hold, { ...call, currency, amount })
+  return row?.verdict !== 'insufficient'
+}
+
+export async function extendHold(queryable: Queryable, call: One, amount: bigint): Promise<boolean> {
+  const [row] = await queryable.query(extend, { ...call, amount })
+  return row?.verdict === 'extended'
+}
+
+const held = statement.tenant<One, { micros: bigint | null }>(
+  'voice.held_for',
+  `select h.amount - h.captured - h.released as micros
+     from ledger.lock_hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') h`,
+)
+
+/** What is set aside for a call. */
+export async function heldFor(queryable: Queryable, call: One): Promise<bigint> {
+  const [row] = await queryable.query(held, call)
+  return row?.micros ?? 0n
+}
+
+/** Pays what a call cost and gives back the rest. */
+export async function settleHold(tx: Tx, call: One, amount: bigint, transfer: string): Promise<void> {
+  if (amount > 0n) await tx.query(capture, { ...call, amount, transfer })
+  await tx.query(release, call)
+}

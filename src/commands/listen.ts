@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// `npm start -- listen`: reads the account's deliveries from a stream and shows each, or posts it to a server on this
+// machine, which nobody could call from outside. A line that breaks is opened again where it broke; an event that was handed
+// on is not repeated.
+import { readFile } from 'node:fs/promises'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Config, ConfigError } from '../config.ts'
+import { backoffMs } from '../kernel/backoff.ts'
+import { StartError, UnreachableError } from '../kernel/start-error.ts'
+import type { Credentials } from './welcome.ts'
+
+const retrySeconds = [0.5, 1, 2, 5, 10]
+/** Three heartbeats of the stream. */
+const silenceMs = 45_000
+const forwardTimeoutMs = 30_000
+/** Ids of events that were handed on, to tell repeats after the line broke. */
+const maxRemembered = 10_000
+const maxMessageLength = 2 * 1024 * 1024
+const maxErrorLength = 64 * 1024
+
+interface ListenWishes {
+  forwardTo: string | undefined
+  events: string | undefined
+  apiKey: string | undefined
+}
+
+interface Listening {
+  url: string
+  key: string
+  ca: string | null
+  /** Null: events are only shown. */
+  forwardTo: URL | null
+  /** One line for each event. */
+  say(line: string): void
+  /** What else there is to know. */
+  tell(sentence: string): void
+}
+
+/** Where to listen and with which key: as asked, else as the platform wrote it down when it started here. */
+export async function listeningOf(
+  config: Config,
+  { forwardTo, events, apiKey }: ListenWishes,
+): Promise<Omit<Listening, 'say' | 'tell'>> {
+  const known = await writtenCredentials(config)
+  const key = apiKey ?? known?.api_key
+  if (!key) throw new ConfigError('There is no key to listen with: give one with --api-key or PAMOJA_API_KEY.')
+  const base = config.PAMOJA_PUBLIC_URL ?? known?.base_url ?? `https://localhost:${config.PAMOJA_PORT}`
+  const query = events === undefined ? '' : `?${new URLSearchParams({ events })}`
+  return {
+    url: `${base.replace(/\/$/, '')}/api/v1/webhooks/listen${query}`,
+    key,
+    ca: known?.ca_file ? await readFile(known.ca_file, 'utf8').catch(() => null) : null,
+    forwardTo: forwardTo === undefined ? null : localUrl(forwardTo),
+  }
+}
+
+async function writtenCredentials({ PAMOJA_HOME }: Config): Promise<Partial<Credentials> | null> {
+  try {
+    return JSON.parse(await readFile(join(resolve(PAMOJA_HOME), 'credentials.json'), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+function localUrl(text: string): URL {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new ConfigError(
+      '--forward-to must be an http:// or https:// URL, such as --forward-to http://localhost:3000/hook.',
+    )
+  return new URL(text)
+}
+
+/** Hands on events until it is stopped. Throws a sentence when it cannot begin, or may not go on. */
+export async function listen(listening: Listening, stop: AbortSignal): Promise<void> {
+  const told = new Told()
+  let failures = 0
+  let hasBegun = false
+  while (!stop.aborted) {
+    const problem = await follow(listening, told, stop, () => {
+      failures = 0
+      if (hasBegun) listening.tell('Listening again.')
+      else listening.tell(`Listening to ${new URL(listening.url).origin}; ${whereTo(listening)}.`)
+      hasBegun = true
+    })
+    if (stop.aborted) return
+    if (!hasBegun && problem.isFirst) throw new UnreachableError(problem.sentence)
+    failures = Math.min(failures + 1, retrySeconds.length)
+    const waitMs = Math.max(backoffMs(retrySeconds, failures, 0.2, Math.random()) ?? 0, problem.retryAfterMs)
+    listening.tell(`${problem.sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`)
+    await pause(waitMs, undefined, { signal: stop }).catch(() => undefined)
+  }
+}
+
+function whereTo({ forwardTo }: Listening): string {
+  return forwardTo
+    ? `events go to ${forwardTo.href}, signed with the callback secret (GET /v1/webhooks/callback-secret)`
+    : 'events are shown here (--forward-to <url> posts them too)'
+}
+
+/** What ended a connection; `isFirst`: a reason not to begin at all. */
+interface Problem {
+  sentence: string
+  isFirst: boolean
+  retryAfterMs: number
+}
+
+/** What was handed on, and where to go on. */
+class Told {
+  readonly #ids = new Set<string>()
+  /** Where the first stream began. */
+  firstId: string | null = null
+  lastId: string | null = null
+
+  has(id: string): boolean {
+    return this.#ids.has(id)
+  }
+
+  add(id: string): void {
+    this.#ids.add(id)
+    if (this.#ids.size <= maxRemembered) return
+    for (const oldest of this.#ids) {
+      this.#ids.delete(oldest)
+      break
+    }
+  }
+}
+
+async function follow(listening: Listening, told: Told, stop: AbortSignal, begun: () => void): Promise<Problem> {
+  const { url } = listening
+  const isResumed = told.lastId !== null
+  try {
+    const response = await connect(listening, told.lastId, stop)
+    if (response.statusCode !== 200) return await refusal(response, url)
+    begun()
+    for await (const message of messagesOf(response)) {
+      told.firstId ??= message.id
+      // A stream that is resumed begins a little earlier: with what was handed on, and with what came before it all.
+      const isNews = !told.has(message.id) && !(isResumed && message.id < told.firstId)
+      if (message.data !== '' && isNews) {
+        await handOn(listening, message, stop)
+        if (stop.aborted) break
+        told.add(message.id)
+      }
+      told.lastId = message.id
+    }
+    return { sentence: 'The platform ended the stream.', isFirst: false, retryAfterMs: 0 }
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    const { origin } = new URL(url)
+    const sentence = `${origin} cannot be reached (${reasonOf(error)}): check that the platform runs there.`
+    return { sentence, isFirst: true, retryAfterMs: 0 }
+  }
+}
+
+function connect({ url, key, ca }: Listening, lastId: string | null, stop: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((done, failed) => {
+    const sent = httpsRequest(url, {
+      agent: false,
+      signal: stop,
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'text/event-stream',
+        ...(lastId === null ? {} : { 'last-event-id': lastId }),
+      },
+      ...(ca === null ? {} : { ca }),
+    })
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error('nothing was heard for too long')))
+    sent.on('response', done)
+    sent.on('error', failed)
+    sent.end()
+  })
+}
+
+/** What the platform said instead of opening the stream. What will not change by itself ends the program. */
+async function refusal(response: IncomingMessage, url: string): Promise<Problem> {
+  let text = ''
+  for await (const chunk of response) {
+    text += chunk
+    if (text.length > maxErrorLength) break
+  }
+  const status = response.statusCode ?? 0
+  const sentence = `${new URL(url).origin} answered ${status}: ${detailsIn(text)}.`
+  if (status !== 429 && status < 500) throw new StartError(sentence)
+  const seconds = Number(response.headers['retry-after'])
+  return { sentence, isFirst: false, retryAfterMs: Number.isFinite(seconds) ? Math.min(seconds, 60) * 1000 : 0 }
+}
+
+function detailsIn(text: string): string {
+  try {
+    const { error }: { error?: { code?: unknown; details?: unknown } } = JSON.parse(text)
+    if (error?.code) return `${error.details} (${error.code})`
+  } catch {
+    // Not one of our answers; a proxy's, perhaps.
+  }
+  return 'that is no answer of this platform'
+}
+
+interface StreamMessage {
+  id: string
+  event: string
+  /** Empty when the message only says where the stream stands. */
+  data: string
+}
+
+/** The messages of a stream of server-sent events. */
+async function* messagesOf(response: IncomingMessage): AsyncGenerator<StreamMessage> {
+  response.setEncoding('utf8')
+  let rest = ''
+  let message: StreamMessage = { id: '', event: '', data: '' }
+  for await (const chunk of response) {
+    rest += chunk
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line === '') {
+        if (message.id !== '') yield message
+        message = { id: '', event: '', data: '' }
+        continue
+      }
+      const [, field = '', value = ''] = /^(\w*): ?(.*)$/s.exec(line) ?? []
+      if (field === 'id') message.id = value
+      else if (field === 'event') message.event = value
+      else if (field === 'data') message.data += message.data === '' ? value : `\n${value}`
+    }
+    if (rest.length + message.data.length > maxMessageLength)
+      throw new StartError('The stream holds a message that is too long to be one of the platform’s.')
+  }
+}
+
+async function handOn(listening: Listening, { id, event, data }: StreamMessage, stop: AbortSignal): Promise<void> {
+  const { headers, body }: { headers: Record<string, string>; body: string } = JSON.parse(data)
+  if (!listening.forwardTo) return listening.say(`${event}  ${id}  ${body}`)
+  const startedAt = performance.now()
+  const outcome = await post(listening.forwardTo, headers, body, stop).catch((error) => `failed: ${reasonOf(error)}`)
+  if (stop.aborted) return
+  const ms = Math.round(performance.now() - startedAt)
+  listening.say(`${event}  ${id}  ${typeof outcome === 'number' ? `${outcome}  ${ms} ms` : outcome}`)
+}
+
+function post(url: URL, headers: Record<string, string>, body: string, stop: AbortSignal): Promise<number> {
+  return new Promise((done, failed) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const sent = send(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      signal: AbortSignal.any([stop, AbortSignal.timeout(forwardTimeoutMs)]),
+    })
+    sent.on('response', (response) => {
+      response.on('error', () => undefined)
+      response.resume()
+      done(response.statusCode ?? 0)
+    })
+    sent.on('error', failed)
+    sent.end(body)
+  })
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no answer in time'
+  // An attempt at several addresses fails without words of its own.
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wakes between nodes: another node hears at once that something it waits for has happened. They are gathered for a moment and
+// sent in one message of their own, never inside a commit, so that no write waits for them; as all signals they are hints, and
+// whoever needs to be certain looks as well.
+import type { App } from '../app.ts'
+import { onePerApp } from '../one-per-app.ts'
+
+const topic = 'wakes'
+const gatherMs = 2
+/** Wakes that wait to be sent; beyond, they are dropped. */
+const mostGathered = 10_000
+/** PostgreSQL takes messages of less than 8,000 bytes. */
+const mostBytes = 7_800
+
+type Surroundings = Pick<App, 'db' | 'signals'> & { readonly log: Pick<App['log'], 'warn'> }
+
+export const wakesOf = onePerApp((app) => new Wakes(app))
+
+export class Wakes {
+  readonly #app: Surroundings
+  readonly #listeners = new Map<string, (text: string) => void>()
+  #gathered: string[] = []
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(app: Surroundings) {
+    this.#app = app
+    app.signals.on(topic, (lines) => {
+      for (const line of lines.split('\n')) this.#heard(line)
+    })
+  }
+
+  /** Hears what is told to `whom` on any node, this one included. */
+  on(whom: string, heard: (text: string) => void): void {
+    if (this.#listeners.has(whom)) throw new Error(`somebody hears wakes for ${whom} already`)
+    this.#listeners.set(whom, heard)
+  }
+
+  /** Tells `whom` on every node; returns at once. The text has no line breaks. */
+  ring(whom: string, text: string): void {
+    if (this.#gathered.length >= mostGathered) return
+    this.#gathered.push(`${whom} ${text}`)
+    this.#timer ??= setTimeout(() => void this.#send(), gatherMs)
+  }
+
+  async #send(): Promise<void> {
+    const { db, log, signals } = this.#app
+    const lines = this.#gathered
+    this.#gathered = []
+    this.#timer = null
+    try {
+      for (const message of messagesOf(lines)) await signals.send(db, topic, message)
+    } catch (error) {
+      log.warn({ error, wakes: lines.length }, 'other nodes could not be woken; they look by themselves')
+    }
+  }
+
+  #heard(line: string): void {
+    const space = line.indexOf(' ')
+    this.#listeners.get(line.slice(0, space))?.(line.slice(space + 1))
+  }
+}
+
+/** As few messages as hold all lines, which are in ASCII. */
+function messagesOf(lines: readonly string[]): string[] {
+  const messages: string[] = []
+  for (const line of lines) {
+    const last = messages.at(-1)
+    if (last !== undefined && last.length + line.length < mostBytes) messages[messages.length - 1] = `${last}\n${line}`
+    else messages.push(line)
+  }
+  return messages
+}

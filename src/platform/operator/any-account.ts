@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of an account, opened to operators: the same route, with the account in its address. Filters, pages and
+// replies are the account's own, so that both see the same thing. Every such reading is written down, in the audit log of the
+// account and in that of the operator.
+import { type TProperties, type TSchema, Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import { recordAll } from '../audit.ts'
+import type { Caller } from '../auth.ts'
+import type { Input, Route } from '../route.ts'
+import { EnvironmentName } from '../schema.ts'
+import { type Environment, type Tenant, tenantOf } from '../tenant.ts'
+
+const ownParams = { account_id: Type.String({ description: 'Begins with acc_' }) }
+const ownQuery = {
+  environment: Type.Optional(EnvironmentName({ description: 'Of the account; that of your key unless given' })),
+}
+
+/** Operation and summary of the operator's route. */
+type As = readonly [operation: string, summary: string]
+
+/** Those of the routes that are named, for operators: under `/v1/operator/accounts/:account_id`. */
+export function ofAnyAccount(routes: readonly Route[], wanted: Readonly<Record<string, As>>): Route[] {
+  return Object.entries(wanted).map(([name, as]) => {
+    const route = routes.find(({ operation }) => operation === name)
+    if (!route) throw new Error(`there is no operation ${name}`)
+    return forOperators(route, as)
+  })
+}
+
+function forOperators(route: Route, [operation, summary]: As): Route {
+  if (route.kind !== 'read') throw new Error(`${route.operation} is more than a reading`)
+  const { handle, aliases: _aliases, limit: _limit, needs: _needs, ...rest } = route
+  return {
+    ...rest,
+    path: `/v1/operator/accounts/:account_id${route.path.slice('/v1'.length)}`,
+    operation,
+    summary,
+    description: `As \`${route.operation}\` answers the account itself. That you looked is written in the audit log of the account, and in yours.`,
+    scope: 'operator',
+    params: Type.Object({ ...ownParams, ...membersOf(route.params) }),
+    query: Type.Object({ ...ownQuery, ...membersOf(route.query) }),
+    errors: [...new Set([...(route.errors ?? []), 'NOT_FOUND' as const])],
+    // An account that was just opened has nothing yet that could be named.
+    examples: route.path.includes('/:') ? [] : (route.examples ?? []),
+    needs: { operation: 'operator.createAccount', id: 'id' },
+    handle: async (app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller) => {
+      const theirs = await standIn(app, caller, Object(input.params), Object(input.query))
+      const reply = await handle.call(route, app, input, theirs)
+      await writeDown(app, caller, theirs.tenant, pathOf(route, Object(input.params)), Object(input.query))
+      return reply
+    },
+  }
+}
+
+function membersOf(schema: unknown): TProperties {
+  return Object(schema).properties ?? {}
+}
+
+/** The caller as if the account asked, with what an operator may see. */
+async function standIn(
+  { authenticator }: App,
+  caller: Caller,
+  params: { account_id?: unknown },
+  query: { environment?: Environment },
+): Promise<Caller> {
+  const account = uuidOf('account', String(params.account_id))
+  const environment = query.environment ?? caller.tenant.environment
+  const facts = account && (await authenticator.factsOfAccount(account, environment))
+  if (!facts) throw new AppError('NOT_FOUND', 'there is no such account; account ids begin with acc_')
+  const tenant = tenantOf({ bucket: facts.bucket, account_id: facts.account, environment })
+  const accountId = idOf('account', facts.account)
+  const principal = { ...caller.principal, facts, tenant, accountId }
+  return { ...caller, principal, tenant, accountId, nowMs: caller.receivedMs + facts.clockOffsetMs }
+}
+
+/** Names of filters are noted, and not what was asked of them: it may be a part of a message. */
+async function writeDown(app: App, caller: Caller, seen: Tenant, path: string, query: object): Promise<void> {
+  const after = { account_id: caller.accountId, environment: seen.environment, filters: Object.keys(query) }
+  const noted = { action: 'operator.read', target: path, after }
+  const entry = () => newUuid(caller.receivedMs)
+  await app.db.acrossTx((tx) =>
+    recordAll(tx, [
+      { by: { ...caller, id: entry() }, ...noted },
+      { by: { ...caller, tenant: seen, id: entry() }, ...noted },
+    ]),
+  )
+}
+
+function pathOf({ path }: Route, params: Record<string, unknown>): string {
+  return path.replace(/:(\w+)/g, (_, name) => String(params[name]))
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callback URLs that requests name. Customers name the same one with every request, so the host of one that passed is not
+// looked up again for a minute; every connection to it is checked anyway.
+import { AppError } from '../../kernel/errors.ts'
+import { minuteMs } from '../../kernel/time.ts'
+import type { App } from '../app.ts'
+import { onePerApp } from '../one-per-app.ts'
+import type { Tenant } from '../tenant.ts'
+
+const cachedForMs = minuteMs
+const maxCached = 10_000
+/** Different URLs that one request may name: each may take a while to look up. */
+const maxPerRequest = 100
+
+/** Environment and URL -> until when it counts as checked. */
+const passed = onePerApp(() => new Map<string, number>())
+
+/** Throws INVALID_URL when `url` is given and may not be called. */
+export async function checkCallback(app: App, { environment }: Tenant, url: string | null | undefined): Promise<void> {
+  if (url === undefined || url === null) return
+  const cache = passed(app)
+  const key = `${environment} ${url}`
+  const nowMs = app.clock.nowMs()
+  if ((cache.get(key) ?? 0) > nowMs) return
+  await app.outbound.checkUrl(url, 'callback', environment, 'callback_url')
+  const [oldest] = cache.size >= maxCached ? cache.keys() : []
+  if (oldest !== undefined) cache.delete(oldest)
+  cache.set(key, nowMs + cachedForMs)
+}
+
+/** Problems of those of many URLs that may not be called. */
+export async function callbackProblems(
+  app: App,
+  tenant: Tenant,
+  urls: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string, AppError>> {
+  const different = [...new Set(urls)].filter((url) => url !== undefined)
+  const problems = new Map<string, AppError>()
+  for (const url of different.slice(maxPerRequest))
+    problems.set(
+      url,
+      new AppError(
+        'VALIDATION_ERROR',
+        `callback_url is one too many: a request may name ${maxPerRequest} different ones`,
+      ),
+    )
+  await Promise.all(
+    different.slice(0, maxPerRequest).map((url) =>
+      checkCallback(app, tenant, url).catch((error: unknown) => {
+        if (!(error instanceof AppError)) throw error
+        problems.set(url, error)
+      }),
+    ),
+  )
+  return problems
+}
