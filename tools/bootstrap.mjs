@@ -320,7 +320,7 @@ async function takeLock() {
     } catch (problem) {
       if (problem.code !== 'EEXIST') {
         throw new Error(
-          `This checkout has to be prepared first, but ${dirname(lock)} cannot be written (${problem.code}).`,
+          `This checkout has to be prepared first, but ${dirname(lock)} cannot be written (${problem.code}): make it writable, or clone to a place that is yours.`,
         )
       }
     }
