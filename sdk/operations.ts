@@ -582,6 +582,9 @@ export const voiceGetRecording = /* @__PURE__ */ operation<{ recording_id: strin
 /** Erase the sound of a recording */
 export const voiceDeleteRecording = /* @__PURE__ */ operation<{ recording_id: string }, s.Recording>('DELETE', '/v1/voice/recording/{recording_id}')
 
+/** Read what was said in a recording */
+export const voiceGetTranscription = /* @__PURE__ */ operation<{ recording_id: string }, s.Transcription>('GET', '/v1/voice/recording/{recording_id}/transcription')
+
 /** List the voices that can speak */
 export const voiceListVoices = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.SpeakingVoice>>('GET', '/v1/voice/tts/voices', 'page')
 
@@ -629,6 +632,9 @@ export const sandboxVoiceHangup = /* @__PURE__ */ operation<{ call_id: string },
 
 /** Fetch what the phone of a call heard, the last minute of it, as WAV */
 export const sandboxVoiceHeard = /* @__PURE__ */ operation<{ call_id: string }, Response>('GET', '/v1/sandbox/voice/{call_id}/heard', 'answer')
+
+/** Read what the phone of a call heard, the last minute of it, as text */
+export const sandboxVoiceHeardText = /* @__PURE__ */ operation<{ call_id: string; query?: { language?: string | undefined } }, s.HeardText>('GET', '/v1/sandbox/voice/{call_id}/heard/text')
 
 /** Read a call of any account */
 export const operatorGetCall = /* @__PURE__ */ operation<{ account_id: string; call_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Call>('GET', '/v1/operator/accounts/{account_id}/voice/{call_id}')

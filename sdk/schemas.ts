@@ -1687,6 +1687,20 @@ export type HandsetText = {
   at: string
 }
 
+export type HeardText = {
+  call_id: string
+  language: string
+  text: string
+  /** Keys that were pressed for the phone */
+  digits: string
+  segments: {
+  start: number
+  end: number
+  text: string
+  confidence: number
+}[]
+}
+
 export type IdentityAudit = {
   id: string
   data: IdentityAuditEntry[]
@@ -4114,6 +4128,7 @@ export type Recording = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
   format: 'wav' | 'mp3'
@@ -4138,6 +4153,7 @@ export type RecordingEvent = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   conference_id: string | null
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
@@ -5296,6 +5312,23 @@ export type Transaction = {
   metadata: Record<string, string | number | boolean>
   created_at: string
   completed_at: string | null
+}
+
+export type Transcription = {
+  recording_id: string
+  language: string
+  text: string
+  segments: ({
+  /** Seconds from the beginning */
+  start: number
+  end: number
+  /** 0 is the left one */
+  channel: number
+  /** Null where all are on one channel */
+  speaker: ('customer' | 'agent') | null
+  text: string
+  confidence: number
+})[]
 }
 
 export type TriggeredEvent = {
