@@ -75,6 +75,7 @@ const prefixes = {
   ussdMessage: 'usm',
   ussdSession: 'uss',
   verification: 'ver',
+  voicemail: 'vm',
   wallet: 'wal',
   walletTransaction: 'wtx',
   webhook: 'wh',

@@ -2,13 +2,15 @@
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
 import type { App } from '../../../platform/app.ts'
+import type { Breaker } from '../../../platform/connections/breaker.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf } from '../carriers/kinds.ts'
 import type { Carrier, Surroundings } from '../providers/kind.ts'
 import { isAnswered, type OutgoingVerdict, type Verdict } from '../providers/provider.ts'
 import { identityOf, selectEntered, settingsOf } from './accounts.ts'
-import { Breaker } from './breaker.ts'
+import { providerBreaker } from './breaker.ts'
 import { simulatedAccounts } from './simulated.ts'
 
 /** Changes are told; this is for what was not heard. */
@@ -29,7 +31,7 @@ interface Connected {
 
 function connectedTo(carrier: Carrier, version: string, account: string): Connected {
   const opens = account !== simulator
-  return { carrier, breaker: new Breaker({ opens }), outgoingBreaker: new Breaker({ opens }), version, account }
+  return { carrier, breaker: providerBreaker({ opens }), outgoingBreaker: providerBreaker({ opens }), version, account }
 }
 
 /** A simulator has other secrets after every start, and forgets nothing. */
@@ -65,22 +67,18 @@ class Gateway {
   readonly #simulated = new Map<string, Connected>()
   /** Environment, provider and country -> the one that an operator entered. */
   #entered: ReadonlyMap<string, Connected> = new Map()
-  #loading: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | null = null
+  readonly #followed: Followed
 
   constructor(app: App) {
     this.#app = app
+    const what = 'payment providers'
+    this.#followed = new Followed(app, { topic: 'payments', everyMs: reloadMs, what, load: () => this.#load() })
     this.#surroundings = { clock: app.clock, http: app.carrierOutbound }
   }
 
   /** Follows what operators enter. Gives the way to stop. */
   async start(): Promise<() => Promise<void>> {
-    const { signals } = this.#app
-    signals.on('payments', () => this.#reload())
-    signals.onGap(() => this.#reload())
-    await this.#load()
-    this.#timer = setInterval(() => this.#reload(), reloadMs)
-    this.#timer.unref()
+    await this.#followed.start()
     return () => this.#stop()
   }
 
@@ -183,18 +181,6 @@ class Gateway {
     return connected
   }
 
-  /** One after the other, so that the last one has seen the last change. */
-  #reload(): void {
-    this.#loading = this.#loading
-      .then(() => this.#load())
-      .catch((error) =>
-        this.#app.log.warn(
-          { error },
-          'payment providers not read: those known before stay in use; check the database if this repeats',
-        ),
-      )
-  }
-
   async #load(): Promise<void> {
     const { db, log } = this.#app
     const before = this.#entered
@@ -224,8 +210,7 @@ class Gateway {
   }
 
   async #stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#loading
+    await this.#followed.stop()
     const all = [...this.#simulated.values(), ...this.#entered.values()]
     await Promise.all(all.map(({ carrier }) => carrier.stop()))
   }

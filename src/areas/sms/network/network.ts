@@ -6,6 +6,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -16,7 +17,6 @@ import { type Bind, type BindRow, bindColumns, bindOf } from '../carriers/bind.t
 import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
-import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -26,6 +26,8 @@ const takeMs = 500
 const connectMs = 500
 /** How long whoever was refused is told to wait. */
 const retrySeconds = 5
+/** Begins the names of the binds' leases. */
+export const bindLeases = 'sms.bind'
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
 
@@ -98,7 +100,7 @@ class Network {
 
   constructor(app: App) {
     this.#app = app
-    this.#ownership = new Ownership(app, (bind) => void this.#close(bind))
+    this.#ownership = new Ownership(app, bindLeases, (bind) => void this.#close(bind))
   }
 
   /** Whether test messages can be sent from here. */
