@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from 'werift'
 import { WebSocket } from 'ws'
+import type { RunningNode } from '../src/node/server.ts'
 import { decode, encode } from '../src/protocols/audio/g711.ts'
 import { rms, share, tone } from '../src/protocols/audio/tones.ts'
 import { headerBytes, writeRtpHeader } from '../src/protocols/rtp/packet.ts'
-import type { RunningNode } from '../src/node/server.ts'
 import { eventually } from './eventually.ts'
 
 const frame = 160

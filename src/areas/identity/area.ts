@@ -12,13 +12,14 @@ import { computeOf } from './engines/engines.ts'
 import { identityEvents } from './events.ts'
 import { faceRoutes } from './faces/routes.ts'
 import { codeSpeaker } from './otp/by-voice.ts'
+import { otpChore } from './otp/retention.ts'
 import { otpRoutes } from './otp/routes.ts'
 import { registryClientOf } from './registry/adapter.ts'
 import { registryRoutes } from './registry/routes.ts'
 import { simulatedRegistry } from './registry/simulated.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { identitySettings } from './settings.ts'
-import { identityChores } from './verify/chores.ts'
+import { verificationChores } from './verify/chores.ts'
 import { verifyJob } from './verify/process.ts'
 import { verificationRoutes } from './verify/routes.ts'
 import { verdictWaits } from './verify/waiting.ts'
@@ -59,7 +60,7 @@ export const identity: Area = {
     ...registryRoutes,
   ],
   jobs: [verifyJob],
-  chores: identityChores,
+  chores: [...verificationChores, otpChore],
   events: Object.values(identityEvents),
   charges: identityCharges,
   waits: [verdictWaits],

@@ -11,8 +11,8 @@ import type { App } from '../app.ts'
 import { allows } from '../auth/scopes.ts'
 import type { Caller, Principal } from '../auth.ts'
 import type { Connection, Conversation, Socket } from '../socket.ts'
-import { errorBody } from './answer.ts'
 import { addressPolicy, clientAddress } from './admission.ts'
+import { errorBody } from './answer.ts'
 import { asError } from './exchange.ts'
 
 const mostConnections = 500

@@ -7,11 +7,11 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
-import { findQueue, type QueueRow } from '../queues/store.ts'
 import { type ContactOutcome, type ContactRow, contactsOfCall, insertContact } from '../contacts.ts'
+import { findQueue, type QueueRow } from '../queues/store.ts'
+import { tickLater } from '../tick.ts'
 import { followerName, markWaiting } from './go.ts'
 import { over } from './lifecycle.ts'
-import { tickLater } from '../tick.ts'
 
 export type After = () => Promise<unknown>
 

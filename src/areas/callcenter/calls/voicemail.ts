@@ -4,9 +4,9 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { CallFacts, FlowRecording } from '../../voice/area.ts'
+import { contactOfCall } from '../contacts.ts'
 import { voicemailEvents } from '../events.ts'
 import { occasionOf } from '../switchboard.ts'
-import { contactOfCall } from '../contacts.ts'
 
 export async function voicemailReceived(
   app: App,

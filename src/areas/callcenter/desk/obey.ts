@@ -5,10 +5,10 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { performing } from '../../../platform/http/perform.ts'
-import { agentRoutes } from '../routes/agents.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { callRoutes } from '../calls/routes.ts'
 import type { TransferRow } from '../calls/transfers.ts'
+import { agentRoutes } from '../routes/agents.ts'
 import type { DeskMessage } from './message.ts'
 
 /** The work that a message is about, unless it says otherwise. */

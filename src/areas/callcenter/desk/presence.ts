@@ -10,8 +10,8 @@ import { liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, keepPresence } from '../agents/presence.ts'
 import { type AgentRow, agentOfDesk } from '../agents/store.ts'
 import { contactNamed } from '../calls/lifecycle.ts'
-import { tickLater } from '../tick.ts'
 import { atSwitchboard } from '../switchboard.ts'
+import { tickLater } from '../tick.ts'
 
 const lostMs = 30_000
 const reason = 'desk_lost'

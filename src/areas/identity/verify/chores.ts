@@ -7,14 +7,11 @@ import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { system } from '../audit-chain.ts'
-import { purgeOtps } from '../otp/store.ts'
 import { eraseImages, eraseRecord } from './erase.ts'
 import { type DueRow, dueExpiries, dueImages, dueRecords, dueReviews, findVerification } from './store.ts'
 import { move, outcomeOf } from './transition.ts'
 
 const most = 500
-const otpDays = 30
-const dayMs = 86_400_000
 
 type Due = Statement<{ buckets: readonly number[]; now: Date; most: number }, DueRow>
 
@@ -63,11 +60,4 @@ const forgetRecords = each('identity.erase_records', dueRecords, async (app, occ
   await app.db.tx(occasion.tenant, (tx) => eraseRecord(app, tx, occasion, id, system, 'retention'))
 })
 
-const forgetCodes: Chore = {
-  name: 'identity.purge_otps',
-  run: async (app) => {
-    await app.db.query(purgeOtps, { buckets, before: new Date(app.clock.nowMs() - otpDays * dayMs), most: 10_000 })
-  },
-}
-
-export const identityChores: readonly Chore[] = [expire, endReviews, forgetPictures, forgetRecords, forgetCodes]
+export const verificationChores: readonly Chore[] = [expire, endReviews, forgetPictures, forgetRecords]
