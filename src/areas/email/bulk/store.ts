@@ -99,7 +99,7 @@ export const dispatchBatch = statement.tenant<
   `select email.dispatch_batch($bucket::smallint, $account, $environment, $bulk, $from::int, $to::int, $jobs::uuid[], $lane) as many`,
 )
 
-export type Counts = Static<typeof BulkRecord>['counts']
+type Counts = Static<typeof BulkRecord>['counts']
 
 /** Counts that are not shown: refusals for good, and messages that no server has taken yet. */
 type AllCounts = Counts & { hard: number; under_way: number }
