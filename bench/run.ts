@@ -2,6 +2,7 @@
 // Runs benchmarks: all of them, or those named, where a first word stands for all that begin with it (`sms`). --short only
 // shows that each runs.
 import { stdout } from 'node:process'
+import { callcenter } from './callcenter.ts'
 import { durableWrite } from './durable-write.ts'
 import { email } from './email.ts'
 import { faults } from './faults.ts'
@@ -22,6 +23,9 @@ import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
 import { ussd } from './ussd.ts'
+import { voiceFirstSound } from './voice-first-sound.ts'
+import { voiceMedia } from './voice-media.ts'
+import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
@@ -41,8 +45,12 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   ussd,
+  'voice-media': voiceMedia,
+  'voice-signalling': voiceSignalling,
+  'voice-first-sound': voiceFirstSound,
   email,
   messenger,
+  callcenter,
   fraud,
   identity,
   renewals,

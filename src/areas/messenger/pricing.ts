@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message costs: the operator's price list by category; where it says nothing, answers to users are free and templates
-// cost a figure that lets an installation be tried.
+// What a message costs: the operator's price list by category; where it says nothing, answers to users are free, as providers
+// have them, and templates of the sandbox cost a figure that lets it be tried. A live template without a price is not sent.
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import { aboutDollars } from '../../kernel/rough-rates.ts'
+import { noPrice } from '../../ledger/no-price.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -35,5 +36,7 @@ export function priceOf(
   const { country } = placeOf(to)
   const wanted = { area: 'messenger', unit, currency, account: tenant.account, atMs: receivedMs }
   const quoted = app.prices.quote(country === null ? wanted : { ...wanted, country })
+  if (!quoted && tenant.environment === 'live' && unit !== 'service')
+    throw noPrice(`${unit} templates to this number`, currency)
   return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency, country }
 }

@@ -15,11 +15,13 @@ import { voiceCharges } from './calls/price.ts'
 import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { tellJob } from './calls/tell.ts'
 import { clockOffsetOf } from './clock-offset.ts'
+import { soundEnginesOf } from './engines/engines.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
+import { transcribeJob } from './recordings/transcribe.ts'
 import { callRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
@@ -32,7 +34,15 @@ import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 export { checkNumbers, newCall } from './calls/create.ts'
 export { callEvents } from './events.ts'
-export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export {
+  type CallFacts,
+  type CallFollower,
+  type Flow,
+  type FlowRecording,
+  followCalls,
+  type LegChange,
+  type Refusal,
+} from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
@@ -81,24 +91,19 @@ export const voice: Area = {
       path: (id) => `/voice/${idOf('call', id)}`,
     }),
   ],
-  jobs: [placeJob, tellJob],
+  jobs: [placeJob, tellJob, transcribeJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
-    await followTrunks(app)
-    return async () => undefined
+    const unfollow = await telephoneNetworkOf(app).trunks.follow()
+    return async () => {
+      await unfollow()
+      soundEnginesOf(app).stop()
+    }
   },
-}
-
-/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
-async function followTrunks(app: App): Promise<void> {
-  const { trunks } = telephoneNetworkOf(app)
-  app.signals.on(trunkTopic, () => void trunks.reload())
-  app.signals.onGap(() => void trunks.reload())
-  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */

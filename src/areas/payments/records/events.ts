@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the payments area tells customers of: payments, refunds, payouts and what needs a second look. A body is flat and
+// Events of payments, refunds, payouts and fraud reviews. A body is flat and
 // wrapped at once: the main fields at the top, the whole object under its name, so that receivers of either form work.
 
 import { type Static, Type } from 'typebox'
@@ -91,7 +91,7 @@ export const Dispute = Type.Object(
 const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
 const refundStatus = OneOf(['none', 'partial', 'full'])
 
-/** What only a top-up has, where it is read. */
+/** Fields that only a top-up has. */
 export const topupFields = {
   type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
   wallet_id: Type.String(),
@@ -124,6 +124,7 @@ export const Payment = Type.Object(
     risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
+    payment_link_id: Type.Optional(Type.String({ description: 'The link over which it was paid' })),
     ...Type.Partial(Type.Object(topupFields)).properties,
     dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),

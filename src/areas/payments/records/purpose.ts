@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a payment is for. Most are what an account collects from its customers; who collects for another reason says here
+// Purposes of payments. Most are what an account collects from its customers; an area that collects for another reason says here
 // what it costs and what follows when the money came.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Queryable, Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { PaymentDetails } from '../providers/provider.ts'
 import type { Payment, topupFields } from './events.ts'
 import type { PaymentRow } from './store.ts'
 
@@ -14,11 +15,12 @@ export interface Purpose {
   readonly isFree: boolean
   /** The invoice that such a payment pays. */
   readonly invoiceId?: string
+  /** Kept with each such payment. */
+  readonly details?: PaymentDetails
   /** The account's own money: it can be used at once, whatever it was paid with, and be paid out only some days later. */
   readonly isOwn?: boolean
   /**
-   * What follows waits for a moment of the account's clock, which is held until that is written. Whoever moves the clock has it
-   * before the jobs, so it is held before the payment's own job goes.
+   * The hook schedules by the account's clock, which is locked until that is written. Lock order: the clock's row, then jobs.
    */
   readonly holdsClock?: boolean
   /** Done in the transaction that makes the payment completed, when the money has come. */
@@ -31,7 +33,7 @@ export interface Purpose {
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
   /** The same when the provider took back what its payer had; `total` is what all came to, with this one. */
   refundTakenBack?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
-  /** What such a payment shows besides when it is read. */
+  /** Further fields of such a payment, when it is read. */
   shown?(queryable: Queryable, payment: PaymentRow): Promise<Pick<Static<typeof Payment>, keyof typeof topupFields>>
 }
 
@@ -45,14 +47,21 @@ export interface Refunded {
 export const collection: Purpose = { name: 'payment', isFree: false }
 
 const purposes = new Map<string, Purpose>([[collection.name, collection]])
+/** Purpose of payments that came over a link, which are collected as all others are. */
+const overLink = 'payment_link'
 
-export function declarePurpose(purpose: Purpose): Purpose {
-  purposes.set(purpose.name, purpose)
+export function declarePurpose(purpose: Purpose, name: string = purpose.name): Purpose {
+  purposes.set(name, purpose)
   return purpose
 }
 
-export function purposeOf({ purpose }: Pick<PaymentRow, 'purpose'>): Purpose {
-  const found = purposes.get(purpose)
-  if (!found) throw new Error(`nobody knows what a payment for ${purpose} is`)
+export function declareLinkPurpose(purpose: Purpose): Purpose {
+  return declarePurpose(purpose, overLink)
+}
+
+export function purposeOf({ purpose, details }: Pick<PaymentRow, 'purpose' | 'details'>): Purpose {
+  const name = details.payment_link === undefined ? purpose : overLink
+  const found = purposes.get(name)
+  if (!found) throw new Error(`nobody knows what a payment for ${name} is`)
   return found
 }

@@ -9,10 +9,12 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { fieldsOf, type Hook, type HookCall, hook, text } from '../../../platform/hook.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
 import { bindOf, findBind } from './bind.ts'
+import { callFrame, shown } from './http-frames.ts'
 import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
@@ -71,6 +73,7 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
         status: isDelivered ? 'delivered' : 'failed',
         errorCode: isDelivered ? null : status,
         carrierCode: isDelivered ? null : carrierCode,
+        frame: () => callFrame(carrier, 'Receipt', { id, status, code: carrierCode }, isDelivered),
       })
     }),
   )
@@ -78,8 +81,11 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
 
 async function takeMessages(intake: Intake, carrier: string, profile: Profile, value: unknown): Promise<void> {
   if (!profile.inbound) throw nothingHere()
-  for (const message of messagesOf(profile.inbound, value))
-    await intake.incoming({ carrier, ...message, encoding: isGsm(message.text) ? 'gsm7' : 'ucs2', part: null })
+  for (const message of messagesOf(profile.inbound, value)) {
+    const frame = (isMasked: boolean) =>
+      callFrame(carrier, 'Message', { ...message, text: shown(message.text, isMasked) }, null)
+    await intake.incoming({ carrier, ...message, encoding: isGsm(message.text) ? 'gsm7' : 'ucs2', part: null, frame })
+  }
 }
 
 function nothingHere(): AppError {
@@ -104,21 +110,21 @@ function digest(text: string): Buffer {
 }
 
 const remembered = onePerApp((app) => {
-  const callers = new Map<string, { caller: Caller; untilMs: number }>()
-  app.signals.on('sms', () => callers.clear())
-  app.signals.onGap(() => callers.clear())
+  const callers = new ToldCache<Caller | null>(app.signals, { most: maxRemembered, goodForMs: rememberMs })
+  app.signals.on('sms', () => callers.forgetAll())
   return callers
 })
 
 async function knownCaller(app: App, name: string): Promise<Caller | null> {
-  const callers = remembered(app)
-  const known = callers.get(name)
-  if (known && known.untilMs > performance.now()) return known.caller
+  const caller = await remembered(app).of(name, () => loadCaller(app, name))
+  // A bind that is not there may come, and any name may stand in an address.
+  if (caller === null) remembered(app).forget(name)
+  return caller
+}
+
+async function loadCaller(app: App, name: string): Promise<Caller | null> {
   const row = await maybe(app.db.query(findBind, { name }))
   if (row?.kind !== 'http') return null
   const { token, settings } = await bindOf(app, row)
-  const caller = { name, token, profile: checkSettings(settings).value.profile }
-  if (callers.size >= maxRemembered) callers.clear()
-  callers.set(name, { caller, untilMs: performance.now() + rememberMs })
-  return caller
+  return { name, token, profile: checkSettings(settings).value.profile }
 }

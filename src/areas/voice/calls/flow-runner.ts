@@ -8,6 +8,7 @@ import type { ActionOf, HandedAction } from '../flow/action.ts'
 import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
+import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
@@ -227,10 +228,20 @@ export class FlowRunner {
     this.input({ type: 'speech_began', id: numberIn(listener) })
   }
 
-  /** No recogniser is installed here: what was said is passed on as an error, never as a guess. */
-  speechEnded(listener: string, reason: string): void {
-    const error = reason === 'start_timeout' ? {} : { error: 'language_unavailable' }
-    this.input({ type: 'speech', id: numberIn(listener), results: [], reason, ...error })
+  speechEnded(listener: string, reason: string, samples: Int16Array): void {
+    const id = numberIn(listener)
+    if (reason === 'start_timeout') return this.input({ type: 'speech', id, results: [], reason })
+    void this.understand(id, reason, samples)
+  }
+
+  /** Where nobody understands what was said, that is passed on as an error, never as a guess. */
+  private async understand(id: number, reason: string, samples: Int16Array): Promise<void> {
+    const { waiting } = this.flow
+    if (waiting?.for !== 'input' || waiting.id !== id) return
+    const { language = 'en-US', context = [] } = waiting.action.speech ?? {}
+    const { results, fault, message } = await understand(this.app, samples, { language, context })
+    if (fault === 'engine_unavailable') this.reportError('PROVIDER_UNAVAILABLE', message ?? fault, null)
+    this.input({ type: 'speech', id, results, reason, ...(fault === null ? {} : { error: fault }) })
   }
 
   /** In the sandbox a caller's words are known: they are recognised as they were written. False: nobody listens. */
@@ -273,9 +284,13 @@ export class FlowRunner {
   }
 
   private async hand(id: number, action: HandedAction): Promise<void> {
-    for (const follower of followersOf(this.app))
-      if (await this.followed(follower, () => follower.took?.(this.app, this.facts, action))) return
-    this.reportError('ACTION_UNAVAILABLE', `nothing here carries out ${action.action}; the flow goes on`, null)
+    let refused = { code: 'ACTION_UNAVAILABLE', message: `nothing here carries out ${action.action}` }
+    for (const follower of followersOf(this.app)) {
+      const taken = await this.followed(follower, () => follower.took?.(this.app, this.facts, action))
+      if (taken === true) return
+      if (taken) refused = taken
+    }
+    this.reportError(refused.code, `${refused.message}; the flow goes on`, null)
     this.input({ type: 'resumed', id, actions: null })
   }
 
@@ -294,11 +309,15 @@ export class FlowRunner {
   private recordAction(id: number, action: ActionOf<'record'>): void {
     const maxMs = (action.timeOut ?? longestCallMs / 1_000) * 1_000
     const options = { silenceMs: (action.endOnSilence ?? 0) * 1_000, maxMs, endKeys: action.endOnKey ?? '' }
-    this.room.recordings.start(`flow ${id}`, action.channels, options, (recording) => {
+    const { giver } = this
+    const done = (recording: RecordingInProgress) => {
       const url = action.eventUrl?.[0]
       if (url) void this.tellOfRecording(url, recording)
+      else if (giver) void this.giveRecording(giver, recording)
       this.input({ type: 'recorded', id })
-    })
+    }
+    const language = action.transcription?.language ?? null
+    this.room.recordings.start(`flow ${id}`, action.channels, options, { language, done })
   }
 
   private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {
@@ -307,6 +326,15 @@ export class FlowRunner {
     const body = { ...this.about(), ...toldOf(this.app, stored) }
     const asking = { name: 'voice.recording', url, method: 'POST' as const, body, isRetried: true }
     await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
+  }
+
+  /** A recording of an area's own flow is told to the area. */
+  private async giveRecording(giver: CallFollower, recording: RecordingInProgress): Promise<void> {
+    const stored = await recording.stored()
+    if (!stored) return
+    const { recording_url: url, duration: seconds } = toldOf(this.app, stored)
+    if (url !== null)
+      await this.followed(giver, () => giver.recorded?.(this.app, this.facts, { id: stored.id, url, seconds }))
   }
 
   end(): void {

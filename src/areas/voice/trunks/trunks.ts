@@ -3,11 +3,12 @@
 // comes from. What operators change is read again when another node says so.
 import { isIP } from 'node:net'
 import type { App } from '../../../platform/app.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
-import { passwordOf, selectRates, selectTrunks, type TrunkRow } from './store.ts'
+import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
 
 /** A way to a number: a trunk, the simulator, or an address of a customer's. */
 export interface Way {
@@ -32,14 +33,15 @@ interface Trunk {
   isUp: boolean
   isRegistered: boolean
   lastError: string | null
-  calls: number
   seq: number
   isChecking: boolean
 }
 
 /** How a trunk does, as this node sees it. */
-export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError' | 'calls'>
+export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { calls: number }
 
+/** Changes are told; this is for what was not heard. */
+const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
 const registerSeconds = 300
@@ -48,26 +50,23 @@ const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 export class Trunks {
   private readonly app: App
   private trunks: readonly Trunk[] = []
+  /** Calls under way by the name of their trunk: they outlast a change of it. */
+  private readonly calls = new Map<string, number>()
   private rates = new Map<string, bigint>()
   private endpoint: SipEndpoint | null = null
   private checking: NodeJS.Timeout | null = null
-  private loading: Promise<void> = Promise.resolve()
+  private readonly followed: Followed
 
   constructor(app: App) {
     this.app = app
+    const what = 'trunks and rates'
+    this.followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.load() })
   }
 
-  /** Reads trunks and rates; one reading after the other. */
-  reload(): Promise<void> {
-    this.loading = this.loading
-      .then(() => this.load())
-      .catch((error) =>
-        this.app.log.warn(
-          { error },
-          'trunks not read: those known before stay in use; check the database if this repeats',
-        ),
-      )
-    return this.loading
+  /** Every node knows the trunks and the rates, since calls are accepted and priced on any. Gives the way to stop. */
+  async follow(): Promise<() => Promise<void>> {
+    await this.followed.start()
+    return () => this.followed.stop()
   }
 
   private async load(): Promise<void> {
@@ -80,7 +79,7 @@ export class Trunks {
     if (!endpoint) return
     for (const gone of known.values())
       if (gone.isRegistered && !this.trunks.includes(gone)) void this.register(endpoint, gone, 0)
-    void this.check()
+    if (this.trunks.some((trunk) => known.get(trunk.row.name) !== trunk)) void this.check()
   }
 
   private async trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
@@ -93,13 +92,13 @@ export class Trunks {
     return {
       row,
       peer: { transport, host: where, port: row.port || defaultPorts[transport] },
-      sources: new Set([...addresses, ...row.sources]),
+      // A connection that this side opened to a name is known by that name.
+      sources: new Set([host, ...addresses, ...row.sources]),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
       isUp: false,
       isRegistered: false,
       lastError: null,
-      calls: known?.calls ?? 0,
       seq: known?.seq ?? 0,
       isChecking: false,
     }
@@ -110,7 +109,7 @@ export class Trunks {
     this.endpoint = endpoint
     this.checking = setInterval(() => void this.check(), checkEveryMs)
     this.checking.unref()
-    void this.reload()
+    void this.check()
   }
 
   async stop(): Promise<void> {
@@ -128,8 +127,11 @@ export class Trunks {
       .filter(({ isChecking }) => !isChecking)
       .map(async (trunk) => {
         trunk.isChecking = true
-        await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
-        trunk.isChecking = false
+        try {
+          await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
+        } finally {
+          trunk.isChecking = false
+        }
       })
     await Promise.allSettled(checks)
   }
@@ -174,7 +176,7 @@ export class Trunks {
     const nowMs = this.app.clock.nowMs()
     return this.trunks
       .map((trunk) => ({ trunk, length: longestOf(trunk.row.prefixes, number), isDown: trunk.downUntilMs > nowMs }))
-      .filter(({ trunk, length }) => length >= 0 && trunk.calls < trunk.row.max_calls)
+      .filter(({ trunk, length }) => length >= 0 && this.callsOf(trunk.row.name) < trunk.row.max_calls)
       .sort(
         (a, b) =>
           Number(a.isDown) - Number(b.isDown) || b.length - a.length || a.trunk.row.priority - b.trunk.row.priority,
@@ -214,14 +216,20 @@ export class Trunks {
 
   /** Counts a call over a trunk; gives the way to count it out again. */
   count({ trunk: name }: Way): () => void {
-    const trunk = this.find(name)
-    if (!trunk) return () => undefined
-    trunk.calls++
+    if (name === undefined) return () => undefined
+    this.calls.set(name, this.callsOf(name) + 1)
     let isOver = false
     return () => {
-      if (!isOver) trunk.calls--
+      if (isOver) return
       isOver = true
+      const left = this.callsOf(name) - 1
+      if (left > 0) this.calls.set(name, left)
+      else this.calls.delete(name)
     }
+  }
+
+  private callsOf(name: string): number {
+    return this.calls.get(name) ?? 0
   }
 
   private find(name: string | undefined): Trunk | null {
@@ -235,7 +243,8 @@ export class Trunks {
   }
 
   stateOf(name: string): TrunkState | null {
-    return this.find(name)
+    const trunk = this.find(name)
+    return trunk && { ...trunk, calls: this.callsOf(name) }
   }
 
   /** Price of a minute by the longest prefix; null where the operator named none. */
