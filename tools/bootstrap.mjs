@@ -222,7 +222,7 @@ function buildFingerprint() {
 }
 
 function consoleFingerprint() {
-  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console')])
+  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console'), ...sourceFiles('sdk')])
 }
 
 /** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */

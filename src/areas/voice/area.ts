@@ -34,7 +34,15 @@ import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 export { checkNumbers, newCall } from './calls/create.ts'
 export { callEvents } from './events.ts'
-export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export {
+  type CallFacts,
+  type CallFollower,
+  type Flow,
+  type FlowRecording,
+  followCalls,
+  type LegChange,
+  type Refusal,
+} from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'

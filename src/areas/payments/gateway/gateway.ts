@@ -23,7 +23,7 @@ interface Connected {
   breaker: Breaker
   /** Of what is paid out: providers have other machines for that. */
   outgoingBreaker: Breaker
-  /** What it was opened with. */
+  /** Row that the provider was opened with. */
   version: string
   /** Whose account it is. */
   account: string
@@ -54,7 +54,7 @@ function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carri
   return carrier.method === method
 }
 
-/** What a provider said; its breaker hears whether it answered. */
+/** Passes a provider's verdict on, and tells its breaker whether it answered. */
 async function noted<V extends Verdict | OutgoingVerdict>(breaker: Breaker, asked: Promise<V>): Promise<V> {
   const verdict = await asked
   breaker.record(isAnswered(verdict), performance.now())
@@ -82,13 +82,13 @@ class Gateway {
     return () => this.#stop()
   }
 
-  /** Whoever takes payments of a method for a provider; null when nobody here speaks to it. */
+  /** Carrier for payments of a method with a provider; null when this installation has no account with it. */
   carrier<M extends Carrier['method']>(method: M, named: Named, environment: Environment): CarrierOf<M> | null {
     const carrier = this.#connected(named, environment)?.carrier
     return carrier && serves(carrier, method) ? carrier : null
   }
 
-  /** Whoever is spoken to as a provider, whatever its method; null when nobody here does. */
+  /** Carrier of a provider, of any method; null when this installation has no account with it. */
   speaksTo(named: Named, environment: Environment): Carrier | null {
     return this.#connected(named, environment)?.carrier ?? null
   }
@@ -106,12 +106,12 @@ class Gateway {
     return noted(breaker, what(carrier))
   }
 
-  /** Whose account a provider is asked with just now; null when nobody here speaks to it. */
+  /** Id of the provider account in use now; null when this installation has none. */
   accountOf(named: Named, environment: Environment): string | null {
     return this.#connected(named, environment)?.account ?? null
   }
 
-  /** The half that pays; null when nobody here can pay there. */
+  /** Paying half of a provider's carrier; null when payouts are not set up with it. */
   outgoing(named: Named, environment: Environment): Carrier['outgoing'] {
     return this.#connected(named, environment)?.carrier.outgoing ?? null
   }
@@ -170,7 +170,7 @@ class Gateway {
     return entered ?? (environment === 'test' ? this.#simulatedBy(provider) : undefined)
   }
 
-  /** Connected when somebody first asks, so that a node does not make what it may never need. */
+  /** Opens the carrier with its first use, so that a node opens only those that it needs. */
   #simulatedBy(provider: string): Connected | undefined {
     const settings = simulatedAccounts(this.#app)[provider]
     const kind = kindOf(provider)
@@ -205,7 +205,7 @@ class Gateway {
       }
     }
     this.#entered = now
-    // What it has under way is answered first; nobody waits for that here.
+    // Its requests under way are answered first; closing is not waited for.
     for (const [name, { carrier }] of before) if (now.get(name)?.carrier !== carrier) void carrier.stop()
   }
 

@@ -33,7 +33,7 @@ const known = onePerApp((app) => {
   return lists
 })
 
-/** Whether a payer waits for somebody to answer; nobody does in live. */
+/** Whether a payer's prompt waits for an answer by hand; never in live. */
 export async function answersByHand(app: App, tenant: Tenant, phone: string): Promise<boolean> {
   if (tenant.environment !== 'test') return false
   const numbers = await known(app).of(tenant.account, () => read(app, tenant))

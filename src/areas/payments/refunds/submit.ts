@@ -7,12 +7,14 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers/provider.ts'
 import { isInProgress, soon } from '../records/in-progress.ts'
 import { days, nextPollMs, type PollSchedule } from '../records/poll-schedule.ts'
+import { providerTrace } from '../records/provider-trace.ts'
 import { attemptOfPayment, findPayment, marketOf } from '../records/store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './refund-carrier.ts'
@@ -70,11 +72,11 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   return { kind: 'retry', reason, afterMs: dayMs * scale }
 }
 
-/** Asks the provider for a refund that nobody asked for yet. */
+/** Sends a refund to the provider for the first time. */
 export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   const tenant = tenantOf(refund)
   const { dispute_status } = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
-  // The payer's bank has given the money back while the refund waited; nobody is given it twice.
+  // The payer's bank has given the money back while the refund waited: it is not paid twice.
   if (dispute_status === 'open' || dispute_status === 'lost') return giveUp(app, refund, 'REVERSED_BY_PROVIDER')
   const order = await orderOf(app, refund)
   const sentBy = gatewayOf(app).accountOf(refund, refund.environment)
@@ -89,7 +91,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const order = await orderOf(app, refund)
   const carrier = refunderOf(app, refund, refund.environment)
   if (!carrier) return false
-  const told = await carrier.queryRefund(order)
+  const told = await traced(refundTrace(app, refund), () => carrier.queryRefund(order))
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
   // Another account than the one that was asked has never heard of anything.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
@@ -111,7 +113,9 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
 }
 
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
-  const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
+  const verdict = await askForRefund(app, refund, refund.environment, (carrier) =>
+    traced(refundTrace(app, refund), () => carrier.refund(order)),
+  )
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
     app.log.warn(
       { refund: idOf('refund', refund.id), reason: verdict.reason },
@@ -120,7 +124,12 @@ async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<Ou
   return verdict
 }
 
-/** What the provider is asked for. */
+/** A refund is told in the timeline of its payment. */
+export function refundTrace(app: App, refund: RefundRow) {
+  return providerTrace(app, tenantOf(refund), idOf('payment', refund.payment_id), Number(refund.clock_offset_ms))
+}
+
+/** Order to the provider. */
 export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder> {
   const tenant = tenantOf(refund)
   const payment = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))

@@ -311,12 +311,12 @@ class Network {
     await atMost(connectMs, carrier.start(), undefined)
   }
 
-  /** What every node must know of those that are open here. */
+  /** State of the binds open here, for every node. */
   async #tellHealth(): Promise<void> {
     const { db, signals } = this.#app
     for (const [name, { carrier }] of this.#carriers) {
       const { isUp } = carrier
-      // What a carrier says may hold anything.
+      // A carrier's text may hold anything.
       const lastError = carrier.lastError?.replaceAll('\u0000', '').slice(0, maxErrorLength) ?? null
       const isAsBefore = this.#isUp.get(name) === isUp
       if (isSandbox(name) || (isAsBefore && this.#lastErrors.get(name) === lastError)) continue
@@ -335,7 +335,7 @@ class Network {
     return this.#carriers.has(name) || this.#closing.has(name)
   }
 
-  /** Closes a bind, and leaves its messages to whoever opens it next. */
+  /** Closes a bind, and leaves its messages to the node that opens it next. */
   async #close(name: string): Promise<void> {
     const carrier = this.#carriers.get(name)?.carrier
     this.#carriers.delete(name)
@@ -426,7 +426,7 @@ class Network {
     await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
     if (this.#intake === null) return
     this.#intake = null
-    // Whoever hears it takes them over at once.
+    // A node that gets the signal takes them over at once.
     await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
 }

@@ -37,7 +37,7 @@ const load = statement.tenant<Tenant, Facts>(
   { joinsHome: true },
 )
 
-/** What an account may do. */
+/** Permissions of an account. */
 export interface Permission {
   /** Why it may not send under this name to this country; null when it may. */
   problem(sender: string, country: string | null): AppError | null
@@ -47,7 +47,7 @@ export interface Permission {
   readonly isSuspended: boolean
 }
 
-/** What an account may do in one of its environments, from memory where it is known. */
+/** Permissions of an account in one of its environments, cached. */
 export function permissionOf(app: App, tenant: Tenant): Promise<Permission> {
   return permissions(app).of(tenant)
 }
@@ -95,7 +95,7 @@ function permissionFrom(facts: Facts, { environment }: Tenant): Permission {
     approved.set(sender, [...(approved.get(sender) ?? []), new Set(places)])
   const own = new Set(numbers.map((number) => number.replace('+', '')))
 
-  /** What is usual among real networks does not stand in the way of tests; what the operator says holds for both. */
+  /** Defaults of real networks do not apply to tests; the operator's settings apply to both. */
   const demandsRegistration = (country: string): boolean =>
     (rules[country]?.registration ?? (environment === 'live' ? usualRegistration(country) : 'open')) === 'required'
   const isRegistered = (sender: string, country: string): boolean =>

@@ -94,7 +94,7 @@ export class Lines {
     return line
   }
 
-  /** What a signal names has changed: an endpoint, or the callbacks of an account. */
+  /** Drops the targets that a signal names: an endpoint, or the callbacks of an account. */
   forget(text: string): void {
     const line = this.#byKey.get(text)
     if (line) line.targetUntilMs = 0
