@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network that looks at pictures, over the runtime that all engines share.
-import { InferenceProblem, openSession } from '../../../../platform/compute/inference.ts'
+import { InferenceProblem, openSession } from '../inference.ts'
 import { EngineProblem } from '../problem.ts'
 
 /** A network ready to run: one array with its sides in, named arrays out. */
