@@ -12,6 +12,7 @@ import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
 const connections = 64
+const turns = 2
 const user = '+254722000123'
 
 export async function messenger({ short }: { short: boolean }): Promise<Figure[]> {
@@ -41,13 +42,25 @@ async function sideBySide(port: number, ca: string, key: string, durationMs: num
   const body = JSON.stringify({ to: user, type: 'text', text: { body: 'Your order 4512 is on its way.' } })
   const sms = JSON.stringify({ to: user, from: 'PAMOJA', message: 'Your order 4512 is on its way.' })
   const run = async (path: string, what: string): Promise<LoadResult> => {
-    const result = await load({ port, ca, connections, durationMs, next: () => post(path, key, what) })
+    const result = await load({
+      port,
+      ca,
+      connections,
+      durationMs: durationMs / turns,
+      next: () => post(path, key, what),
+    })
     if (result.statuses['200'] !== result.requests) throw new Error(`${path}: ${JSON.stringify(result.statuses)}`)
     return result
   }
-  const texts = await run('/v1/sms/send', sms)
-  const messages = await run('/v1/messenger/messages', body)
-  const figure = (name: string, { perSecond: value, p50Ms, p99Ms }: LoadResult): Figure => ({
+  // In turns, so that each has to bear what the other left to be done.
+  const texts: LoadResult[] = []
+  const messages: LoadResult[] = []
+  for (let turn = 0; turn < turns; turn++) {
+    texts.push(await run('/v1/sms/send', sms))
+    messages.push(await run('/v1/messenger/messages', body))
+  }
+  const [sent, written] = [together(texts), together(messages)]
+  const figure = (name: string, { perSecond: value, p50Ms, p99Ms }: Together): Figure => ({
     name: `${name}, ${connections} connections`,
     value,
     unit: 'requests/s',
@@ -55,10 +68,21 @@ async function sideBySide(port: number, ca: string, key: string, durationMs: num
     p99Ms,
   })
   return [
-    figure('SMS accepted', texts),
-    figure('messages accepted', messages),
-    { name: 'ratio, messages to SMS', value: messages.perSecond / texts.perSecond, unit: '' },
+    figure('SMS accepted', sent),
+    figure('messages accepted', written),
+    { name: 'ratio, messages to SMS', value: written.perSecond / sent.perSecond, unit: '' },
   ]
+}
+
+type Together = Pick<LoadResult, 'perSecond' | 'p50Ms' | 'p99Ms'>
+
+/** The mean of several turns, with the slowest of their percentiles. */
+function together(results: readonly LoadResult[]): Together {
+  return {
+    perSecond: results.reduce((sum, { perSecond }) => sum + perSecond, 0) / results.length,
+    p50Ms: Math.max(...results.map(({ p50Ms }) => p50Ms)),
+    p99Ms: Math.max(...results.map(({ p99Ms }) => p99Ms)),
+  }
 }
 
 /** One after the other: from the provider's call to the customer's webhook. */

@@ -2,6 +2,7 @@
 // Runs benchmarks: all of them, or those named, where a first word stands for all that begin with it (`sms`). --short only
 // shows that each runs.
 import { stdout } from 'node:process'
+import { callcenter } from './callcenter.ts'
 import { durableWrite } from './durable-write.ts'
 import { email } from './email.ts'
 import { faults } from './faults.ts'
@@ -43,6 +44,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   ussd,
   email,
   messenger,
+  callcenter,
   fraud,
   identity,
   renewals,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions of USSD: what the platform adds to a step that a gateway brings over HTTP while a stored menu answers, at a steady
-// number of sessions a second, and how many sessions stay alive in one node.
+// number of sessions a second; how many sessions stay alive in one node, what memory it takes for them, and how many are alive
+// and can be gone on with after a restart.
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../test/client.ts'
-import { end, startNodeProcess } from './children.ts'
+import { end, type NodeProcess, startNodeProcess } from './children.ts'
 import type { Figure } from './report.ts'
 
 const shortcode = '*384#'
@@ -20,10 +21,10 @@ const nodes = {
 export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
   const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
   await chmod(home, 0o755)
-  const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' })
+  const environment = { PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' }
+  let node = await startNodeProcess(environment)
   try {
-    const operator = new Client(node.url, readFileSync(node.caFile, 'utf8'), node.credentials.operator_key)
-    const client = operator.as(node.credentials.api_key)
+    const client = clientOf(node)
     const { body: menu } = await client.post('/v1/ussd/menus', { name: 'Loans', start: 'home', nodes })
     await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id, timeout: 180 })
     const perSecond = short ? 20 : 500
@@ -31,15 +32,47 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
     steps.sort((a, b) => a - b)
     const at = (part: number): number => steps[Math.min(steps.length - 1, Math.floor(steps.length * part))] ?? 0
     const name = `a step at ${perSecond} sessions/s, p99`
-    const alive = await keepAlive(client, short ? 100 : 50_000)
+    const wanted = short ? 100 : 50_000
+    const beforeMb = residentMb(node)
+    const alive = await keepAlive(client, wanted)
+    const tookMb = Math.max(0, residentMb(node) - beforeMb)
+    await end(node.child)
+    node = await startNodeProcess(environment)
+    const after = await countAlive(clientOf(node))
+    const goneOn = await goOn(clientOf(node), wanted, short ? 10 : 500)
     return [
       { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) },
       { name: 'sessions alive in one node', value: alive, unit: 'sessions' },
+      { name: 'memory that the node took while they began', value: tookMb, unit: 'MB' },
+      { name: 'sessions alive after a restart', value: after, unit: 'sessions' },
+      { name: 'of some of them, answered with their next screen', value: goneOn * 100, unit: '%' },
     ]
   } finally {
     await end(node.child)
     await rm(home, { recursive: true, force: true })
   }
+}
+
+function clientOf({ url, caFile, credentials }: NodeProcess): Client {
+  return new Client(url, readFileSync(caFile, 'utf8'), credentials.api_key)
+}
+
+function residentMb({ child }: NodeProcess): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
+  return Number(line?.[1] ?? 0) / 1024
+}
+
+/** Has subscribers of sessions that were kept answer; gives the part of them that see their next screen. */
+async function goOn(client: Client, kept: number, wanted: number): Promise<number> {
+  let answered = 0
+  for (let i = 0; i < wanted; i++) {
+    const n = Math.floor((i * kept) / wanted)
+    const phone = `+2557${String(10_000_000 + n)}`
+    const call = { session_id: `k-${n}`, phone, shortcode, type: 'response', input: '1', step: 1 }
+    const { body } = await client.post('/v1/ussd/callback', call)
+    if (body.message === 'How much?') answered++
+  }
+  return answered / wanted
 }
 
 /** Begins so many sessions a second, each of three steps; gives how long each step took. */

@@ -865,7 +865,7 @@ export const identityErase = /* @__PURE__ */ operation<{ id: string }, s.Identit
 export const identityListVerifications = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; status?: 'pending' | 'verified' | 'rejected' | 'expired' | undefined; stage?: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done' | undefined; reference?: string | undefined; created_from?: string | undefined; created_to?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.IdentityVerificationListed>>('GET', '/v1/identity/verifications', 'page')
 
 /** Read what was done to a check, oldest first */
-export const identityGetAudit = /* @__PURE__ */ operation<{ id: string }, Response>('GET', '/v1/identity/audit/{id}', 'answer')
+export const identityGetAudit = /* @__PURE__ */ operation<{ id: string; query?: { limit?: number | undefined; cursor?: string | undefined } }, Response>('GET', '/v1/identity/audit/{id}', 'answer')
 
 /** Decide a verification as a person */
 export const identityReview = /* @__PURE__ */ operation<{ id: string; body: { decision: 'approve' | 'reject'; reason: string; code?: string | undefined } }, s.IdentityVerification>('POST', '/v1/identity/verification/{id}/review')

@@ -1691,7 +1691,7 @@ export type IdentityAudit = {
   id: string
   data: IdentityAuditEntry[]
   next_cursor: string | null
-  /** Whether each entry follows from the one before */
+  /** Whether each of these entries follows from the one before */
   chain_valid: boolean
 }
 
@@ -2480,6 +2480,10 @@ export type MessengerAccepted = {
   input: string
   wa_id: string
 }[]
+  /** The message_id once more, where clients of the Cloud API look for it */
+  messages: {
+  id: string
+}[]
   cost: number
   currency: string
   timestamp: string
@@ -2789,7 +2793,7 @@ export type MessengerSend = {
   reply: {
   /** Must have 1 to 256 characters */
   id: string
-  /** Must have 1 to 20 characters */
+  /** Must have 1 to 19 characters */
   title: string
 }
 }[] | undefined
@@ -2983,6 +2987,10 @@ export type MessengerTemplateAnswer = {
   contacts?: {
   input: string
   wa_id: string
+}[] | undefined
+  /** The message_id once more, where clients of the Cloud API look for it */
+  messages?: {
+  id: string
 }[] | undefined
   cost?: number | undefined
   currency?: string | undefined

@@ -4,6 +4,7 @@
 // An area has its own in its settings.ts, which imports nothing but setting.ts and is joined here.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { callcenterSettings } from './areas/callcenter/settings.ts'
 import { emailSettings } from './areas/email/settings.ts'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
@@ -134,6 +135,7 @@ export const settings = {
   },
   ...paymentSettings,
   ...voiceSettings,
+  ...callcenterSettings,
   ...emailSettings,
   ...identitySettings,
   PAMOJA_CURRENCIES_ON: {

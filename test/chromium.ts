@@ -21,8 +21,8 @@ export function buildConsole(): void {
     execFileSync(process.execPath, [fileURLToPath(new URL('tools/console.mjs', root))])
 }
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+export function openBrowser(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] })
 }
 
 /** What axe has against a page, one line for each element. */

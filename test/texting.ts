@@ -41,8 +41,17 @@ export async function inForce({ operator }: World, route: string): Promise<void>
 }
 
 /** Live texts in shillings cost so much from now on; without a price none is taken. */
-export async function priceLiveTexts({ operator, app }: World, place: { country?: string } = {}): Promise<void> {
-  const price = { area: 'sms', unit: 'segment', amount: 0.8, currency: 'KES' } as const
+export function priceLiveTexts(world: World, place: { country?: string } = {}): Promise<void> {
+  return priceLive(world, { area: 'sms', unit: 'segment', amount: 0.8 }, place)
+}
+
+/** The same for anything else that is charged. */
+export async function priceLive(
+  { operator, app }: World,
+  what: { area: string; unit: string; amount: number },
+  place: { country?: string } = {},
+): Promise<void> {
+  const price = { ...what, currency: 'KES' } as const
   const { status, text } = await operator.post('/v1/operator/prices', { ...price, ...place })
   assert.equal(status, 201, text)
   const wanted = { ...price, ...place, account: '', atMs: Number.MAX_SAFE_INTEGER }

@@ -56,7 +56,10 @@ export const errors = {
   ],
   OPTED_OUT: [403, 'The recipient does not want messages from this sender. Do not write to this number again.'],
   NUMBER_NOT_OWNED: [403, 'The number belongs to another account. Use a number that is yours.'],
-  DESTINATION_NOT_ALLOWED: [403, 'Calls to this destination are blocked here. Ask the operator to allow it.'],
+  DESTINATION_NOT_ALLOWED: [
+    403,
+    'This destination is blocked here, or has no price yet. Ask the operator to allow it.',
+  ],
   OTP_BLOCKED: [403, 'No code was sent to this number. See reason; do not repeat it unchanged.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],
   TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. See GET /v1/email/templates for yours.'],

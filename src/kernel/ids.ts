@@ -75,6 +75,7 @@ const prefixes = {
   ussdMessage: 'usm',
   ussdSession: 'uss',
   verification: 'ver',
+  voicemail: 'vm',
   wallet: 'wal',
   walletTransaction: 'wtx',
   webhook: 'wh',
@@ -104,7 +105,7 @@ export function newUuidOf(shownMs: number, nowMs: number): string {
   return firstUuidAt(shownMs).slice(0, 13) + newUuid(nowMs).slice(13)
 }
 
-/** The id beside a UUID: its last bit turned over, so that either leads to the other. For what is told under a second name. */
+/** Paired id of a UUID, with its last bit flipped, so that either leads to the other: for an event published under two names. */
 export function twinOf(uuid: string): string {
   return uuid.slice(0, 35) + (Number.parseInt(uuid.slice(35), 16) ^ 1).toString(16)
 }

@@ -7,6 +7,7 @@ import { isCurrency, type Money } from '../kernel/money.ts'
 import type { PriceQuery, PriceSource } from '../platform/app.ts'
 import { type Database, maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
 import type { Logger } from '../platform/log.ts'
+import { Followed } from '../platform/nodes/followed.ts'
 import type { Signals } from '../platform/nodes/signals.ts'
 
 const defaultRefreshMs = 60_000
@@ -187,35 +188,26 @@ export interface PriceBookOptions {
 
 export class PriceBook implements PriceSource {
   readonly #db: Database
-  readonly #signals: Signals
   readonly #log: Pick<Logger, 'warn'>
-  readonly #refreshMs: number
+  readonly #followed: Followed
   #tariffs: Tariffs = new Map()
-  #lastLoad: Promise<void> = Promise.resolve()
-  #nextLoad: Promise<void> | null = null
-  #timer: NodeJS.Timeout | null = null
-  #stopped = false
 
   constructor({ db, signals, log, refreshMs = defaultRefreshMs }: PriceBookOptions) {
     this.#db = db
-    this.#signals = signals
     this.#log = log
-    this.#refreshMs = refreshMs
+    this.#followed = new Followed(
+      { signals, log },
+      { topic: 'prices', everyMs: refreshMs, what: 'price list', load: () => this.#load() },
+    )
   }
 
   /** Reads the list for the first time and keeps it fresh from then on. */
-  async start(): Promise<void> {
-    this.#signals.on('prices', () => this.#refreshSoon())
-    this.#signals.onGap(() => this.#refreshSoon())
-    this.#timer = setInterval(() => this.#refreshSoon(), this.#refreshMs).unref()
-    await this.refresh()
+  start(): Promise<void> {
+    return this.#followed.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#nextLoad?.catch(() => undefined)
-    await this.#lastLoad
+  stop(): Promise<void> {
+    return this.#followed.stop()
   }
 
   /**
@@ -239,29 +231,10 @@ export class PriceBook implements PriceSource {
   }
 
   refresh(): Promise<void> {
-    // A load under way may have read before the change: whoever asks now shares the one after it.
-    this.#nextLoad ??= this.#lastLoad.then(() => {
-      this.#nextLoad = null
-      const load = this.#load()
-      this.#lastLoad = load.catch(() => undefined)
-      return load
-    })
-    return this.#nextLoad
-  }
-
-  #refreshSoon(): void {
-    if (this.#stopped) return
-    this.refresh().catch((error: unknown) => {
-      if (!this.#stopped)
-        this.#log.warn(
-          { error },
-          'price list not read: the one in memory stays in force; check the database if this repeats',
-        )
-    })
+    return this.#followed.read()
   }
 
   async #load(): Promise<void> {
-    if (this.#stopped) return
     const rows = await this.#db.query(selectAll, {})
     if (rows.length > expectedRows)
       this.#log.warn(

@@ -30,6 +30,7 @@ import { createListener, type Listener } from '../platform/http/listener.ts'
 import { malformed } from '../platform/http/malformed.ts'
 import { refusePlain } from '../platform/http/plain-http.ts'
 import { RequestLog } from '../platform/http/request-log.ts'
+import { Sockets } from '../platform/http/sockets.ts'
 import { Streams } from '../platform/http/streams.ts'
 import { createHttp } from '../platform/http.ts'
 import { Limits } from '../platform/limits.ts'
@@ -484,6 +485,8 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
   }
   const streams = new Streams()
   app.metrics.gauge('pamoja_http_streams', 'Streams that somebody reads.', () => streams.size)
+  const sockets = new Sockets(app, isApi ? areas.flatMap((area) => area.sockets ?? []) : [], trustedProxies)
+  app.metrics.gauge('pamoja_http_sockets', 'Websockets that are open.', () => sockets.size)
   const holder: { listener?: Listener } = {}
   const http = createHttp({
     app,
@@ -502,6 +505,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
         allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
         refusePlain: refusePlain(app),
         malformed: malformed(app),
+        upgrade: (request, socket, head) => void sockets.upgrade(request, socket, head),
         onProblem: (error) =>
           app.log.warn(
             { error },
@@ -532,6 +536,7 @@ function openDoors(app: App, areas: readonly Area[], identity: { key: string; ce
       state.draining = true
       open()
       streams.close()
+      sockets.close()
       for (const one of waitsOf(areas)) one.of(app).stop()
       const deadline = setTimeout(() => listener.destroyAll(), finishRequestsMs)
       await listener.close()

@@ -15,6 +15,7 @@ import type { History } from './operator/history.ts'
 import type { SpendByCountry } from './operator/spending.ts'
 import type { Route } from './route.ts'
 import type { Simulator } from './simulators.ts'
+import type { Socket } from './socket.ts'
 import type { Tenant } from './tenant.ts'
 import type { Waits } from './waiting.ts'
 import type { Job } from './work.ts'
@@ -89,6 +90,8 @@ export interface Area {
   readonly histories?: readonly History[]
   /** Addresses outside /v1, for carriers, providers and people, who have no key. */
   readonly hooks?: readonly Hook[]
+  /** Websockets below /v1. */
+  readonly sockets?: readonly Socket[]
   /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
   health?(app: App): string
   /** What requests wait for. A node that takes no more of them answers those that wait. */

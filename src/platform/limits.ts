@@ -128,7 +128,7 @@ export class Limits {
     return this.#decide(policies, performance.now(), false) ?? this.#admitLater(policies)
   }
 
-  /** What is left of each policy, consuming nothing. */
+  /** Rest of each policy, without consuming any. */
   async peek(policies: readonly Policy[]): Promise<readonly PolicyState[]> {
     const askedAtMs = performance.now()
     const shared = policies.filter((policy) => policy.shared)

@@ -14,7 +14,7 @@ export interface ListQuery {
   order?: 'asc' | 'desc'
 }
 
-/** What a list statement needs: rows strictly after `after` in the asked order, one more than the page holds. */
+/** Parameters of a list statement: rows strictly after `after` in the asked order, one more than the page holds. */
 export interface Window {
   limit: number
   descending: boolean

@@ -41,7 +41,7 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   operation: string
   summary: string
   description?: string
-  /** What the credential must carry; 'any' takes every valid credential. */
+  /** Scope that the credential must carry; 'any' takes every valid credential. */
   scope: Scope | 'any'
   /** The plan limit this request counts against, as its area declares it. */
   limit?: string
@@ -97,9 +97,9 @@ type Files = Readonly<Record<string, FilePart>>
 /** A file while it arrives. Its bytes end with an error when the request is cut off, or the part is too large. */
 export interface ArrivingFile {
   readonly part: string
-  /** What its sender calls it, without folders. */
+  /** File name that the sender gave, without folders. */
   readonly name: string | null
-  /** What its sender says it is. */
+  /** Content type that the sender gave. */
   readonly type: string
   readonly bytes: AsyncIterable<Buffer>
 }
@@ -236,14 +236,14 @@ export type Messages = (
   reader: Reader,
 ) => Promise<AsyncIterable<Message>>
 
-/** What is stored in the transaction of a write once its answer is known. */
+/** Stores the answer in the transaction of a write. */
 export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
 
-/** Who reads a stream. */
+/** Reader of a stream. */
 export interface Reader {
   /** The Last-Event-ID of a reader that comes back. */
   lastEventId: string | null
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the reader is gone. */
   signal: AbortSignal
 }
 
@@ -290,7 +290,7 @@ export function write<
   T = void,
 >(
   declaration: Declaration<P, Q, B, R> & {
-    /** What takes time and needs no transaction, such as asking another machine: done before one is opened. */
+    /** Slow work without a transaction, such as a request to another machine: done before one is opened. */
     prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
     handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
     /**

@@ -84,7 +84,7 @@ const settle = statement.tenant<One & { commandId: string; outcome: string }, ob
 )
 
 const orphans = statement.everywhere<
-  { buckets: readonly number[]; seconds: number },
+  { buckets: readonly number[]; seconds: number; kinds: readonly string[] },
   {
     bucket: number
     account_id: string
@@ -97,7 +97,7 @@ const orphans = statement.everywhere<
   'platform.orphaned_sessions',
   `select s.bucket, s.account_id, s.environment, s.id, s.kind, n.seen_at
      from platform.sessions s left join platform.nodes n on n.id = s.node
-    where s.bucket = any($buckets::smallint[])
+    where s.bucket = any($buckets::smallint[]) and s.kind = any($kinds::text[])
       and (n.id is null or n.seen_at < now() - $seconds::int * interval '1 second')
       and s.created_at < now() - $seconds::int * interval '1 second'
     limit 200`,
@@ -211,10 +211,11 @@ export const sessionsOf = onePerApp((app) => new Sessions(app))
 /** Ends the sessions of dead nodes, in the way of their kind. */
 export function orphanChore(kinds: readonly SessionKind[]): Chore {
   return {
-    name: 'orphaned sessions',
+    name: `orphaned sessions: ${kinds.map(({ name }) => name).join(', ')}`,
     everyMs: 5_000,
     async run(app) {
-      for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds })) {
+      const names = kinds.map(({ name }) => name)
+      for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds, kinds: names })) {
         const session = { ...tenantOf(row), id: row.id }
         const kind = kinds.find(({ name }) => name === row.kind)
         await kind?.orphaned(app, session, row.seen_at ?? new Date(app.clock.nowMs()))

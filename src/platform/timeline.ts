@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timelines: what went over the wire for a message or a payment, frame by frame, for whoever owns it. Always in test; in live
+// Timelines: what went over the wire for a message or a payment, frame by frame, for its account. Always in test; in live
 // where the operator wants it. Frames are gathered in memory and copied in a few times a second, like the request log: they are
 // a record, not money, so that a crash may lose the last moment and a flood drops some (counted) rather than slowing anyone.
 import { withoutCardNumbers } from '../kernel/card.ts'

@@ -99,6 +99,21 @@ test('a wait ends with its time, with the node, and at once where too many wait'
   await waiting.until(something(), neverMs).over
 })
 
+test('a node that stops cuts a wait off at once, or when the time is over that it is left', patient, async () => {
+  const { waiting } = await startNode({ most: 10 })
+  const [at, later, woken] = [something(), something(), something()]
+  const cut = waiting.until(at, neverMs)
+  const left = waiting.until(later, neverMs, 50)
+  const heard = waiting.until(woken, neverMs, neverMs)
+  waiting.stop()
+  assert.equal(await cut.over, 'stopped')
+  assert.equal(waiting.count, 2, 'the others are left their time')
+  assert.equal(await left.over, 'stopped')
+  assert.equal(await waiting.until(something(), neverMs).over, 'stopped')
+  waiting.wake(woken.id)
+  assert.equal(await heard.over, 'news')
+})
+
 test('nobody looks while nobody waits', patient, async () => {
   const { waiting } = await startNode({ lookMs: 1 })
   await waiting.until(something(), 5).over

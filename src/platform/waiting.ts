@@ -31,14 +31,18 @@ interface Kind {
 }
 
 interface Wait {
-  /** Fulfilled when it has happened, as far as this node knows, or the time is over. */
-  readonly over: Promise<void>
+  /** Fulfilled when it has happened, as far as this node knows, or the time is over; with 'stopped' when the node stops first. */
+  readonly over: Promise<Over>
   stop(): void
 }
 
+type Over = 'news' | 'stopped'
+
 interface Waiter {
   readonly whose: Whose
-  stop(): void
+  /** Time that it is left when the node stops. */
+  readonly graceMs: number
+  stop(over: Over): void
 }
 
 /** Something of a tenant. */
@@ -65,7 +69,8 @@ export class Waiting {
   #count = 0
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
-  #isStopped = false
+  /** When the node was stopped, by the clock of the process. */
+  #stoppedMs: number | null = null
 
   constructor(app: Surroundings, wakes: Wakes, kind: Kind) {
     this.#app = app
@@ -79,22 +84,25 @@ export class Waiting {
     return this.#count
   }
 
-  until(whose: Whose, ms: number): Wait {
-    if (this.#isStopped || this.#count >= this.#kind.most) return { over: Promise.resolve(), stop: () => undefined }
-    let stop = (): void => undefined
-    const over = new Promise<void>((resolve) => {
-      const waiter: Waiter = { whose, stop: () => stop() }
-      const timer = setTimeout(() => stop(), ms)
-      stop = () => {
+  /** `graceMs`: time that this wait is left when the node stops; none unless given. */
+  until(whose: Whose, ms: number, graceMs = 0): Wait {
+    const leftMs = this.#stoppedMs === null ? ms : this.#stoppedMs + graceMs - performance.now()
+    if (leftMs <= 0) return { over: Promise.resolve('stopped'), stop: () => undefined }
+    if (this.#count >= this.#kind.most) return { over: Promise.resolve('news'), stop: () => undefined }
+    let stop = (_: Over): void => undefined
+    const over = new Promise<Over>((resolve) => {
+      const waiter: Waiter = { whose, graceMs, stop: (how) => stop(how) }
+      const timer = setTimeout(() => stop(leftMs < ms ? 'stopped' : 'news'), Math.min(ms, leftMs))
+      stop = (how) => {
         clearTimeout(timer)
         this.#leave(waiter)
-        resolve()
+        resolve(how)
       }
       this.#enter(waiter)
     })
     if (this.#kind.isTold) this.#wakes.ring(this.#kind.name, `wanted ${this.#app.nodeId} ${whose.id} ${ms}`)
     if (this.#kind.looksFirst) void this.#look()
-    return { over, stop: () => stop() }
+    return { over, stop: () => stop('news') }
   }
 
   /** It has happened: whoever waits is woken, here and where it is known that somebody does. */
@@ -106,14 +114,16 @@ export class Waiting {
   /** Wakes those who wait here; gives whether anybody did. */
   wake(id: string): boolean {
     const waiters = [...(this.#waiters.get(id) ?? [])]
-    for (const waiter of waiters) waiter.stop()
+    for (const waiter of waiters) waiter.stop('news')
     return waiters.length > 0
   }
 
-  /** Nobody is kept waiting by a node that stops. */
+  /** Nobody is kept waiting by a node that stops, beyond the time that was left to them for that. */
   stop(): void {
-    this.#isStopped = true
-    for (const id of [...this.#waiters.keys()]) this.wake(id)
+    this.#stoppedMs = performance.now()
+    for (const waiter of [...this.#waiters.values()].flatMap((waiters) => [...waiters]))
+      if (waiter.graceMs === 0) waiter.stop('stopped')
+      else setTimeout(() => waiter.stop('stopped'), waiter.graceMs).unref()
   }
 
   #enter(waiter: Waiter): void {

@@ -53,6 +53,7 @@ interface Template {
   language: string
   status: string
   reason: string
+  components: readonly unknown[]
 }
 
 interface Subscription {
@@ -131,7 +132,7 @@ export class MessengerSimulator {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request
-    const [path = ''] = url.split('?')
+    const [path = '', query = ''] = url.split('?')
     const [, version = '', object = '', edge = ''] = path.split('/')
     if (headers.authorization !== `Bearer ${this.#options.token}`)
       return refuse(response, 401, {
@@ -147,6 +148,9 @@ export class MessengerSimulator {
     if (method === 'POST' && edge === 'messages') return this.#takeMessage(object, body, response)
     if (method === 'POST' && edge === 'subscribed_apps') return this.#subscribe(object, body, response)
     if (method === 'POST' && edge === 'message_templates') return this.#takeTemplate(object, body, response)
+    if (method === 'DELETE' && edge === 'message_templates')
+      return this.#forgetTemplate(object, new URLSearchParams(query).get('hsm_id') ?? '', response)
+    if (method === 'POST' && edge === '') return this.#changeTemplate(object, body, response)
     if (method === 'GET' && edge === 'message_templates') return say(response, { data: this.#templatesOf(object) })
     if (method === 'GET' && edge === '') return this.#giveMedia(object, response)
     refuse(response, 404, unknownPath)
@@ -171,8 +175,9 @@ export class MessengerSimulator {
   }
 
   #refusalOf(to: string, type: string, content: Record<string, unknown>): GraphError | 'down' | null {
-    const media = textOf(content.id)
-    if (['image', 'video', 'audio', 'document'].includes(type) && media !== '' && !this.#media.has(media))
+    const files = type === 'template' ? parameterFiles(content) : [textOf(content.id)]
+    const hasFiles = ['image', 'video', 'audio', 'document', 'template'].includes(type)
+    if (hasFiles && files.some((id) => id !== '' && !this.#media.has(id)))
       return { code: 131053, title: 'Media upload error', details: 'there is no media with this id' }
     const tried = this.#tries.get(to) ?? { count: 0, firstMs: this.#options.now() }
     remember(this.#tries, to, { ...tried, count: tried.count + 1 })
@@ -196,8 +201,12 @@ export class MessengerSimulator {
   #live(phoneNumberId: string, to: string, id: string, body: Record<string, unknown>): void {
     const scenario = scenarioOf(to)
     const opaque = textOf(body.biz_opaque_callback_data)
+    // One after the other: nobody is told that a message was read before it is taken that it was delivered.
+    let told: Promise<void> = Promise.resolve()
     const tell = (afterMs: number, status: string, errors: readonly GraphError[] = []): void =>
-      this.#later(afterMs, () => void this.#tellStatus(phoneNumberId, { id, to, status, opaque, errors }))
+      this.#later(afterMs, () => {
+        told = told.then(() => this.#tellStatus(phoneNumberId, { id, to, status, opaque, errors }))
+      })
     tell(100, 'sent')
     if (scenario === '02')
       return tell(1_000, 'failed', [
@@ -303,18 +312,41 @@ export class MessengerSimulator {
     const id = newMediaId()
     const verdict = name.endsWith('_pending') ? 'PENDING' : name.endsWith('_reject') ? 'REJECTED' : 'APPROVED'
     const reason = verdict === 'REJECTED' ? 'INVALID_FORMAT' : 'NONE'
-    remember(this.#templates, `${businessId} ${id}`, { id, name, language, status: verdict, reason })
+    const components = Array.isArray(body.components) ? body.components : []
+    const template = { id, name, language, status: verdict, reason, components }
+    remember(this.#templates, `${businessId} ${id}`, template)
     say(response, { id, status: 'PENDING', category: textOf(body.category) })
-    if (verdict === 'PENDING') return
-    const told = { event: verdict, message_template_id: id, message_template_name: name, reason }
+    this.#decide(businessId, template)
+  }
+
+  #decide(businessId: string, { id, name, language, status, reason }: Template): void {
+    if (status === 'PENDING') return
+    const told = { event: status, message_template_id: id, message_template_name: name, reason }
     const value = { ...told, message_template_language: language }
     this.#later(1_000, () => void this.#notify(businessId, 'message_template_status_update', value))
+  }
+
+  /** A template that is changed is decided on anew. */
+  #changeTemplate(id: string, body: Record<string, unknown>, response: ServerResponse): void {
+    const [key, template] = [...this.#templates].find(([, one]) => one.id === id) ?? []
+    if (key === undefined || !template || !Array.isArray(body.components))
+      return refuse(response, 400, { code: 100, title: 'Invalid parameter', details: 'no such template' })
+    remember(this.#templates, key, { ...template, components: body.components })
+    say(response, { success: true })
+    const [businessId = ''] = key.split(' ')
+    this.#decide(businessId, template)
+  }
+
+  #forgetTemplate(businessId: string, id: string, response: ServerResponse): void {
+    if (!this.#templates.delete(`${businessId} ${id}`))
+      return refuse(response, 404, { code: 100, title: 'Invalid parameter', details: 'no such template' })
+    say(response, { success: true })
   }
 
   #templatesOf(businessId: string): object[] {
     return [...this.#templates]
       .filter(([key]) => key.startsWith(`${businessId} `))
-      .map(([, { id, name, language, status, reason }]) => ({ id, name, language, status, rejected_reason: reason }))
+      .map(([, { reason: rejected_reason, ...template }]) => ({ ...template, rejected_reason }))
   }
 
   /** Tries for a while, as providers do; false when nobody took it. */
@@ -382,6 +414,16 @@ export function businessOf(phoneNumberId: string): string {
 /** The two digits that say what a user does; others do the usual. */
 function scenarioOf(to: string): string {
   return /0000(\d\d)$/.exec(to)?.[1] ?? ''
+}
+
+/** Ids of the media in the parameters of a template. */
+function parameterFiles({ components }: Record<string, unknown>): string[] {
+  const parameters = listIn(components).flatMap((component) => listIn(membersOf(component).parameters))
+  return parameters.map((one) => textOf(membersOf(membersOf(one)[textOf(membersOf(one).type)]).id))
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function pressFirst(type: string, body: Record<string, unknown>): { type: string; content: object } | null {

@@ -33,7 +33,27 @@ before(async () => {
   })
   assert.equal(made.status, 201, made.text)
   await eventually(async () => (await gateway()).is_up, 'the gateway to be open')
+  const session = { area: 'ussd', unit: 'session', amount: price, currency: 'KES' }
+  const priced = await installation.operator().post('/v1/operator/prices', session)
+  assert.equal(priced.status, 201, priced.text)
 })
+
+test('nodes share the gateways, and have none twice', async () => {
+  const other = await UssdNetworkSimulator.start({ host: '127.0.0.1', systemId: 'other', password: 'secret' })
+  const made = await installation.operator().post('/v1/operator/ussd/smpp-gateways', {
+    ...{ name: 'other', host: '127.0.0.1', port: other.port, system_id: 'other', password: 'secret' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const second = () => installation.operator().get('/v1/operator/ussd/smpp-gateways/other')
+  const { body } = await eventually(async () => {
+    const answer = await second()
+    return answer.body.is_up && answer
+  }, 'the second gateway to be open')
+  assert.notEqual(body.node, (await gateway()).node)
+  assert.equal((await installation.operator().delete('/v1/operator/ussd/smpp-gateways/other')).status, 200)
+  await other.stop()
+})
+
 after(async () => {
   await installation.stop()
   await network.stop()

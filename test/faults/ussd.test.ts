@@ -12,7 +12,10 @@ let receiver: Receiver
 before(async () => {
   installation = await startInstallation({ nodes: 2, database: 'shared' })
   receiver = await startReceiver()
-  application(receiver, { '/well': ({ step }) => ({ message: `Screen ${step}`, end_session: Number(step) >= 3 }) })
+  application(receiver, {
+    '/well': ({ step }) => ({ message: `Screen ${step}`, end_session: Number(step) >= 3 }),
+    '/later': () => '',
+  })
 })
 after(async () => {
   await receiver.stop()
@@ -55,6 +58,33 @@ test('a node is killed while a subscriber waits: the repeated call is answered b
   const over = await there.post(`/v1/ussd/sessions/${session_id}/end`, {})
   assert.deepEqual([over.body.status, over.body.cost], ['completed', 0.5])
   assert.equal(await installation.balance(account), before - 0.5)
+  await installation.startNode(1)
+})
+
+test('a node that is stopped leaves what waits for an application time, and then to the other', async () => {
+  const account = await installation.account()
+  const [here, there] = [installation.client(1, account.key), installation.client(0, account.key)]
+  for (const shortcode of ['*503#', '*504#'])
+    await there.post('/v1/ussd/shortcodes', { shortcode, url: receiver.url('/later'), network_limit: 60 })
+  const call = (session_id: string, phone: string, shortcode: string) => ({
+    ...{ session_id, phone, shortcode, type: 'initiation', input: null },
+  })
+  const [soon, never] = [call('g-3', '+254711000033', '*503#'), call('g-4', '+254711000034', '*504#')]
+  const waiting = [here.post('/v1/ussd/callback', soon), here.post('/v1/ussd/callback', never)]
+  const sessions = await eventually(async () => {
+    const { body } = await there.get('/v1/ussd/sessions')
+    return body.data.length === 2 && body.data
+  }, 'both sessions')
+  const idOf = (code: string) => sessions.find(({ shortcode }: { shortcode: string }) => shortcode === code).session_id
+  const stopped = installation.stopNode(1)
+  await there.post('/v1/ussd/continue', { session_id: idOf('*503#'), input: '-', message: 'In time' })
+  const [answered, cut] = await Promise.all(waiting)
+  assert.equal(answered?.body.message, 'In time')
+  assert.deepEqual([cut?.status, cut?.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
+  assert.equal(await stopped, 0)
+  const again = there.post('/v1/ussd/callback', never)
+  await there.post('/v1/ussd/continue', { session_id: idOf('*504#'), input: '-', message: 'Still here' })
+  assert.deepEqual([(await again).body.session_id, (await again).body.message], [idOf('*504#'), 'Still here'])
   await installation.startNode(1)
 })
 

@@ -2,25 +2,16 @@
 // Baresip, a SIP phone that is not ours, calls a number: it hears a Swahili menu, presses a key and is recorded. Debian has it in
 // the package `baresip`; PAMOJA_REQUIRE_BARESIP=1 makes its absence a failure.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { get } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { rms, tone } from '../../src/protocols/audio/tones.ts'
-import { readWav, writeWav } from '../../src/protocols/audio/wav.ts'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { rms } from '../../src/protocols/audio/tones.ts'
+import { readWav } from '../../src/protocols/audio/wav.ts'
 import { eventually } from '../eventually.ts'
 import { startReceiver } from '../receiver.ts'
 import { startWorld } from '../world.ts'
+import { fetched, startBaresip, withoutBaresip } from './baresip.ts'
 
-const missing = ['baresip', 'espeak-ng'].filter(
-  (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
-)
-const isRequired = process.env.PAMOJA_REQUIRE_BARESIP === '1'
-const reason = missing.length > 0 && !isRequired ? `not installed: ${missing.join(', ')}` : false
+const reason = withoutBaresip()
 
 test('an independent phone hears a Swahili menu, presses a key and is recorded', { skip: reason }, async (t) => {
   const world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
@@ -64,78 +55,3 @@ test('an independent phone hears a Swahili menu, presses a key and is recorded',
   const heard = await phone.heard()
   assert.ok(typeof heard !== 'string' && rms(heard) > 200, 'the phone heard the menu')
 })
-
-interface BaresipPhone {
-  says(word: string): Promise<void>
-  press(key: string): void
-  stop(): Promise<void>
-  /** What it heard, as it wrote it down. */
-  heard(): Promise<Int16Array | string>
-}
-
-/** A phone of its own that dials at once, speaks a tone and writes down what it hears. */
-async function startBaresip(t: TestContext, uri: string): Promise<BaresipPhone> {
-  const dir = await mkdtemp(join(tmpdir(), 'pamoja-baresip-'))
-  t.after(() => rm(dir, { recursive: true, force: true }))
-  await writeFile(join(dir, 'say.wav'), writeWav([tone([300, 700], 20_000, 12_000)]))
-  await writeFile(join(dir, 'accounts'), '<sip:phone@127.0.0.1>;regint=0;audio_codecs=pcmu/8000/1\n')
-  const config = [
-    'module_path /usr/lib/baresip/modules',
-    'module stdio.so',
-    'module g711.so',
-    'module aufile.so',
-    'module aubridge.so',
-    'module sndfile.so',
-    'module_app account.so',
-    'module_app menu.so',
-    `sip_listen 127.0.0.1:${await freePort()}`,
-    `audio_source aufile,${join(dir, 'say.wav')}`,
-    'audio_player aubridge,nobody',
-    'audio_alert aubridge,nobody',
-    `snd_path ${dir}`,
-    'net_interface 127.0.0.1',
-  ]
-  await writeFile(join(dir, 'config'), `${config.join('\n')}\n`)
-  const child = spawn('baresip', ['-f', dir, '-e', `/dial ${uri}`], { stdio: ['pipe', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  const stop = () => ended(child)
-  t.after(stop)
-  return {
-    heard: async () => {
-      const file = (await readdir(dir)).find((name) => name.endsWith('-dec.wav'))
-      return readWav(file === undefined ? Buffer.alloc(0) : await readFile(join(dir, file)))
-    },
-    says: (word) =>
-      eventually(async () => output.includes(word) || null, `baresip to say ${word}`).then(() => undefined),
-    press: (key) => void child.stdin.write(key),
-    stop,
-  }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return port
-}
-
-function fetched(url: string, ca: string): Promise<Buffer> {
-  return new Promise((done, failed) => {
-    get(url, { ca }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () => done(Buffer.concat(chunks)))
-    }).on('error', failed)
-  })
-}

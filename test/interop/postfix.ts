@@ -2,6 +2,7 @@
 // Programs of others that send and take mail: swaks, and smtp-source, smtp-sink and a whole Postfix of the package `postfix`, each
 // with a directory and ports of its own. The Postfix of the machine is left alone.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -84,9 +85,14 @@ export async function startSink(): Promise<MailReceiver> {
 }
 
 /**
- * A Postfix that takes mail for any address of `domain` into a directory, or passes all of it on to a port. Only root can start one.
+ * A Postfix that takes mail for any address of `domain` into a directory, or passes all of it on to a port, signed where there is somebody
+ * who signs. Only root can start one.
  */
-export async function startPostfix(domain: string, relayTo: number | null = null): Promise<MailReceiver> {
+export async function startPostfix(
+  domain: string,
+  relayTo: number | null = null,
+  signer: Signer | null = null,
+): Promise<MailReceiver> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-postfix-'))
   await chmod(dir, 0o755)
   const port = await freePort()
@@ -97,7 +103,10 @@ export async function startPostfix(domain: string, relayTo: number | null = null
   await chown(mail, uid, gid)
   const owner = Number((await runProgram('id', ['-u', 'postfix'])).said.trim())
   await chown(join(dir, 'data'), owner, owner)
-  await writeFile(join(config, 'main.cf'), mainCf({ dir, mail, domain, uid, gid, relayTo }))
+  await writeFile(
+    join(config, 'main.cf'),
+    mainCf({ dir, mail, domain, uid, gid, relayTo, signerPort: signer?.port ?? null }),
+  )
   await writeFile(join(config, 'master.cf'), masterCf(port))
   const started = await runProgram('postfix', ['-c', config, 'start'])
   if (started.code !== 0) throw new Error(`Postfix does not start: ${started.said}`)
@@ -115,6 +124,42 @@ export async function startPostfix(domain: string, relayTo: number | null = null
   }
 }
 
+export interface Signer {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** OpenDKIM, which signs what comes from a domain with a key of RSA-2048; null where the package `opendkim` is not installed. */
+export async function startOpenDkim(domain: string): Promise<Signer | null> {
+  const program = pathOf('opendkim')
+  if (program === null) return null
+  const dir = await mkdtemp(join(tmpdir(), 'pamoja-opendkim-'))
+  const port = await freePort()
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  await writeFile(join(dir, 'key.pem'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
+  const settings = [
+    `Socket inet:${port}@127.0.0.1`,
+    `Domain ${domain}`,
+    `KeyFile ${join(dir, 'key.pem')}`,
+    'Selector s1',
+    'Mode s',
+    'Canonicalization relaxed/relaxed',
+    'Syslog no',
+    'RequireSafeKeys no',
+    '',
+  ]
+  await writeFile(join(dir, 'opendkim.conf'), settings.join('\n'))
+  const child = spawn(program, ['-f', '-x', join(dir, 'opendkim.conf')], { stdio: 'ignore' })
+  await eventually(() => isListening(port), 'OpenDKIM to listen')
+  return {
+    port,
+    stop: async () => {
+      await end(child)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
 interface Places {
   dir: string
   mail: string
@@ -122,9 +167,10 @@ interface Places {
   uid: number
   gid: number
   relayTo: number | null
+  signerPort: number | null
 }
 
-function mainCf({ dir, mail, domain, uid, gid, relayTo }: Places): string {
+function mainCf({ dir, mail, domain, uid, gid, relayTo, signerPort }: Places): string {
   return [
     'compatibility_level = 3.6',
     `queue_directory = ${dir}/queue`,
@@ -139,6 +185,9 @@ function mainCf({ dir, mail, domain, uid, gid, relayTo }: Places): string {
     ...(relayTo === null
       ? ['smtpd_recipient_restrictions = reject_unauth_destination', `virtual_mailbox_domains = ${domain}`]
       : ['mynetworks = 127.0.0.0/8', `relayhost = [127.0.0.1]:${relayTo}`, 'virtual_mailbox_domains =']),
+    ...(signerPort === null
+      ? []
+      : [`smtpd_milters = inet:127.0.0.1:${signerPort}`, 'milter_default_action = tempfail']),
     `virtual_mailbox_base = ${mail}`,
     'virtual_mailbox_maps = static:box/',
     `virtual_uid_maps = static:${uid}`,

@@ -19,7 +19,9 @@ import {
   done,
   ended,
   eventsOf,
+  later,
   login,
+  numberOf,
   queueOf,
 } from '../callcentre.ts'
 import { Client } from '../client.ts'
@@ -92,6 +94,12 @@ const loseNode = statement.tenant<{ bucket: number; account: string }, object>(
     where bucket = $bucket and account_id = $account`,
 )
 
+const loseNodeOf = statement.tenant<{ bucket: number; account: string; node: string }, object>(
+  'test.lose_node_of',
+  `update platform.sessions set node = gen_random_uuid(), created_at = now() - interval '1 minute'
+    where bucket = $bucket and account_id = $account and node = $node`,
+)
+
 test('a node that dies takes its callers with it: their calls and contacts end, and agents are free', async () => {
   const ada = await open()
   const queue = await queueOf(ada, { wrap_up_seconds: 0 })
@@ -112,6 +120,41 @@ test('a node that dies takes its callers with it: their calls and contacts end, 
     const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
     return body.live.waiting === 0
   }, 'nobody to wait in the queue')
+})
+
+test('callers of a node that died keep their place: those of other nodes wait on, those of its own call again', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  const lost = await callerOf(ada, '+254711000024')
+  const waiting = async () => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.live
+  await eventually(async () => (await waiting()).waiting === 1, 'the first to wait')
+  await later(ada, 30)
+  const elsewhere = new Client(second.url, second.caFile && readFileSync(second.caFile, 'utf8'), ada.key)
+  const { body: other } = await elsewhere.post('/v1/sandbox/voice/inbound', {
+    from: '+254711000025',
+    to: numberOf(ada),
+  })
+  await eventually(async () => (await waiting()).waiting === 2, 'the second to wait, on the other node')
+  await world.app.db.query(loseNodeOf, { ...tenantOf(ada), node: world.app.nodeId })
+  await doChores(second.app, voice.chores)
+  await ended(ada, lost)
+  await eventually(async () => (await waiting()).waiting === 1, 'the caller of the other node to wait on')
+  const { body: now } = await ada.client.get('/v1/call-center/metrics/realtime')
+  assert.equal(now.totals.abandoned, 0, 'who was lost did not give up')
+  const again = await callerOf(ada, '+254711000024')
+  const live = await eventually(async () => {
+    const now = await waiting()
+    return now.waiting === 2 && now
+  }, 'the lost one to wait again')
+  assert.deepEqual(
+    live.calls.map(({ call_id }: { call_id: string }) => call_id),
+    [again, other.call_id],
+    'who was first is first again',
+  )
+  assert.ok(live.calls[0].waited_seconds >= 30)
+  elsewhere.close()
+  for (const call of [again, other.call_id]) await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
 test('an agent whose line is lost in a call ends it, and is not given another at once', async () => {

@@ -20,14 +20,20 @@ import {
   phoneOf,
   queueOf,
 } from '../callcentre.ts'
+import { type SpeechProgram, speechProgram } from '../speech-program.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
+let speech: SpeechProgram
 
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  speech = await speechProgram()
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_SPEECH_PROGRAM: speech.path })
 })
-after(() => world?.stop())
+after(async () => {
+  await world?.stop()
+  await speech?.remove()
+})
 
 const open = () => world.account({ balance: 1_000 })
 
@@ -485,4 +491,100 @@ test('a flow of the customer hands its call to a queue, and goes on afterwards',
   await agentIs(ada, 'amina', 'available')
   assert.equal((await callNow(ada, call)).status, 'answered', 'its own flow goes on')
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('callers hear where they stand; a queue that is paused gives nobody a call; a broken promise is told once', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, {
+    announcements: { position: true, every_seconds: 20, text: 'Please stay with us.', language: 'en-US' },
+    sla: { target_percent: 80, threshold_seconds: 20 },
+  })
+  await assign(ada, { queue_id: queue })
+  await ada.client.patch(`/v1/voice/queue/${queue}`, { status: 'paused' })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await later(ada, 21)
+  const announced = 'Please stay with us. You are number 1 in the queue.'
+  await eventually(async () => (await speech.said()).includes(announced), 'the announcement to be spoken')
+  const [breach] = await eventually(async () => {
+    const told = await eventsOf(ada, 'queue.sla_breached')
+    return told.length > 0 && told
+  }, 'the broken promise to be told')
+  assert.deepEqual(
+    [breach.payload.queue_id, breach.payload.waiting, breach.payload.threshold_seconds, breach.payload.target_percent],
+    [queue, 1, 20, 80],
+  )
+  await later(ada, 60)
+  assert.equal((await eventsOf(ada, 'queue.sla_breached')).length, 1, 'not again within a quarter of an hour')
+  assert.equal((await agentNow(ada, 'amina')).status, 'available', 'nobody is rung by a queue that is paused')
+  await ada.client.patch(`/v1/voice/queue/${queue}`, { status: 'open' })
+  await connected(ada, call, 'amina')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a caller whom nobody serves leaves a message, which is told with its recording', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, {
+    max_wait_seconds: 30,
+    overflow: { on: ['max_wait'], action: { type: 'voicemail', text: 'Speak after the tone.' } },
+  })
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await later(ada, 31)
+  await eventually(async () => (await callNow(ada, call)).recording_ids.length === 1, 'the message to be recorded')
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  const [told] = await eventually(async () => {
+    const all = await eventsOf(ada, 'voicemail.received')
+    return all.length > 0 && all
+  }, 'the message to be told')
+  const { voicemail_id, call_id, queue_id, from, file_url } = told.payload
+  assert.deepEqual([call_id, queue_id, from], [call, queue, '+254711000021'])
+  const [recording] = (await callNow(ada, call)).recording_ids
+  assert.deepEqual([voicemail_id.slice(3), file_url.includes(recording)], [recording.slice(4), true])
+})
+
+test('a queue that is full takes no transfer and no caller of a flow; a customer is rung as long as was asked', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { max_size: 1 })
+  await assign(ada, { queue_id: queue })
+  const first = await callerOf(ada)
+  await callIs(ada, first, ({ phase }) => phase === 'queued', 'the caller to wait')
+  const actions = [
+    { action: 'enqueue', queue_id: queue },
+    { action: 'wait', timeout: 600 },
+  ]
+  const made = await done(ada, '/v1/voice/calls', { from: numberOf(ada), to: '+254711000020', actions }, 201)
+  await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/${made.call_id}/events`)
+    return body.data.some((step: object) => JSON.stringify(step).includes('QUEUE_FULL')) || null
+  }, 'the flow to be told that the queue is full')
+  await done(ada, `/v1/voice/call/${made.call_id}/hangup`, {})
+  await login(ada, 'amina', 1)
+  const { call_id: own } = await done(
+    ada,
+    '/v1/voice/call',
+    { from: numberOf(ada), to: '+254711000020', agent_id: 'amina' },
+    201,
+  )
+  await connected(ada, own, 'amina')
+  const transfer = { call_id: own, transfer_type: 'cold', destination: queue }
+  const refused = await ada.client.post('/v1/voice/transfer', transfer)
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'QUEUE_FULL'])
+  assert.equal((await callNow(ada, own)).phase, 'connected')
+  for (const call of [first, own]) await done(ada, `/v1/voice/call/${call}/hangup`, {})
+
+  await agentIs(ada, 'amina', 'wrap_up')
+  await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'available' })
+  // This phone rings, and nobody answers.
+  const { call_id: unheard } = await done(
+    ada,
+    '/v1/voice/call',
+    { from: numberOf(ada), to: '+254711000004', agent_id: 'amina', ring_timeout: 10 },
+    201,
+  )
+  await callIs(ada, unheard, ({ status }) => status === 'ringing', 'the customer to be rung')
+  await later(ada, 11)
+  assert.equal((await ended(ada, unheard)).status, 'timeout')
 })

@@ -329,6 +329,22 @@ test('time expires documents and erases pictures', async () => {
   )
 })
 
+test('an audit is read page by page, each of which is held to the one before', async () => {
+  const { body } = await ada.client.post('/v1/identity/phone/send-otp', { phone: '+254711000190' })
+  for (const code of ['000001', '000002', '123456'])
+    await ada.client.post('/v1/identity/phone/verify-otp', { otp_id: body.otp_id, code })
+  const path = `/v1/identity/audit/${body.otp_id}?limit=3`
+  const first = await ada.client.get(path)
+  const second = await ada.client.get(`${path}&cursor=${first.body.next_cursor}`)
+  const actions = [...first.body.data, ...second.body.data].map(({ action }: { action: string }) => action)
+  assert.deepEqual(actions, ['otp.sent', 'otp.attempt_failed', 'otp.attempt_failed', 'otp.verified'])
+  assert.deepEqual(
+    [first.body.chain_valid, second.body.chain_valid, second.body.next_cursor],
+    [true, true, null],
+    second.text,
+  )
+})
+
 test('a changed audit entry is found out', async () => {
   const { body } = await ada.client.post('/v1/identity/risk-score', { email: 'x@mailinator.com', account_id: 'a' })
   const db = new pg.Client(world.databaseUrl)

@@ -78,6 +78,30 @@ test('a message that the provider tells of twice is one message', async () => {
   assert.equal(list.data.filter((one: { text?: { body: string } }) => one.text?.body === 'Once').length, 1)
 })
 
+test('what a provider cut in the middle of a letter is taken without it', async () => {
+  const ada = await world.account({ balance: 100 })
+  await writes(ada, '+254711000022')
+  const from = '254711000022'
+  const body = graphNoticeBody('business', 'messages', {
+    metadata: metadataOf(ada),
+    contacts: [{ profile: { name: 'Amina \ud83d' }, wa_id: from }],
+    messages: [
+      {
+        from,
+        id: 'wamid.cut',
+        timestamp: '1772356530',
+        type: 'text',
+        text: { body: 'Cut \ud83d\u0000', 'a\u0000': 1 },
+      },
+      { from, id: 'wamid.after', timestamp: '1772356530', type: 'text', text: { body: 'After it' } },
+    ],
+  })
+  assert.equal((await call(body)).status, 200)
+  const { body: list } = await ada.client.get('/v1/messenger/messages?direction=inbound&limit=2')
+  const texts = list.data.map((one: { text: { body: string } }) => one.text.body)
+  assert.deepEqual(texts, ['After it', 'Cut \ufffd'])
+})
+
 test('a provider that is away, or says to come back later, gets the message when it can take it', async () => {
   const ada = await world.account({ balance: 100 })
   for (const to of ['+254711000005', '+254711000010']) await writes(ada, to)

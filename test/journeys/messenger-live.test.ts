@@ -8,6 +8,7 @@ import { simulatedMessenger } from '../../src/areas/messenger/carriers/sandbox.t
 import { graphNoticeBody, graphSignature } from '../../src/protocols/graph.ts'
 import { refusal } from '../client.ts'
 import { accepted, becomes, recordOf, text, writes } from '../messaging.ts'
+import { priceLive } from '../texting.ts'
 import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -100,11 +101,42 @@ test('a template waits for the provider, whose decision is fetched where nobody 
   assert.deepEqual([twice.status, twice.body.error.code], [409, 'CONFLICT'])
 })
 
+test('a live template without a price is not sent, and one that is sent costs what the operator says', async () => {
+  assert.deepEqual(await refusal(live.client.post('/v1/messenger/messages', use)), [403, 'DESTINATION_NOT_ALLOWED'])
+  const { body } = await live.client.get('/v1/messenger/messages')
+  assert.deepEqual(body.data, [])
+  await priceLive(world, { area: 'messenger', unit: 'utility', amount: 2 })
+})
+
+test('a template that is changed is decided on anew by the provider, and one that is deleted is gone there', async () => {
+  const { body: made } = await live.client.post('/v1/messenger/templates', { ...bill, name: 'notice' })
+  const path = `/v1/messenger/templates/${made.id}`
+  await doChores(world.app, messenger.chores ?? [])
+  const components = [{ type: 'BODY', text: 'Hello {{1}}, your bill of {{2}} is ready.' }]
+  const changed = await live.client.patch(path, { components })
+  assert.deepEqual([changed.status, changed.body.data.status], [200, 'PENDING'], changed.text)
+  const atProvider = async () => {
+    const { url, token } = provider()
+    const answer = await fetch(`${url}/v23.0/${provider().businessOf(number)}/message_templates`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const { data } = (await answer.json()) as { data: { name: string; components: unknown }[] }
+    return data.find(({ name }) => name === 'notice')
+  }
+  assert.deepEqual((await atProvider())?.components, components)
+  await eventually(async () => {
+    await doChores(world.app, messenger.chores ?? [])
+    return (await live.client.get(path)).body.data.status === 'APPROVED'
+  }, 'the new decision')
+  assert.equal((await live.client.delete(path)).status, 204)
+  assert.equal(await atProvider(), undefined)
+})
+
 test('a message is sent with the channel’s own token, and its statuses come to the channel’s own address', async () => {
   const id = await accepted(live, use)
   const { provider_id, from, cost } = await becomes(live, id, 'sent')
   assert.equal(from, '+254700111222')
-  assert.ok(cost > 0)
+  assert.equal(cost, 2)
   const path = new URL(channel.ingress_url).pathname
   const body = (phone_number_id: string, status: string) =>
     graphNoticeBody('business', 'messages', {

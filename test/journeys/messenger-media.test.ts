@@ -64,6 +64,40 @@ test('media comes back as it was, whole and in ranges, and its id is sent', asyn
   await becomes(ada, id, 'read')
 })
 
+test('a template shows uploaded media by its id, and none that it may not', async () => {
+  const template = {
+    ...{ name: 'with_picture', language: 'en', category: 'UTILITY' },
+    components: [
+      { type: 'HEADER', format: 'IMAGE' },
+      { type: 'BODY', text: 'Hello {{1}}.' },
+    ],
+  }
+  assert.equal((await ada.client.post('/v1/messenger/templates', template)).status, 201)
+  const { body } = await upload(ada, png, 'image/png')
+  const { body: bill } = await upload(ada, pdf, 'application/pdf')
+  const use = (image: object, text: object = { text: 'Ada' }) => ({
+    to: '+254711000001',
+    type: 'template',
+    template: {
+      ...{ name: 'with_picture', language: 'en' },
+      components: [
+        { type: 'header', parameters: [{ type: 'image', image }] },
+        { type: 'body', parameters: [{ type: 'text', ...text }] },
+      ],
+    },
+  })
+  await becomes(ada, await accepted(ada, use({ id: body.data.media_id })), 'read')
+  const wrong: [object, number, string][] = [
+    [use({ id: 'media_1' }), 422, '131053'],
+    [use({ id: bill.data.media_id }), 422, '131053'],
+    [use({}), 422, 'VALIDATION_ERROR'],
+    [use({ link: 'http://example.com/a.png' }), 422, 'VALIDATION_ERROR'],
+    [use({ id: body.data.media_id }, {}), 422, 'VALIDATION_ERROR'],
+  ]
+  for (const [message, status, code] of wrong)
+    assert.deepEqual(await refusal(ada.client.post('/v1/messenger/messages', message)), [status, code])
+})
+
 test('nobody else reads it, and nobody after it was deleted or its 30 days are over', async () => {
   const eve = await world.account()
   const { body } = await upload(ada, png, 'image/png')

@@ -81,11 +81,22 @@ test('in the sandbox an application goes on without waiting for the subscriber, 
   for (const [more, code] of [
     [{ message: 'x'.repeat(183) }, 'VALIDATION_ERROR'],
     [{ data: { x: 'x'.repeat(5_000) } }, 'DATA_TOO_LARGE'],
+    [{ data: { x: 'x'.repeat(4_090) }, data_merge: true }, 'DATA_TOO_LARGE'],
     [{ input: '' }, 'VALIDATION_ERROR'],
   ] as const)
     assert.equal((await go(more)).body.error?.code, code)
   const unknown = await client.post('/v1/ussd/continue', { session_id: 'none', input: '1', message: 'x' })
   assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'NOT_FOUND'])
+})
+
+test('a session has at most 250 screens, the last of which ends it', async () => {
+  const { client } = await world.account({ balance: 10 })
+  await client.post('/v1/ussd/send', push)
+  const next = { session_id: 's-1', input: '1', message: 'Round' }
+  for (let step = 2; step < 250; step++)
+    assert.equal((await client.post('/v1/ussd/continue', next)).body.status, 'active')
+  const last = await client.post('/v1/ussd/continue', next)
+  assert.deepEqual([last.body.step, last.body.status, last.body.end_session], [250, 'completed', true])
 })
 
 test('an end may have a last screen, and is the same however often it is asked for', async () => {

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
+import { priceLive } from '../texting.ts'
 import { application, newCode, newPhone } from '../ussd.ts'
 import { eventually } from '../world.ts'
 
@@ -73,6 +74,11 @@ test('a gateway that speaks as Africa’s Talking does is answered CON and END',
   assert.equal((await form(client, '/v1/ussd/callback', { ...fields, text: '1' })).text, 'CON Which account?')
   assert.equal((await form(client, '/v1/ussd/callback', { ...fields, text: '1*7' })).text, 'END You have 70')
   assert.equal((await form(client, '/v1/ussd/callback', { ...fields, text: '1*7' })).text, 'END You have 70')
+  const named = { ...fields, sessionId: 'ATUid_3', phoneNumber: newPhone() }
+  await form(client, '/v1/ussd/callback', { ...named, text: '' })
+  assert.equal((await form(client, '/v1/ussd/callback', { ...named, text: '1' })).text, 'CON Which account?')
+  const words = await form(client, '/v1/ussd/callback', { ...named, text: '1*Ada Obi' })
+  assert.equal(words.text, 'CON 1*Ada Obi', 'what is typed may be more than digits')
   const shortcut = { ...fields, sessionId: 'ATUid_2', phoneNumber: newPhone(), text: '1*7' }
   assert.equal((await form(client, '/v1/ussd/callback', shortcut)).text, 'END You have 70')
 })
@@ -205,6 +211,7 @@ test('a live code is assigned by the operator, and pushes over it need a gateway
   const url = 'https://example.com/ussd'
   const refused = await live.post('/v1/ussd/shortcodes', { shortcode, mode: 'text', url })
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'SHORTCODE_NOT_ALLOWED'])
+  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
   const push = { phone: newPhone(), shortcode, message: 'Hello', session_id: 'live-1' }
   assert.equal((await live.post('/v1/ussd/send', push)).body.error.code, 'SHORTCODE_NOT_ALLOWED')
   const given = await world.operator.post('/v1/operator/ussd/shortcodes', { account_id: id, shortcode })

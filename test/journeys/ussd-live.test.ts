@@ -7,6 +7,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
 import type { Client } from '../client.ts'
 import { startReceiver } from '../receiver.ts'
+import { priceLive } from '../texting.ts'
 import { application, newCode, newPhone } from '../ussd.ts'
 import { eventually, startWorld } from '../world.ts'
 
@@ -83,6 +84,17 @@ test('an operator enters a gateway, which is open at once, and never shows its p
   assert.deepEqual([text.includes('secret'), body.data.length, body.data[0].profile.op_tag], [false, 1, 0x1501])
 })
 
+test('where nobody has set a price no live session begins, by a push or a dial, and nothing is taken', async () => {
+  const { live, shortcode } = await shop({ mode: 'text', url: receiver.url('/menu') })
+  const push = { phone: newPhone(), shortcode, message: 'Hello', session_id: 'unpriced' }
+  const pushed = await live.post('/v1/ussd/send', push)
+  assert.deepEqual([pushed.status, pushed.body.error.code], [403, 'DESTINATION_NOT_ALLOWED'])
+  assert.notEqual((await network.dial(newPhone(), shortcode)).status, 0)
+  const { body } = await live.get('/v1/ussd/sessions')
+  assert.deepEqual([body.data, await balance(live)], [[], 10])
+  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
+})
+
 test('a subscriber dials a live code over a gateway that repeats everything: asked once for each step, paid once', async () => {
   const { live, shortcode } = await shop({ mode: 'text', url: receiver.url('/menu') })
   const phone = newPhone()
@@ -102,6 +114,16 @@ test('a subscriber dials a live code over a gateway that repeats everything: ask
   )
   assert.equal(await balance(live), 9.5)
   assert.notEqual((await network.dial(newPhone(), '*99999#')).status, 0, 'a code of nobody is refused')
+})
+
+test('what a handset sends that no text can hold is taken without it', async () => {
+  const { live, shortcode } = await shop({ mode: 'text', url: receiver.url('/menu') })
+  const phone = newPhone()
+  await network.dial(phone, shortcode)
+  assert.equal((await sees(phone))?.isOpen, true)
+  assert.equal(await network.input(phone, '1\u0000\ud83d'), 0)
+  assert.deepEqual(await sees(phone), { text: 'Umechagua 1\ufffd', isOpen: false })
+  assert.equal(await balance(live), 9.5)
 })
 
 test('a screen is pushed with a live key, and goes on once the subscriber has answered', async () => {

@@ -4,11 +4,15 @@ import { buckets } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
+import { orphanChore } from '../../platform/sessions.ts'
 import { conferenceRoutes } from './calls/conference-routes.ts'
 import { follow } from './calls/follow.ts'
 import { tickJob } from './calls/look-around.ts'
 import { monitorRoutes } from './calls/monitor-routes.ts'
 import { callRoutes } from './calls/routes.ts'
+import { deskSocket, desksOf, deskTopic } from './desk/desks.ts'
+import { deskHooks } from './desk/page.ts'
+import { deskSessions } from './desk/presence.ts'
 import { agentEvents, conferenceEvents, monitorEvents, queueEvents, voicemailEvents } from './events.ts'
 import { forgetRuns } from './ivr/store.ts'
 import { metricRoutes } from './metrics/routes.ts'
@@ -16,6 +20,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { ivrRoutes } from './routes/ivr.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { routingRoutes } from './routes/routing.ts'
+import { callcenterSettings } from './settings.ts'
 
 export const callcenter: Area = {
   name: 'callcenter',
@@ -38,8 +43,13 @@ export const callcenter: Area = {
     ...monitorRoutes,
     ...metricRoutes,
   ],
+  settings: callcenterSettings,
+  sockets: [deskSocket],
+  hooks: deskHooks,
+  topics: [deskTopic],
   jobs: [tickJob],
   chores: [
+    orphanChore([deskSessions]),
     {
       name: 'forgotten menus',
       run: async (app) => {
@@ -52,6 +62,10 @@ export const callcenter: Area = {
   ),
   start: async (app) => {
     const stop = follow(app)
-    return async () => stop()
+    const desks = desksOf(app)
+    return async () => {
+      stop()
+      await desks.stop()
+    }
   },
 }

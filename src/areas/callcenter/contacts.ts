@@ -133,6 +133,18 @@ export const lastContactOf = statement.tenant<Tenant & { phone: string }, { ente
   `select entered_at from callcenter.contacts where ${mine} and from_number = $phone order by entered_at desc limit 1`,
 )
 
+/** When somebody began to wait in a queue whose call was then lost, not by their doing. */
+export const lostPlaceOf = statement.tenant<
+  Tenant & { phone: string; queue: string; since: Date },
+  { entered_at: Date }
+>(
+  'callcenter.lost_place_of',
+  `select entered_at from (
+     select entered_at, queue_id, outcome, answered_at, ended_at from callcenter.contacts
+      where ${mine} and from_number = $phone and direction = 'inbound' order by entered_at desc, id desc limit 1) last
+    where queue_id = $queue and outcome = 'failed' and answered_at is null and ended_at >= $since`,
+)
+
 export const addCost = statement.tenant<One & { cost: bigint }, object>(
   'callcenter.add_cost',
   `update callcenter.contacts set cost = cost + $cost where ${mine} and id = $id`,

@@ -64,13 +64,10 @@ const addLink = statement.tenant<
            $details::jsonb, $previous, $hash)`,
 )
 
-/** At most this many entries of one resource are shown and verified at once. */
-const maxLinks = 1_000
-
-const findLinks = statement.tenant<At & { limit: number }, Link>(
+const findLinks = statement.tenant<At & { after: number; limit: number }, Link>(
   'identity.find_links',
   `select resource, resource_id, sequence, id, at, action, actor, details, previous_hash, hash from identity.audit
-    where ${mine} and resource = $resource order by sequence limit $limit::int`,
+    where ${mine} and resource = $resource and sequence > $after order by sequence limit $limit::int`,
 )
 
 export interface Happening {
@@ -127,9 +124,30 @@ export function resourceOf(resourceId: string): string | null {
   return null
 }
 
-/** Entries of a check, oldest first. */
-export function linksOf(queryable: Queryable, tenant: Tenant, resource: string): Promise<Link[]> {
-  return queryable.query(findLinks, { ...tenant, resource, limit: maxLinks })
+export interface LinksPage {
+  /** Oldest first. */
+  readonly links: readonly Link[]
+  /** Sequence of the last one, where there are more. */
+  readonly next: number | null
+  readonly isValid: boolean
+}
+
+/** Entries of a check after the one with a number, and whether they follow from it. */
+export async function linksAfter(
+  queryable: Queryable,
+  tenant: Tenant,
+  resource: string,
+  after: number,
+  limit: number,
+): Promise<LinksPage> {
+  // The entry before the page is read along, because the first of the page carries its hash; so is one more.
+  const from = Math.max(0, after - 1)
+  const read = await queryable.query(findLinks, { ...tenant, resource, after: from, limit: limit + (after - from) + 1 })
+  const before = after > 0 ? read[0] : undefined
+  const rest = after > 0 ? read.slice(1) : read
+  const links = rest.slice(0, limit)
+  const next = rest.length > limit ? (links.at(-1)?.sequence ?? null) : null
+  return { links, next, isValid: faultOf(links, before) === null }
 }
 
 /** SHA-256 over the hash before it and the entry as JSON with sorted names. */
@@ -149,10 +167,11 @@ function canonical(value: unknown): string {
 }
 
 /** What is wrong with a chain: the first entry that does not follow from the one before. Null when it holds. */
-export function faultOf(links: readonly Link[]): string | null {
-  let previous: string | null = null
+export function faultOf(links: readonly Link[], before?: Link): string | null {
+  let previous: string | null = before?.hash ?? null
+  const first = (before?.sequence ?? 0) + 1
   for (const [i, link] of links.entries()) {
-    if (link.sequence !== i + 1) return `entry ${i + 1} is missing`
+    if (link.sequence !== first + i) return `entry ${first + i} is missing`
     if (link.previous_hash !== previous) return `entry ${link.sequence} does not follow the one before it`
     if (link.hash !== hashOf(link)) return `entry ${link.sequence} was changed`
     previous = link.hash

@@ -7,8 +7,8 @@ import type { MessageType, SendInput } from './schema.ts'
 export interface Content {
   readonly type: MessageType
   readonly object: Readonly<Record<string, unknown>>
-  /** The uploaded file that it shows, if it shows one. */
-  readonly mediaId: string | null
+  /** Uploaded files that it shows, and as what. */
+  readonly media: readonly { readonly id: string; readonly type: string }[]
 }
 
 export type TemplateInput = NonNullable<SendInput['template']>
@@ -22,14 +22,14 @@ export function contentOf(input: SendInput): Content {
     case 'video':
     case 'audio':
     case 'document':
-      return { type, object, mediaId: mediaIdOf(type, input[type] ?? {}) }
+      return { type, object, media: mediaOf(type, type, input[type] ?? {}) }
     case 'interactive':
       if (input.interactive) checkInteractive(input.interactive)
-      return { type, object, mediaId: null }
+      return { type, object, media: [] }
     case 'text':
-      return { type, object: { preview_url: false, ...object }, mediaId: null }
+      return { type, object: { preview_url: false, ...object }, media: [] }
     case 'template':
-      return { type, object, mediaId: null }
+      return { type, object, media: input.template ? templateMedia(input.template) : [] }
   }
 }
 
@@ -37,13 +37,27 @@ export function languageOf({ language }: TemplateInput): string {
   return typeof language === 'string' ? language : language.code
 }
 
-function mediaIdOf(type: string, media: { id?: string; link?: string; caption?: string }): string | null {
+/** The file that a part of a message shows by its id; none for one with a link. */
+function mediaOf(where: string, type: string, media: { id?: string; link?: string; caption?: string }) {
   const { id, link } = media
-  if ((id === undefined) === (link === undefined)) throw invalid(type, 'must have either link or id')
+  if ((id === undefined) === (link === undefined)) throw invalid(where, 'must have either link or id')
   if (type === 'audio' && media.caption !== undefined) throw invalid('audio.caption', 'is not supported on audio')
-  if (link !== undefined && !/^https:\/\/./i.test(link)) throw invalid(`${type}.link`, 'must begin with https://')
-  if (link !== undefined && !URL.canParse(link)) throw invalid(`${type}.link`, 'is not a valid URL')
-  return id ?? null
+  if (link !== undefined && !/^https:\/\/./i.test(link)) throw invalid(`${where}.link`, 'must begin with https://')
+  if (link !== undefined && !URL.canParse(link)) throw invalid(`${where}.link`, 'is not a valid URL')
+  return id === undefined ? [] : [{ id, type }]
+}
+
+/** The files that a template's parameters show; each must have what its type names. */
+function templateMedia({ components = [] }: TemplateInput): Content['media'] {
+  const parameters = components.flatMap(({ parameters: given = [] }) => given)
+  return parameters.flatMap((parameter) => {
+    const { type } = parameter
+    const where = `template.components.parameters.${type}`
+    if (parameter[type] === undefined) throw invalid(where, `must be given, because its type is ${type}`)
+    return type === 'image' || type === 'video' || type === 'document'
+      ? mediaOf(where, type, parameter[type] ?? {})
+      : []
+  })
 }
 
 function checkInteractive({ type, action }: NonNullable<SendInput['interactive']>): void {

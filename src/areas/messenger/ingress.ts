@@ -5,11 +5,15 @@ import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { hook, json, jsonOf, text } from '../../platform/hook.ts'
+import { isStorable } from '../../platform/http/json.ts'
 import { type GraphNotice, graphSignatureHeader, isGraphSignature, readGraphNotices } from '../../protocols/graph.ts'
 import { type Ingress, ingressOf } from './channels.ts'
 import { takeInbound } from './inbound.ts'
 import { takeStatus } from './statuses.ts'
 import { takeTemplateNotice } from './templates/follow.ts'
+
+/** Deeper than anything that providers tell. */
+const maxDepth = 30
 
 export const ingressHook = hook({
   methods: ['GET', 'POST'],
@@ -24,12 +28,24 @@ export const ingressHook = hook({
     if (call.method === 'GET') return text(challengeOf(ingress, call.query))
     if (!isGraphSignature(ingress.appSecret, call.bytes, call.headers[graphSignatureHeader]))
       throw new AppError('UNAUTHORIZED', `${graphSignatureHeader} does not fit the body`)
-    const notices = readGraphNotices(jsonOf(call))
+    const notices = readGraphNotices(storableOf(jsonOf(call)))
     if (notices === null) throw new AppError('INVALID_REQUEST', 'the body is not what a provider sends')
     for (const notice of notices) await take(app, ingress, notice)
     return json({ success: true })
   },
 })
+
+/**
+ * What a provider told, as PostgreSQL can hold it: without U+0000 and letters that were cut in half. Refused, the same call would
+ * come again and again, and everything else that it tells would be lost with it.
+ */
+function storableOf(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return value.replaceAll('\u0000', '').toWellFormed()
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return typeof value === 'object' ? null : value
+  if (Array.isArray(value)) return value.map((one: unknown) => storableOf(one, depth + 1))
+  const members = Object.entries(value).filter(([name]) => isStorable(name))
+  return Object.fromEntries(members.map(([name, one]: [string, unknown]) => [name, storableOf(one, depth + 1)]))
+}
 
 function challengeOf({ verifyToken }: Ingress, query: Readonly<Record<string, unknown>>): string {
   const given = Buffer.from(String(query['hub.verify_token'] ?? ''))

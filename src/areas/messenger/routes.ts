@@ -17,6 +17,7 @@ import { TemplateCreate, TemplateRecord } from './templates/template.ts'
 
 const sendErrors = [
   'INVALID_PHONE',
+  'DESTINATION_NOT_ALLOWED',
   'INSUFFICIENT_BALANCE',
   'DUPLICATE_REFERENCE',
   'INVALID_URL',

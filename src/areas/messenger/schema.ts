@@ -64,7 +64,7 @@ const Interactive = Type.Object({
   footer: Type.Optional(Type.Object({ text: text(60) })),
   action: Type.Object({
     buttons: Type.Optional(
-      Type.Array(Type.Object({ type: Type.Literal('reply'), reply: Type.Object({ id: text(256), title: text(20) }) }), {
+      Type.Array(Type.Object({ type: Type.Literal('reply'), reply: Type.Object({ id: text(256), title: text(19) }) }), {
         minItems: 1,
         maxItems: 3,
         rule: 'must have 1 to 3 buttons',
@@ -136,6 +136,9 @@ export const SendReply = Type.Object(
     status: Type.Literal('accepted'),
     type: OneOf(messageTypes),
     contacts: Type.Array(Type.Object({ input: Type.String(), wa_id: Type.String() })),
+    messages: Type.Array(Type.Object({ id: Type.String() }), {
+      description: 'The message_id once more, where clients of the Cloud API look for it',
+    }),
     cost: Amount(),
     currency: Type.String(),
     timestamp: At(),

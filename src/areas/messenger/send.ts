@@ -64,7 +64,7 @@ const submit = operation.tenant(
     audit: auditRow,
     key: keyRow,
   },
-  { seen: 'text', verdict: 'text' },
+  { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
 /** A message that follows every rule, with its price. */
@@ -135,7 +135,7 @@ export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
 async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Draft> {
   const content = contentOf(input)
   await checkCallback(app, caller.tenant, input.callback_url)
-  if (content.mediaId !== null) await usableMedia(app, caller, content.mediaId, content.type)
+  for (const { id, type } of content.media) await usableMedia(app, caller, id, type)
   const used = content.type === 'template' && input.template ? await templateFor(app, caller, input.template) : null
   const unit = used?.unit ?? 'service'
   return {
@@ -164,14 +164,16 @@ function unitOf(category: string): Unit {
   return category === 'AUTHENTICATION' ? 'authentication' : 'utility'
 }
 
-function replyOf({ id, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+function replyOf({ id: uuid, content, price }: Draft, { to }: SendInput, { nowMs }: Sending): Static<typeof SendReply> {
+  const id = idOf('messengerMessage', uuid)
   return {
     messaging_product: 'messenger',
-    message_id: idOf('messengerMessage', id),
+    message_id: id,
     to,
     status: 'accepted',
     type: content.type,
     contacts: [{ input: to, wa_id: to.slice(1) }],
+    messages: [{ id }],
     cost: price.cost,
     currency: price.currency,
     timestamp: new Date(nowMs),
@@ -197,7 +199,7 @@ async function accept(
   const context = input.context?.message_id
   const { currency, cost: micros } = price
   const by = { ...caller, id: newUuid(receivedMs) }
-  const { seen, verdict } = await app.commit(submit, {
+  const { seen, verdict, existing } = await app.commit(submit, {
     ...tenant,
     id,
     type: content.type,
@@ -228,7 +230,10 @@ async function accept(
   keyed.settle(seen)
   if (verdict === 'window_closed') throw windowClosed(to)
   if (verdict === 'opted_out') throw notOptedIn(to)
-  if (verdict === 'duplicate') throw new AppError('DUPLICATE_REFERENCE', 'reference was used before')
+  if (verdict === 'duplicate')
+    throw new AppError('DUPLICATE_REFERENCE', `the reference ${input.reference} was used before`, {
+      extra: { existing_id: existing && idOf('messengerMessage', existing) },
+    })
   if (verdict === 'insufficient')
     throw new AppError('INSUFFICIENT_BALANCE', `the message costs more than the ${price.currency} wallet holds`)
   app.work.begin(job)

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Job, Outcome as JobOutcome } from '../../platform/work.ts'
+import { membersOf } from '../../protocols/json.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { errorsOf, type Outcome } from './carriers/cloud-errors.ts'
 import { changeMessage } from './change.ts'
@@ -67,17 +68,52 @@ async function handOver(app: App, channel: Channel, message: MessageRow): Promis
   })
 }
 
-/** The content as the provider takes it: with its own id of an uploaded file, and the language as an object. */
+/** The content as the provider takes it: with its own ids of uploaded files, and the language as an object. */
 async function contentForProvider(
   app: App,
   channel: Channel,
   { type, content, language }: MessageRow,
 ): Promise<{ object: object } | Outcome> {
-  if (type === 'template') return { object: { ...content, language: { code: language } } }
-  if (!['image', 'video', 'audio', 'document'].includes(type) || typeof content.id !== 'string')
-    return { object: content }
-  const uploaded = await uploadedMedia(app, channel, content.id)
-  return 'id' in uploaded ? { object: { ...content, id: uploaded.id } } : uploaded
+  if (type === 'template') {
+    const components = await translated(app, channel, content.components)
+    return 'kind' in components ? components : { object: { ...content, ...components, language: { code: language } } }
+  }
+  const [media, failed] = fileTypes.has(type) ? await withProviderId(app, channel, content) : [content, null]
+  return failed ?? { object: media ?? content }
+}
+
+const fileTypes: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document'])
+
+/** The parameters of a template, whose files the provider knows by ids of its own. */
+async function translated(app: App, channel: Channel, stored: unknown): Promise<{ components?: object[] } | Outcome> {
+  if (!Array.isArray(stored)) return {}
+  const components: object[] = []
+  for (const component of stored.map(membersOf)) {
+    const parameters: object[] = []
+    for (const parameter of Array.isArray(component.parameters) ? component.parameters.map(membersOf) : []) {
+      const type = String(parameter.type)
+      if (!fileTypes.has(type)) {
+        parameters.push(parameter)
+        continue
+      }
+      const [media, failed] = await withProviderId(app, channel, membersOf(parameter[type]))
+      if (failed) return failed
+      parameters.push({ ...parameter, [type]: media })
+    }
+    components.push(component.parameters === undefined ? component : { ...component, parameters })
+  }
+  return { components }
+}
+
+/** A file as the provider takes it, or why it has none. */
+async function withProviderId(
+  app: App,
+  channel: Channel,
+  media: Record<string, unknown>,
+): Promise<[object, null] | [null, Outcome]> {
+  if (typeof media.id !== 'string') return [media, null]
+  const uploaded = await uploadedMedia(app, channel, media.id)
+  return 'id' in uploaded ? [{ ...media, id: uploaded.id }, null] : [null, uploaded]
 }
 
 /** What it answers, in the provider's words; null when that is not known there. */

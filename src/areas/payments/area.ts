@@ -147,7 +147,7 @@ export { accept, sendNow } from './collect/create.ts'
 export { passed } from './collect/enforce.ts'
 export { isAnsweredAtOnce } from './collect/routes.ts'
 export { pendingOf } from './methods/card-settlement.ts'
-// Who can pay, and how much.
+// Ways to pay, and how much.
 export { providerNamed } from './methods/mobile-money-providers.ts'
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
 export { type WaysToPay, waysToPay } from './methods/ways.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators decide about payments once for the whole installation.
+// Settings of payments, for the whole installation.
 import { choice, integer } from '../../setting.ts'
 
 export const paymentSettings = {

@@ -71,7 +71,7 @@ const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and direction = 'outbound' and (currency = $currency or currency is null)
       and ($country::text is null or country = $country)`
 
-/** What failed before it was sent was given back. */
+/** Messages that failed before they were sent were refunded. */
 const groups = statement.tenant<Parameters, Group>(
   'sms.analytics',
   `select country, status, error_code, count(*)::int as messages, sum(segments)::int as segments,

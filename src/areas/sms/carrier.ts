@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an SMS carrier must do, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
+// Contract of an SMS carrier, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
 // the messages, and the next tier is for when nobody in this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
 import type { Frame, Note } from '../../platform/timeline.ts'
@@ -22,7 +22,7 @@ export interface OutboundMessage {
   readonly reference: number
   /** How long the network may go on trying. */
   readonly validitySeconds: number
-  /** What the sandbox's network is to do with it; never given to any other. */
+  /** Behaviour wanted of the sandbox's network; never given to any other. */
   readonly wish?: Wish
   /** Notes what goes over the wire for it; null, or left out: nobody keeps that. `masksText`: not its words. */
   readonly trace?: { readonly note: Note; readonly masksText: boolean } | null
@@ -33,7 +33,7 @@ export interface OutboundMessage {
 export type SubmitOutcome =
   /** All of it was taken; one id for each part in which it was handed over. */
   | { kind: 'sent'; carrierIds: readonly string[] }
-  /** Nobody will take it: `code` is ours, `carrierCode` the carrier's own. */
+  /** Refused for good: `code` is ours, `carrierCode` the carrier's own. */
   | { kind: 'rejected'; code: string; carrierCode: string }
   /** This carrier cannot take it; another may. */
   | { kind: 'reroute'; code: string; carrierCode: string | null }
@@ -53,7 +53,7 @@ export interface Carrier {
   readonly isUp: boolean
   /** Connections that are open; of a carrier that keeps none, 1 while it answers. */
   readonly sessions: number
-  /** What waits for it, or for its answer. */
+  /** Messages that wait for it, or for its answer. */
   readonly pending: number
   /** How fast it is sent to at this moment; null: without a limit. */
   readonly ratePerSecond: number | null
@@ -64,7 +64,7 @@ export interface Carrier {
   stop(): Promise<void>
 }
 
-/** What the network says of one part. */
+/** Receipt of one part. */
 export interface Receipt {
   readonly carrier: string
   readonly carrierId: string
@@ -107,13 +107,13 @@ export interface Route {
   readonly country: string | null
   readonly network: string | null
   readonly tiers: readonly (readonly Member[])[]
-  /** What to do with a message whose connection was lost before the answer. */
+  /** Handling of a message whose connection was lost before the answer. */
   readonly onUnknown: 'maybe_twice' | 'maybe_never'
   /** Whether a message that could not be delivered goes over the next tier. */
   readonly rerouteOnUndelivered: boolean
   /** Whether a message that was sent and could not be delivered costs nothing. */
   readonly refundUndelivered: boolean
-  /** What to do with a message while none of the carriers can take it: keep it for them, or not accept it. */
+  /** Handling of a message while no carrier can take it: keep it for them, or refuse it. */
   readonly whenDown: 'queue' | 'refuse'
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the SMS area tells customers of: messages on their way out, messages that came in, and who may be written to.
+// Events of the SMS area: messages on their way out, inbound messages, opt-outs and senders.
 // A change of status is one fact with two names: `sms.status`, and the name of the status for those who want only that.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'

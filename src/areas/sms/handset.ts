@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wrote, in the one form by which a handset is known everywhere: opt-outs, replies and conversations are found by it.
+// Sender of an inbound message, in the one form by which a handset is known: opt-outs, replies and conversations are found by it.
 // Carriers also write numbers as people of the country do; which country that is has to come from elsewhere.
 import { factsOf, placeOf, writtenIn } from '../../kernel/phone.ts'
 

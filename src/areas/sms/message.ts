@@ -4,7 +4,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
 
-/** Who goes first, from the first to the last. */
+/** Classes of messages, from the most to the least urgent. */
 export const priorities = ['otp', 'transactional', 'bulk'] as const
 export type Priority = (typeof priorities)[number]
 

@@ -63,7 +63,7 @@ export function operatorRecordOf(row: MessageRow, homeCurrency: string, nowMs: n
   return { ...recordOf(row, homeCurrency, nowMs), route: row.route }
 }
 
-/** What it cost in the end: what never went out was paid back. */
+/** Final cost: a message that never went out was refunded. */
 export function costOf({ status, sent_at, cost }: MessageRow): bigint {
   return status === 'failed' && sent_at === null ? 0n : cost
 }
@@ -82,7 +82,7 @@ export function publicId({ direction, id }: MessageRow): string {
   return direction === 'inbound' ? idOf('smsInbound', id) : idOf('sms', id)
 }
 
-/** What a failed message's code means, for people. */
+/** Sentence for a failed message's code. */
 const sentences: Readonly<Record<string, string>> = {
   INVALID_NUMBER: 'The operator does not know the number.',
   UNKNOWN_SUBSCRIBER: 'Nobody has this number.',

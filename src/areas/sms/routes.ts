@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of messages: sending, reading, changing and cancelling them.
+// Routes of messages: sending, reading, changing and cancelling them.
 import { uuidOf } from '../../kernel/ids.ts'
 import { hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'

@@ -45,7 +45,7 @@ function fallbackIn(fallback: FallbackContent | undefined, to: string | readonly
   return fallback
 }
 
-/** What is the same for all recipients is checked, and what their drafts take to know is looked up, once. */
+/** Checks the fields that all recipients share, and loads networks, permission and links once per request. */
 async function compose(
   app: App,
   { to: _, type = 'transactional', shorten_urls = false, fallback: __, ...input }: Static<typeof MessageSend>,

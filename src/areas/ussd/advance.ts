@@ -42,6 +42,9 @@ interface Advance {
   readonly next: Session
 }
 
+/** Screens of a session, the last of which ends it: a menu that leads in a circle does not grow for ever. */
+const maxSteps = 250
+
 /** Reasons for which nothing is paid: the subscriber saw nothing. */
 const free: ReadonlySet<Reason> = new Set(['undeliverable'])
 
@@ -118,7 +121,7 @@ function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion):
     const shown = screenOf(session, move, at)
     const message = newUuid(receivedMs)
     const on = { ...active, ...shown, screen: move.text, page: 0, message, ...dataOf(session, move) }
-    return move.ends
+    return move.ends || shown.step >= maxSteps
       ? { ...on, awaiting: 'nobody', status: 'completed', reason: 'completed', ended_at: at }
       : { ...on, awaiting: 'user' }
   }

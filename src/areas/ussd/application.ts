@@ -3,6 +3,7 @@
 // the screen, or in the form that CON/END applications speak.
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
+import { isStorable } from '../../platform/http/json.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { type Answer, ask } from '../webhooks/area.ts'
 import { ussdEvents } from './events.ts'
@@ -109,9 +110,9 @@ function jsonSaid(answer: Answer): Said {
   return { kind: 'screen', text: message, ends, data: isObject(data) ? data : undefined }
 }
 
-/** A text that can be shown: PostgreSQL and handsets hold no U+0000. */
+/** A text that can be stored and shown. */
 function isScreen(text: string): boolean {
-  return text.length >= 1 && text.length <= maxScreenLength && !text.includes('\u0000')
+  return text.length >= 1 && text.length <= maxScreenLength && isStorable(text)
 }
 
 export function isData(value: unknown): value is Data {

@@ -9,7 +9,6 @@ import type { NewEvent, Occasion } from '../../platform/events.ts'
 import { advance, advanceIn } from './advance.ts'
 import { responsePayload } from './application.ts'
 import { ussdEvents } from './events.ts'
-import { sessionPrice } from './pricing.ts'
 import type { Data } from './schema.ts'
 import { type Session, type Setup, stepAt } from './session.ts'
 import { beginOperation, liveSessions, resumableSession, sealedData } from './store.ts'
@@ -35,6 +34,7 @@ export interface Beginning {
   readonly setup: Setup
   readonly data: Data
   readonly metadata: string | null
+  readonly cost: bigint
   readonly currency: string
   readonly resumedFrom: string | null
   readonly requestHash: string | null
@@ -102,7 +102,7 @@ export function resumed(
 
 async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promise<Made> {
   const { tenant, receivedMs } = occasion
-  const session = sessionFrom(app, occasion, beginning)
+  const session = sessionFrom(occasion, beginning)
   const timer = app.work.prepare(timerJob, tenant, { session: session.id }, { delayMs: session.timeout * 1_000 })
   const { session_id, phone, shortcode, data } = session
   const started = app.outbox.prepare(ussdEvents.sessionStarted, occasion, session_id, {
@@ -150,8 +150,8 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
   return { session: { ...session, clock_offset_ms: BigInt(occasion.nowMs - receivedMs) }, item, started, told }
 }
 
-function sessionFrom(app: App, { tenant, receivedMs, nowMs }: Occasion, beginning: Beginning): Session {
-  const { direction, phone, shortcode, screen, timeout, currency } = beginning
+function sessionFrom({ tenant, receivedMs, nowMs }: Occasion, beginning: Beginning): Session {
+  const { direction, phone, shortcode, screen, timeout, cost, currency } = beginning
   const id = newUuid(receivedMs)
   const at = new Date(nowMs)
   const message = newUuid(receivedMs)
@@ -184,7 +184,7 @@ function sessionFrom(app: App, { tenant, receivedMs, nowMs }: Occasion, beginnin
     data: beginning.data,
     history: screen === null ? [] : [stepAt(at, { step: 1, input: null, output: screen, app_ms: null })],
     metadata: beginning.metadata,
-    cost: sessionPrice(app, tenant.account, currency, phone, receivedMs),
+    cost,
     currency,
     resumed_from: beginning.resumedFrom,
     request_hash: beginning.requestHash,

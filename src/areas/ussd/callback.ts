@@ -11,7 +11,7 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { Nullable, OneOf } from '../../platform/schema.ts'
 import { advance } from './advance.ts'
-import { dialled } from './dial.ts'
+import { dialled, notAnswered } from './dial.ts'
 import { maxScreenLength } from './screen.ts'
 import { type Session, shownText } from './session.ts'
 import { isDialled } from './shortcode.ts'
@@ -152,15 +152,13 @@ function begun(app: App, calling: Calling, call: Call): Promise<Session> {
 
 async function begunOnce(app: App, { gateway, ownerOf }: Calling, call: Call): Promise<Session> {
   const { dialog, mark, phone, network, language } = call
+  if (!isDialled(call.dialled)) throw new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#')
   const occasion = await ownerOf(call.dialled)
-  const outcome = occasion
-    ? await dialled(app, occasion, { gateway, dialog, mark, phone, dialled: call.dialled, network, language })
-    : { kind: 'refused' as const, why: 'not_owned' as const }
-  if (outcome.kind === 'begun') return answered(app, outcome.session)
-  if (outcome.why === 'insufficient')
-    throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet of its account holds')
-  if (outcome.why === 'suspended') throw new AppError('ACCOUNT_SUSPENDED')
-  throw new AppError('SHORTCODE_NOT_ALLOWED', `nobody answers ${call.dialled}`)
+  if (!occasion) throw notAnswered(call.dialled)
+  const dial = { gateway, dialog, mark, phone, dialled: call.dialled, network, language }
+  const outcome = await dialled(app, occasion, dial)
+  if (outcome.kind === 'refused') throw outcome.error
+  return answered(app, outcome.session)
 }
 
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
@@ -176,8 +174,6 @@ function callOf(body: Body): Call {
   const read =
     call ?? (body.sessionId !== undefined || body.phoneNumber !== undefined ? formCall(body) : jsonCall(body))
   if (!isE164(read.phone)) throw new AppError('INVALID_PHONE', 'the phone is not E.164, such as +254711000001')
-  if ((read.kind === 'initiation' || read.dialect === 'form') && !isDialled(read.dialled))
-    throw new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#')
   return read
 }
 
@@ -252,11 +248,13 @@ const callback = read({
     'INVALID_PHONE',
     'INVALID_SHORTCODE',
     'SHORTCODE_NOT_ALLOWED',
+    'DESTINATION_NOT_ALLOWED',
     'INSUFFICIENT_BALANCE',
     'NOT_FOUND',
     'SESSION_ENDED',
     'SESSION_EXPIRED',
     'VALIDATION_ERROR',
+    'PROVIDER_UNAVAILABLE',
   ],
   handle: async (app, { body }, caller) => {
     const { tenant } = caller

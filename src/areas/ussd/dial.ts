@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subscriber dialled: finds whose code it is, ends what the phone had open on it, and begins a session.
+import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe, one, statement } from '../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../platform/events.ts'
 import { type Environment, tenantOf } from '../../platform/tenant.ts'
 import { begin, replaceLive, resumed } from './begin.ts'
+import { sessionPrice, unpriced } from './pricing.ts'
 import type { Session } from './session.ts'
 import { candidatesOf, extraParts } from './shortcode.ts'
 import { accountFacts, findShortcode, plainSetup, type ShortcodeRow, setupOf, unregistered } from './shortcode-store.ts'
@@ -27,16 +29,17 @@ export interface Dial {
 
 export type DialOutcome =
   | { readonly kind: 'begun'; readonly session: Session }
-  | { readonly kind: 'refused'; readonly why: 'not_owned' | 'insufficient' | 'suspended' }
+  | { readonly kind: 'refused'; readonly error: AppError }
 
 /** Begins a session in the account of the occasion, if the code is its own; in the sandbox a code nobody registered is. */
 export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
   const { tenant } = occasion
   const row = await registered(app, tenant.environment, dial.dialled)
-  if (row ? row.account_id !== tenant.account : tenant.environment === 'live')
-    return { kind: 'refused', why: 'not_owned' }
+  if (row ? row.account_id !== tenant.account : tenant.environment === 'live') return refused(notAnswered(dial.dialled))
   const { currency, is_suspended: isSuspended } = await accountFacts(app, tenant.account)
-  if (isSuspended) return { kind: 'refused', why: 'suspended' }
+  if (isSuspended) return refused(new AppError('ACCOUNT_SUSPENDED'))
+  const cost = sessionPrice(app, occasion, currency, dial.phone)
+  if (cost === null) return refused(unpriced(currency))
   const code = row ?? unregistered(dial.dialled)
   const setup = row ? await setupOf(app, tenant, row) : plainSetup
   await replaceLive(app, occasion, dial.phone, code.code)
@@ -53,11 +56,23 @@ export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise
     setup,
     data: before?.data ?? {},
     metadata: null,
-    currency,
+    ...{ cost, currency },
     resumedFrom: before?.session_id ?? null,
     requestHash: null,
   })
-  return verdict === 'begun' ? { kind: 'begun', session } : { kind: 'refused', why: 'insufficient' }
+  if (verdict === 'begun') return { kind: 'begun', session }
+  return refused(
+    new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet of the code’s account holds'),
+  )
+}
+
+function refused(error: AppError): DialOutcome {
+  return { kind: 'refused', error }
+}
+
+/** Says no more than that: the code may be another account's. */
+export function notAnswered(dialled: string): AppError {
+  return new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} is not a code of yours that is answered`)
 }
 
 /** The longest registered code that answers what was dialled. */

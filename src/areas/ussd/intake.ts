@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import { occasionNow } from '../../platform/events.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import { commandStatus } from '../../protocols/smpp/status.ts'
@@ -14,6 +15,7 @@ import { dialogName } from './network/dialogs.ts'
 import { gatewaysOf, showMoved } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
+import { maxScreenLength } from './screen.ts'
 import type { Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
@@ -21,14 +23,15 @@ import { answered, typed } from './turn.ts'
 
 /** Gives the command_status. */
 export async function takeUssd(app: App, gateway: string, message: UssdMessage): Promise<number> {
-  const { op, phone, text } = message
+  const { op, phone } = message
+  const text = storable(message.text)
   const dialog = dialogName(phone, message.dialog)
   const mark = message.sequence === null ? null : String(message.sequence)
   if (op === 'dialled') return takeDial(app, gateway, { phone, text: dialledOf(message), dialog, mark })
   const session = await dialogSession(app, gateway, dialog)
   if (!session || session.awaiting === 'nobody') return commandStatus.ESME_RX_P_APPN
   if (op === 'answered') {
-    const now = await typed(app, session, text.slice(0, 182), mark)
+    const now = await typed(app, session, text, mark)
     // A repeat changes nothing: whoever took the first input shows what comes of it.
     if (now !== session) goOn(app, now)
     return commandStatus.ESME_ROK
@@ -36,6 +39,11 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
   const reason = op === 'aborted' ? 'user_cancelled' : 'network_released'
   await advance(app, session, { kind: 'end', status: 'completed', reason })
   return commandStatus.ESME_ROK
+}
+
+/** PostgreSQL holds neither U+0000 nor half of a surrogate pair, which a handset that counts units may send. */
+function storable(text: string): string {
+  return text.slice(0, maxScreenLength).replaceAll('\u0000', '').toWellFormed()
 }
 
 /** Some gateways name the code as the address, and leave the text empty. */
@@ -67,14 +75,25 @@ async function takeDial(
   return commandStatus.ESME_ROK
 }
 
+/** Turns that this node takes while no network waits for them. */
+const turning = onePerApp(() => new Set<Promise<void>>())
+
 /** Has the next screen made and shown, while the network waits for neither. */
 export function goOn(app: App, session: Session): void {
-  shown(app, session).catch((error) =>
-    app.log.warn(
-      { error },
-      'turn of a USSD session failed: its timer ends the session; check the error if this repeats',
-    ),
-  )
+  const turn = shown(app, session)
+    .catch((error) =>
+      app.log.warn(
+        { error },
+        'turn of a USSD session failed: another node takes it, or its timer ends it; check the error if this repeats',
+      ),
+    )
+    .finally(() => turning(app).delete(turn))
+  turning(app).add(turn)
+}
+
+/** Fulfilled when what was begun before a stop is shown. */
+export async function turnsOver(app: App): Promise<void> {
+  await Promise.all(turning(app))
 }
 
 async function shown(app: App, session: Session): Promise<void> {

@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, statement } from '../../platform/db.ts'
+import { isStorable } from '../../platform/http/json.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { At, Deleted, listQuery, OneOf } from '../../platform/schema.ts'
@@ -306,7 +307,8 @@ export async function runStoredMenu(
   const inputs = session.input === null ? [] : session.menu === null ? session.input.split('*') : [session.input]
   const here = await walked({ document, data: session.data, language, fetch }, session.menu, inputs)
   const tookMs = Math.round(performance.now() - beganMs)
-  if (!here || !isData(here.data)) return { said: { kind: 'nothing', isLate: false }, tookMs }
+  // What a fetch node was told may stand in the text.
+  if (!here || !isData(here.data) || !isStorable(here.text)) return { said: { kind: 'nothing', isLate: false }, tookMs }
   const said = { kind: 'screen', text: here.text, ends: here.ends, data: here.data } as const
   return { said, tookMs, menu: here.state, doing: here.doing }
 }

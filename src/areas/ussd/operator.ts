@@ -126,7 +126,7 @@ const create = writeAcross({
     const at = new Date(caller.receivedMs)
     const row = await one(tx.query(insert, { id, name, environment, hash: hashOf(token), ips, at }))
     await record(tx, caller, 'ussd.create_gateway', idOf('ussdGateway', id), { after: { name, environment } })
-    return { ...shown(row), url: `${app.publicUrl}/carriers/ussd/${token}` }
+    return { ...shown(row), url: `${app.publicUrl}/v1/ussd/callback/${token}` }
   },
 })
 
@@ -228,7 +228,7 @@ const checkCall = bodyChecker(CallbackBody)
 /** The address of a gateway. */
 const gatewayHook = hook({
   methods: ['POST'],
-  path: '/carriers/ussd/:token',
+  path: '/v1/ussd/callback/:token',
   operation: 'ussd.gateway',
   summary: 'A USSD gateway brings a dial, an answer or an end, and waits for the next screen',
   maxBytes: maxBodyBytes,

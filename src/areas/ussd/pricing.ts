@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session costs: the operator's price list, or, where it says nothing, a figure that lets an installation be tried.
+// What a session costs: the operator's price list, or, where it says nothing, a figure that lets the sandbox be tried. A live
+// session with a phone that nobody has set a price for does not begin.
+import { AppError } from '../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
+import type { Occasion } from '../../platform/events.ts'
 
 const area = 'ussd'
 const unit = 'session'
 
 export const ussdCharges: Charges = { [area]: [unit] }
 
-/** Micros of the currency for a session, until the operator sets a price: about 0.4 US cents in each. */
+/** Micros of the currency for a test session, until the operator sets a price: about 0.4 US cents in each. */
 const placeholderMicros: Readonly<Record<Currency, number>> = {
   KES: 500_000, TZS: 9_375_000, UGX: 13_750_000, RWF: 5_000_000, ETB: 500_000, GHS: 50_000, NGN: 5_625_000,
   ZAR: 68_750, ZMW: 93_750, XOF: 2_312_500, XAF: 2_312_500, EGP: 187_500, MAD: 37_500, DZD: 500_000, TND: 12_500,
@@ -20,13 +23,27 @@ const placeholderMicros: Readonly<Record<Currency, number>> = {
   SSP: 5_000_000, ZWG: 106_250, USD: 3_875, EUR: 3_562, GBP: 3_062, ERN: 58_125, LYD: 21_250, SDG: 2_312_500,
 } // biome-ignore format: a table reads better dense
 
-export function sessionPrice(app: App, account: string, currency: string, phone: string, atMs: number): bigint {
+/** Micros for a session with a phone; null: a live one, and nobody has set a price. */
+export function sessionPrice(
+  app: App,
+  { tenant, receivedMs }: Occasion,
+  currency: string,
+  phone: string,
+): bigint | null {
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   const { country, network } = placeOf(phone)
   const quoted = app.prices.quote({
-    ...{ area, unit, currency, account, atMs },
+    ...{ area, unit, currency, account: tenant.account, atMs: receivedMs },
     ...(country === null ? {} : { country }),
     ...(network === null ? {} : { network }),
   })
-  return quoted?.micros ?? BigInt(placeholderMicros[currency])
+  if (quoted) return quoted.micros
+  return tenant.environment === 'live' ? null : BigInt(placeholderMicros[currency])
+}
+
+export function unpriced(currency: string): AppError {
+  return new AppError(
+    'DESTINATION_NOT_ALLOWED',
+    `sessions with this number have no price in ${currency} yet; the operator sets it under /v1/operator/prices`,
+  )
 }

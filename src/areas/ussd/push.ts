@@ -15,6 +15,7 @@ import { registered } from './dial.ts'
 import { showTo } from './intake.ts'
 import { newDialog } from './network/dialogs.ts'
 import { gatewaysOf } from './network/gateways.ts'
+import { sessionPrice, unpriced } from './pricing.ts'
 import type { Initiate, Sent } from './schema.ts'
 import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
@@ -55,6 +56,9 @@ export async function push(
   const hash = hashOf(body, phone)
   const before = body.session_id === undefined ? null : await namedSession(app, tx, tenant, body.session_id)
   if (before) return repeated(before, hash, caller.nowMs)
+  const { currency } = caller.principal.facts
+  const cost = sessionPrice(app, caller, currency, phone)
+  if (cost === null) throw unpriced(currency)
   const gateway = await gatewaysOf(app).towards(tenant.environment, phone)
   if (!gateway)
     throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway that takes pushed screens is connected', {
@@ -73,7 +77,7 @@ export async function push(
     setup,
     data: body.data ?? {},
     metadata: body.metadata === undefined ? null : JSON.stringify(body.metadata),
-    currency: caller.principal.facts.currency,
+    ...{ cost, currency },
     resumedFrom: null,
     requestHash: hash,
   })

@@ -10,9 +10,10 @@ import { list, type Route, read, write } from '../../platform/route.ts'
 import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { advanceIn, type Move } from './advance.ts'
+import { isData } from './application.ts'
 import { releaseMoved, showMoved } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
-import { Continue, Continued, End, Initiate, reasons, Send, Sent, SessionRecord } from './schema.ts'
+import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, SessionRecord } from './schema.ts'
 import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
@@ -32,6 +33,7 @@ const pushErrors = [
   'DATA_TOO_LARGE',
   'INVALID_URL',
   'SHORTCODE_NOT_ALLOWED',
+  'DESTINATION_NOT_ALLOWED',
   'INSUFFICIENT_BALANCE',
   'DUPLICATE_SESSION',
   'PROVIDER_UNAVAILABLE',
@@ -97,13 +99,16 @@ const goOn = write({
       throw new AppError('NO_PENDING_INPUT', 'wait for ussd.response, which tells the answer to the last screen')
     const { message: text, end_session: ends = false, input } = body
     const data = body.data_merge && body.data ? { ...session.data, ...body.data } : body.data
+    if (data && !isData(data))
+      throw new AppError('DATA_TOO_LARGE', `with what is stored, data would have more than ${maxDataBytes} bytes`)
     const next = await moved(app, tx, session, { kind: 'screen', text, ends, input, data })
     tx.afterCommit(() => shown(app, next))
-    return continuedOf(next, ends)
+    return continuedOf(next)
   },
 })
 
-function continuedOf(session: Session, ends: boolean): Static<typeof Continued> {
+function continuedOf(session: Session): Static<typeof Continued> {
+  const ends = session.awaiting === 'nobody'
   return {
     status: ends ? 'completed' : 'active',
     message_id: idOf('ussdMessage', session.message),

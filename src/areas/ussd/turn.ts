@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A turn of a session: what the subscriber did is stored, the application is asked, and what it says is stored before anybody
 // sees it. Networks of every kind come here, whatever they speak.
+import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
@@ -9,10 +10,14 @@ import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
 import { doLater } from './menu-actions.ts'
 import { runStoredMenu } from './menus.ts'
+import { gatewaysOf } from './network/gateways.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
 import { sessionOf } from './store.ts'
 import { screenWaits } from './waiting.ts'
+
+/** Time that a node which stops leaves applications: as long as one may take to answer. */
+const graceMs = 5_000
 
 /** Questions that this node asks at the moment: a repeated input waits for the answer to the first. */
 const asking = onePerApp(() => new Map<string, Promise<Session>>())
@@ -40,7 +45,10 @@ export function answered(app: App, session: Session): Promise<Session> {
 }
 
 async function asked(app: App, session: Session): Promise<Session> {
-  const wait = screenWaits.of(app).until({ ...tenantOf(session), id: session.id }, deadlineMs(session))
+  // The network of the sandbox ends with its node: nobody would go on with its sessions.
+  const isLeft = session.gateway !== gatewaysOf(app).sandboxName
+  const whose = { ...tenantOf(session), id: session.id }
+  const wait = screenWaits.of(app).until(whose, deadlineMs(session), isLeft ? graceMs : 0)
   try {
     const isMoved = wait.over.then(() => null)
     const answer = await Promise.race([ask(app, session), isMoved])
@@ -51,12 +59,9 @@ async function asked(app: App, session: Session): Promise<Session> {
       if (next) await doLater(app, next, doing)
       return next ?? (await reloaded(app, session))
     }
-    if (answer?.said.kind === 'later') await wait.over
-    return await unanswered(
-      app,
-      session,
-      answer?.said.kind === 'nothing' && !answer.said.isLate ? 'app_error' : 'app_timeout',
-    )
+    if (answer?.said.kind === 'nothing')
+      return await unanswered(app, session, answer.said.isLate ? 'app_timeout' : 'app_error')
+    return await unanswered(app, session, (await wait.over) === 'stopped' && isLeft ? 'stopped' : 'app_timeout')
   } finally {
     wait.stop()
   }
@@ -74,10 +79,15 @@ function ask(app: App, session: Session): Promise<Answer> {
   return session.setup.mode === 'menu' ? runStoredMenu(app, session) : askApplication(app, session)
 }
 
-/** Where nobody went on with it meanwhile, the session ends with the words that its shortcode has for this. */
-async function unanswered(app: App, session: Session, reason: Reason): Promise<Session> {
+/**
+ * Where nobody went on with it meanwhile, the session ends with the words that its shortcode has for this. A node that stops
+ * leaves it to another one, or to its own next start: a gateway that repeats its call is answered there.
+ */
+async function unanswered(app: App, session: Session, reason: Reason | 'stopped'): Promise<Session> {
   const now = await reloaded(app, session)
   if (now.awaiting !== 'app' || now.step !== session.step) return now
+  if (reason === 'stopped')
+    throw new AppError('PROVIDER_UNAVAILABLE', 'this node stops: repeat the call', { retryAfterSeconds: 1 })
   const screen = session.setup.error_message
   return (await advance(app, now, { kind: 'end', status: 'expired', reason, screen })) ?? reloaded(app, session)
 }

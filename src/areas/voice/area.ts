@@ -32,7 +32,15 @@ import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 export { checkNumbers, newCall } from './calls/create.ts'
 export { callEvents } from './events.ts'
-export { type CallFacts, type CallFollower, type Flow, followCalls, type LegChange } from './followers.ts'
+export {
+  type CallFacts,
+  type CallFollower,
+  type Flow,
+  type FlowRecording,
+  followCalls,
+  type LegChange,
+  type Refusal,
+} from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
@@ -88,17 +96,8 @@ export const voice: Area = {
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
-    await followTrunks(app)
-    return async () => undefined
+    return telephoneNetworkOf(app).trunks.follow()
   },
-}
-
-/** Every node knows the trunks and the rates, since calls are accepted and priced on any. */
-async function followTrunks(app: App): Promise<void> {
-  const { trunks } = telephoneNetworkOf(app)
-  app.signals.on(trunkTopic, () => void trunks.reload())
-  app.signals.onGap(() => void trunks.reload())
-  await trunks.reload()
 }
 
 /** Timers of test calls run by their account's clock, wherever that was moved. */

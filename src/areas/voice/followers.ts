@@ -40,6 +40,19 @@ export interface LegChange {
   readonly atMs: number
 }
 
+/** Why an action that is an area's own is not carried out. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+}
+
+/** What the `record` of a flow made. Its id is a UUID. */
+export interface FlowRecording {
+  readonly id: string
+  readonly url: string
+  readonly seconds: number
+}
+
 export interface CallFollower {
   readonly name: string
   /** The flow of a call to a number that is assigned to something of this area; null where it is not. */
@@ -48,8 +61,10 @@ export interface CallFollower {
   answers?(app: App, tenant: Tenant, call: { readonly from: string; readonly to: string }): Promise<boolean>
   /** What a question of its own flow brought; null goes on with the flow. */
   asked?(app: App, call: CallFacts, body: Readonly<Record<string, unknown>>): Promise<Flow | null>
-  /** Takes over an action; the flow waits until `resume`. False: nobody is there to carry it out. */
-  took?(app: App, call: CallFacts, action: HandedAction): Promise<boolean>
+  /** Takes over an action; the flow waits until `resume`. False: it is not this area's; a refusal is told, and the flow goes on. */
+  took?(app: App, call: CallFacts, action: HandedAction): Promise<boolean | Refusal>
+  /** What a flow of its own recorded can be fetched now. */
+  recorded?(app: App, call: CallFacts, recording: FlowRecording): Promise<void>
   /** What is wrong with assigning a number to a target; null where it is this area's and in order, undefined where it is not. */
   targetProblem?(app: App, tenant: Tenant, target: Target): Promise<string | null | undefined>
   changed?(app: App, change: LegChange): void | Promise<void>

@@ -83,9 +83,13 @@ class LiveCalls {
     return isRung(rung) ? rung : { refused: 'gone' }
   }
 
-  /** Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. */
-  connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<boolean> {
-    return this.#isDone(tenant, call, { do: 'connect_media', audio })
+  /**
+   * Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. One who answered already may come
+   * from another place. Gives where the leg is spoken to.
+   */
+  async connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<PlainAudio | null> {
+    const place = await this.#command(tenant, call, { do: 'connect_media', audio })
+    return isAudio(place) ? place : null
   }
 
   hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {

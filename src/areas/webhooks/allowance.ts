@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often an endpoint may be asked for what costs more than a delivery, whoever asks: each endpoint counts for itself.
+// Limits of requests that cost more than a delivery, such as tests and replays: each endpoint has its own count.
 import { AppError } from '../../kernel/errors.ts'
 import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'

@@ -4,6 +4,7 @@
 // queue. Where the first URL gives no usable answer and time is left, the fallback URL is asked once.
 import { type Id, newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
+import { ToldCache } from '../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import type { Outcome } from '../../platform/outbound/exchange.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -56,7 +57,7 @@ const maxTargets = 10_000
 export async function ask(app: App, question: Question): Promise<Answer> {
   const beganMs = performance.now()
   const leftMs = (): number => question.withinMs - (performance.now() - beganMs)
-  const target = await targetsOf(app).of(question.tenant)
+  const target = await targetOf(app, question.tenant)
   let answer = await askOnce(app, target, question, question.url, leftMs())
   if (answer.kind === 'nothing' && answer.why === 'unreachable' && leftMs() > retryMs + leastMs) {
     await new Promise((resolve) => setTimeout(resolve, retryMs))
@@ -117,35 +118,14 @@ function answerOf(outcome: Outcome): Answer {
   return { kind: 'said', status, contentType: headers['content-type'] ?? '', text: body, tookMs }
 }
 
-/** Signing keys of accounts, cached until a secret is replaced; not trusted while the line between nodes is cut. */
-const targetsOf = onePerApp((app) => new Targets(app))
+/** Signing keys of accounts, cached until a secret is replaced. */
+const targets = onePerApp((app) => {
+  const known = new ToldCache<Target>(app.signals, { most: maxTargets, goodForMs: targetForMs })
+  app.signals.on('webhooks', (text) => known.forget(text))
+  return known
+})
 
-class Targets {
-  readonly #app: App
-  readonly #known = new Map<string, { readonly target: Promise<Target>; readonly untilMs: number }>()
-
-  constructor(app: App) {
-    this.#app = app
-    app.signals.on('webhooks', (text) => void this.#known.delete(text))
-    app.signals.onGap(() => this.#known.clear())
-  }
-
-  of(tenant: Tenant): Promise<Target> {
-    const key = `callback:${tenant.account}:${tenant.environment}`
-    const found = this.#known.get(key)
-    if (found && found.untilMs > performance.now()) return found.target
-    const target = loadCallbackTarget(this.#app, tenant)
-    if (this.#app.signals.connected) this.#keep(key, target)
-    return target
-  }
-
-  #keep(key: string, target: Promise<Target>): void {
-    this.#known.delete(key)
-    for (const [oldest] of this.#known) {
-      if (this.#known.size < maxTargets) break
-      this.#known.delete(oldest)
-    }
-    this.#known.set(key, { target, untilMs: performance.now() + targetForMs })
-    target.catch(() => this.#known.delete(key))
-  }
+function targetOf(app: App, tenant: Tenant): Promise<Target> {
+  const key = `callback:${tenant.account}:${tenant.environment}`
+  return targets(app).of(key, () => loadCallbackTarget(app, tenant))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the webhooks area tells customers of: itself.
+// Events of the webhooks area, about endpoints.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'

@@ -67,7 +67,7 @@ function targetSource(app: App, { tenant }: Caller): () => Promise<Target> {
   }
 }
 
-/** What an endpoint would be sent, as the text of a message. */
+/** Request that an endpoint would be sent, as the text of a stream message. */
 function requestOf(app: App, { tenant, nowMs, receivedMs }: Caller, target: Target, row: EventRow): string {
   const { type: name, resource_id: resource, body } = row
   const id = idOf('event', row.id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan gives of webhooks, and what an operator gave an account in its place. A plan that an operator made is as wide
+// Limits of webhooks by plan, and those that an operator set for an account. A plan that an operator made is as wide
 // as the widest.
 import type { Allowances } from '../../platform/auth.ts'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the webhook portal says. Names of events, answers of endpoints and errors of the API stay as they are.
+// Texts of the webhook portal. Names of events, answers of endpoints and errors of the API stay as they are.
 import type { Texts } from '../../platform/web/language.ts'
 
 export const portalTexts = {

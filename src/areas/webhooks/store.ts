@@ -24,7 +24,7 @@ export interface EndpointRow {
   updated_at: Date
 }
 
-/** What a customer may change, in the form in which it is stored. */
+/** Fields that a customer may change, as they are stored. */
 type Settings = {
   url: string
   events: readonly string[]

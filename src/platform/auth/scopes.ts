@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a credential may be allowed to do. Areas declare their scopes: `<area>:read` covers reading, `<area>:write` the rest
+// Scopes of credentials. Areas declare theirs: `<area>:read` covers reading, `<area>:write` the rest
 // and reading too, and an area may have further words (`identity:review`). `*` is everything except operating the installation.
 
 export type Scope = `${string}:${string}` | 'operator'

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node has just stored and is about to need, so that it is not read back: kept for a moment, and no more of it than is
-// said. Nothing may depend on finding it here.
+// Handover of rows that a node has just stored to its next step, so that they are not read back: kept for a moment, and no more
+// of them than the limit. Correctness may not depend on finding one here.
 
-/** How often what was not asked for in time is looked for. */
+/** Interval between sweeps of expired entries. */
 const tidyMs = 1_000
 
-/** Things that are asked for once, soon, by their name. */
-export class Memory<Thing> {
+/** Entries that are taken once, soon, by name. */
+export class Handover<Thing> {
   readonly #things = new Map<string, { readonly thing: Thing; readonly untilMs: number }>()
   readonly #forMs: number
   readonly #most: number
@@ -34,7 +34,7 @@ export class Memory<Thing> {
     this.#things.clear()
   }
 
-  /** Not for each thing that is kept: to find the first one, those that were taken before it are passed over one by one. */
+  /** Removes expired and excess entries. Not run on every keep: finding the oldest passes over those taken before it. */
   #tidy(nowMs: number): void {
     this.#tidiedMs = nowMs
     for (const [oldest, { untilMs }] of this.#things) {

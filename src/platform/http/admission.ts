@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes in: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
+// Admission of requests: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
 // decided here needs no body; it costs a request that is refused as little as possible.
+import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseAddress } from '../../kernel/addresses.ts'
@@ -293,7 +294,11 @@ export function tooMany(app: App, { tightest }: Admission, code: ErrorCode): App
 }
 
 /** The client's address: the peer's, or what a proxy we trust says it is. */
-function addressOf({ socket, headers }: FastifyRequest, trustedProxies: BlockList): string {
+function addressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string {
+  return clientAddress(raw, trustedProxies)
+}
+
+export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: BlockList): string {
   const peer = (socket.remoteAddress ?? '0.0.0.0').replace(/^::ffff:/, '')
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || !trustedProxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return peer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that somebody fetches: what they are, and how any part of them is read. Ranges, validators and HEAD are answered
+// Download: the description of a file, and how any part of it is read. Ranges, validators and HEAD are answered
 // from this by `http/downloads.ts`, for routes and for hooks alike.
 import { hash } from 'node:crypto'
 
@@ -16,7 +16,7 @@ export interface Download {
   readonly size: number | null
   /** What tells this content from every other under the same address: a hash, or the id of what never changes. */
   readonly tag: string
-  /** What the file is called by whoever saves it. */
+  /** File name for saving. */
   readonly name?: string
   /** Shown by a browser, or saved; saved unless it says so. */
   readonly disposition?: 'inline' | 'attachment'

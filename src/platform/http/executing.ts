@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
-import type { Conclude, Input, Received } from '../route.ts'
+import type { Conclude, Input, Received, Route } from '../route.ts'
 import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
@@ -25,9 +25,19 @@ interface Keyed {
 }
 
 /** Runs a verb whose request carries no idempotency key. */
-export async function execute(
+export function execute(
   app: App,
   { route }: CompiledRoute,
+  input: Input<never, never, never>,
+  caller: Caller,
+  received?: Received<unknown>,
+): Promise<unknown> {
+  return verbOf(app, route, input, caller, received)
+}
+
+export async function verbOf(
+  app: App,
+  route: Route,
   input: Input<never, never, never>,
   caller: Caller,
   received: Received<unknown> = { files: [], state: 'unused' },

@@ -87,7 +87,7 @@ function keysOf(value: unknown, depth: number): number {
 }
 
 /** PostgreSQL holds neither U+0000 nor half of a surrogate pair, in a text or in the names of a JSON object. */
-function isStorable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 

@@ -38,6 +38,8 @@ export interface ListenerOptions {
   refusePlain: (request: IncomingMessage, response: ServerResponse) => void
   /** Words the answer to bytes that are no valid HTTP request; `status` is what HTTP would call it, `peer` the address. */
   malformed: (error: Error & { code?: string }, status: MalformedStatus, peer: string) => MalformedAnswer
+  /** Takes requests that ask to speak another protocol; without it they are requests like any other. */
+  upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Failures to accept a connection, such as running out of file descriptors. The listener goes on. */
   onProblem?: (problem: Error) => void
   maxConnections?: number
@@ -102,6 +104,14 @@ export function createListener(options: ListenerOptions): Listener {
   // RFC 9110 lets a server ignore expectations it does not know; Node would answer with a bare 417.
   tls.on('checkExpectation', serve)
   plain.on('checkExpectation', servePlain)
+  const { upgrade } = options
+  if (upgrade) {
+    tls.on('upgrade', upgrade)
+    plain.on('upgrade', (request, socket, head) => {
+      if (isServedPlain(options, request)) upgrade(request, socket, head)
+      else socket.destroy()
+    })
+  }
   for (const server of [tls, plain]) {
     server.timeout = timeouts.writeMs
     server.on('timeout', endUnread)
@@ -289,6 +299,11 @@ function plainPeer(options: ListenerOptions, address: string | undefined): Plain
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
   if (options.allowHttpFromLoopback && loopback.check(address, family)) return 'open'
   return options.trustedProxies.check(address, family) ? 'proxy' : 'stranger'
+}
+
+function isServedPlain(options: ListenerOptions, request: IncomingMessage): boolean {
+  const peer = plainPeer(options, request.socket.remoteAddress)
+  return peer === 'open' || (peer === 'proxy' && isForwardedHttps(request))
 }
 
 /** With several proxies in a row there are several values, and the request was encrypted only if all say so. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request brings: its body, who makes it, and its fields as the declaration of its route describes them.
+// Input of a request: its body, its caller, and its fields as the declaration of its route describes them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'

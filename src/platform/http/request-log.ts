@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers can look up about their own requests, and the counts behind usage. Lines are gathered in memory and
+// Request log of customers, and the counts behind usage. Lines are gathered in memory and
 // written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
 // so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
 import { dayMs, dayOf } from '../../kernel/time.ts'

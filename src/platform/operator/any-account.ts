@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an account reads of its own, read by an operator: the same route, with the account in its address. Filters, pages and
+// Routes of an account, opened to operators: the same route, with the account in its address. Filters, pages and
 // replies are the account's own, so that both see the same thing. Every such reading is written down, in the audit log of the
 // account and in that of the operator.
 import { type TProperties, type TSchema, Type } from 'typebox'
@@ -17,7 +17,7 @@ const ownQuery = {
   environment: Type.Optional(EnvironmentName({ description: 'Of the account; that of your key unless given' })),
 }
 
-/** What operators call a reading: its operation, and its summary. */
+/** Operation and summary of the operator's route. */
 type As = readonly [operation: string, summary: string]
 
 /** Those of the routes that are named, for operators: under `/v1/operator/accounts/:account_id`. */

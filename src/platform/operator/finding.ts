@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding a thing when nobody knows whose it is: an operator was told an id, a phone number or a reference, and every area
+// Search across accounts: an operator was told an id, a phone number or a reference, and every area
 // says where it would be. Each account is asked by the leading columns of its own index, so that no table is read whole.
 import { type Kind, uuidOf } from '../../kernel/ids.ts'
 import { type Database, type Statement, statement } from '../db.ts'

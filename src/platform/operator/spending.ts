@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What accounts pay for, by the country that it went to. The ledger knows what was paid; where it went is known to the area
+// Spending of accounts by country. The ledger knows what was paid; the country is known to the area
 // that did it, and only some have a country at all.
 import type { Currency } from '../../kernel/money.ts'
 import type { Queryable } from '../db.ts'
@@ -16,7 +16,7 @@ export interface CountrySpend {
   count: number
 }
 
-/** What an area did for an account on some days, both included. */
+/** Spending of an account in an area on some days, both included. */
 export type SpendByCountry = (
   queryable: Queryable,
   tenant: Tenant,

@@ -21,7 +21,7 @@ export interface Exchange {
 }
 
 export interface ProviderRequest {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   url: string
   headers: Record<string, string>
   body?: object

@@ -34,7 +34,7 @@ export function directionOf(language: Language): 'ltr' | 'rtl' {
   return language === 'ar' ? 'rtl' : 'ltr'
 }
 
-/** What a request says of its reader. */
+/** Headers of a request that tell of its reader. */
 export interface Asked {
   /** The language that the address names. */
   readonly lang?: string | undefined

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pages of every kind say.
+// Texts shared by all pages.
 import type { Texts } from './language.ts'
 
 export const pageTexts = {

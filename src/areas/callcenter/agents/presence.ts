@@ -5,6 +5,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
 import { agentEvents } from '../events.ts'
 import { type AgentStatus, mayBecome } from './agent.ts'
 import { type AgentRow, beginState, endState, findAgent, saveAgent } from './store.ts'
@@ -23,18 +24,30 @@ type Change = Partial<
     | 'calls_taken'
     | 'session_id'
     | 'logged_in_at'
+    | 'desk_id'
+    | 'desk_lost_at'
   >
 >
 
+/** Who shows agents what they do is told of every change, once it is committed. */
+type Watcher = (row: AgentRow) => void
+const watchers = onePerApp(() => new Set<Watcher>())
+
+export function watchAgents(app: App, watcher: Watcher): () => void {
+  watchers(app).add(watcher)
+  return () => void watchers(app).delete(watcher)
+}
+
 /** Writes what changed without a new status. */
-export function keepPresence(
+export async function keepPresence(
+  app: App,
   tx: Tx,
   { tenant, nowMs }: Occasion,
   row: AgentRow,
   change: Change & Pick<Partial<AgentRow>, 'status' | 'since' | 'idle_since'>,
 ): Promise<AgentRow> {
   const now = { ...row, ...change }
-  return one(
+  const saved = await one(
     tx.query(saveAgent, {
       ...tenant,
       agent: row.agent_id,
@@ -49,11 +62,17 @@ export function keepPresence(
       call: now.call_id,
       leg: now.leg_id,
       contact: now.contact_id,
+      desk: now.desk_id,
+      deskLostAt: now.desk_lost_at,
       idleSince: now.idle_since,
       callsTaken: now.calls_taken,
       at: new Date(nowMs),
     }),
   )
+  tx.afterCommit(() => {
+    for (const watcher of watchers(app)) watcher(saved)
+  })
+  return saved
 }
 
 /** Gives an agent another status, if it may follow the one that is; the row as it then is. */
@@ -65,12 +84,12 @@ export async function become(
   status: AgentStatus,
   change: Change = {},
 ): Promise<AgentRow> {
-  if (row.status === status) return keepPresence(tx, occasion, row, change)
+  if (row.status === status) return keepPresence(app, tx, occasion, row, change)
   if (!mayBecome(row.status, status)) return row
   const { tenant, nowMs, receivedMs } = occasion
   const at = new Date(nowMs)
   const idle = status === 'available' ? { idle_since: at } : {}
-  const next = await keepPresence(tx, occasion, row, {
+  const next = await keepPresence(app, tx, occasion, row, {
     reason: null,
     until: null,
     ...change,
@@ -106,6 +125,12 @@ export function becomeFree(app: App, tx: Tx, occasion: Occasion, row: AgentRow):
     leg_id: null,
     contact_id: null,
   })
+}
+
+/** The leg by which an agent is rung, once there is one; a desk in a browser offers it then. */
+export async function noteLeg(app: App, tx: Tx, occasion: Occasion, agent: string, leg: string): Promise<void> {
+  const now = await agentNamed(tx, occasion, agent)
+  if (now?.status === 'ringing' && now.leg_id === null) await keepPresence(app, tx, occasion, now, { leg_id: leg })
 }
 
 export function agentNamed(tx: Tx, { tenant }: Occasion, agent: string): Promise<AgentRow | null> {

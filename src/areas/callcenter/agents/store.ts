@@ -35,6 +35,9 @@ export interface AgentRow {
   call_id: string | null
   leg_id: string | null
   contact_id: string | null
+  /** The connection of the browser that speaks for the agent. */
+  desk_id: string | null
+  desk_lost_at: Date | null
   idle_since: Date
   calls_taken: number
   created_at: Date
@@ -42,7 +45,7 @@ export interface AgentRow {
 
 const columns = `bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages, max_calls,
   external_ref, status, reason, since, until, next_status, next_reason, session_id, logged_in_at, call_id, leg_id, contact_id,
-  idle_since, calls_taken, created_at`
+  desk_id, desk_lost_at, idle_since, calls_taken, created_at`
 
 type OneAgent = Tenant & { agent: string }
 
@@ -115,6 +118,8 @@ export const saveAgent = statement.tenant<
     call: string | null
     leg: string | null
     contact: string | null
+    desk: string | null
+    deskLostAt: Date | null
     idleSince: Date
     callsTaken: number
     at: Date
@@ -125,7 +130,7 @@ export const saveAgent = statement.tenant<
   `update callcenter.agents
       set status = $status, reason = $reason, since = $since, until = $until, next_status = $nextStatus,
           next_reason = $nextReason, session_id = $session, logged_in_at = $loggedInAt, call_id = $call, leg_id = $leg,
-          contact_id = $contact, idle_since = $idleSince, calls_taken = $callsTaken, updated_at = $at
+          contact_id = $contact, desk_id = $desk, desk_lost_at = $deskLostAt, idle_since = $idleSince, calls_taken = $callsTaken, updated_at = $at
     where ${mine} and agent_id = $agent
    returning ${columns}`,
 )
@@ -142,4 +147,9 @@ export const beginState = statement.tenant<
   'callcenter.begin_state',
   `insert into callcenter.agent_states (bucket, account_id, environment, agent_id, id, status, call_id, began_at)
    values ($bucket, $account, $environment, $agent, $id, $status, $call, $at)`,
+)
+
+export const agentOfDesk = statement.tenant<Tenant & { desk: string }, AgentRow>(
+  'callcenter.agent_of_desk',
+  `select ${columns} from callcenter.agents where ${mine} and desk_id = $desk limit 1`,
 )

@@ -12,16 +12,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, firstNumber, liveCalls } from '../../voice/area.ts'
 import { agentIdForm, PhoneNumber } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
-import {
-  type After,
-  addParticipant,
-  all,
-  conferenceRecord,
-  endConference,
-  participantRecord,
-  save,
-} from './conference.ts'
+import { addParticipant, all, conferenceRecord, endConference, participantRecord, save } from './conference.ts'
 import { type ConferenceRow, findConference, insertConference, listParticipants } from './conferences.ts'
+import type { After } from './next-contact.ts'
 
 const most = 50
 

@@ -9,7 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import { conferenceEvents } from '../events.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import {
@@ -21,12 +21,11 @@ import {
   saveConference,
   saveParticipant,
 } from './conferences.ts'
+import type { After } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 
 const ringSeconds = 45
-
-export type After = () => Promise<unknown>
 
 export function conferenceRecord(row: ConferenceRow, participants: readonly ParticipantRow[]) {
   return {
@@ -105,6 +104,7 @@ async function ring(
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = (await participants(tx, occasion, conference.id)).find(({ id }) => id === row.id)
     if (now && now.call_id === null) await save(tx, tenant, now, { call_id: rung.call })
+    if (row.agent_id !== null) await noteLeg(app, tx, occasion, row.agent_id, rung.call)
   })
 }
 
@@ -170,7 +170,19 @@ export async function participantChanged(
   if (change.kind === 'ended') return gone(app, change.tenant, conference, participant)
 }
 
-async function joined(app: App, { tenant, call }: LegChange, id: string, participant: string): Promise<void> {
+/** How a call enters a conversation that flows name; those who are rung into a conference wait for its moderator. */
+interface Entry {
+  mayBegin: boolean
+  music: string
+}
+
+export async function joined(
+  app: App,
+  { tenant, call }: Pick<LegChange, 'tenant' | 'call'>,
+  id: string,
+  participant: string,
+  entry: Entry | null = null,
+): Promise<void> {
   const live = liveCalls(app)
   const after = await atSwitchboard(app, tenant, async (tx, occasion): Promise<After[]> => {
     const conference = await maybe(tx.query(findConference, { ...tenant, id }))
@@ -178,25 +190,27 @@ async function joined(app: App, { tenant, call }: LegChange, id: string, partici
     const row = all.find((each) => each.id === participant)
     if (!conference || !row || conference.status === 'ended' || row.status !== 'dialing')
       return [() => live.hangUp(tenant, call)]
-    const waits =
+    const waitsForModerator =
       conference.options.start_on_moderator &&
       row.role !== 'moderator' &&
       !all.some((each) => each.role === 'moderator' && isHere(each))
+    const waits = entry ? !entry.mayBegin && conference.status === 'initiated' : waitsForModerator
     const status = waits ? 'held' : 'joined'
     const now = await save(tx, tenant, row, { status, call_id: call, joined_at: new Date(occasion.nowMs) })
     const agent = row.agent_id === null ? null : await agentNamed(tx, occasion, row.agent_id)
     if (agent) await become(app, tx, occasion, agent, 'on_call', { call_id: call, leg_id: call })
-    const isFirst = conference.status === 'initiated'
+    const isFirst = conference.status === 'initiated' && !(entry && waits)
     if (isFirst) await keep(tx, tenant, conference, { status: 'active' })
     const count = all.filter(isHere).length + 1
     if (isFirst) await tell(app, tx, occasion, conference, 'started', null, count)
     await tell(app, tx, occasion, conference, 'participantJoined', now, count)
-    const released = now.role === 'moderator' ? all.filter((each) => each.status === 'held') : []
+    const isBegun = entry ? isFirst : now.role === 'moderator'
+    const released = isBegun ? all.filter((each) => each.status === 'held') : []
     for (const other of released) await save(tx, tenant, other, { status: 'joined' })
     return [
       () => live.mark(tenant, call, { phase: 'conference', conference_id: idOf('conference', id) }),
       ...(now.muted ? [() => live.mute(tenant, call, true)] : []),
-      ...(waits ? [() => live.hold(tenant, call, { music: 'default' })] : []),
+      ...(waits ? [() => live.hold(tenant, call, { music: entry?.music ?? 'default' })] : []),
       ...released.map((other) => () => live.hold(tenant, other.call_id ?? '', null)),
       ...(isFirst && conference.record ? [() => record(app, tenant, id)] : []),
     ]
@@ -213,7 +227,7 @@ async function record(app: App, tenant: Tenant, id: string): Promise<void> {
 }
 
 /** Somebody left, or never came; the last one ends the conference. */
-async function gone(app: App, tenant: Tenant, id: string, participant: string): Promise<void> {
+export async function gone(app: App, tenant: Tenant, id: string, participant: string): Promise<void> {
   const after = await atSwitchboard(app, tenant, async (tx, occasion): Promise<After[]> => {
     const conference = await maybe(tx.query(findConference, { ...tenant, id }))
     const list = await participants(tx, occasion, id)

@@ -9,6 +9,8 @@ interface ConferenceOptions {
   start_on_moderator: boolean
   mute_on_entry: boolean
   max_participants: number
+  /** Begun by the action of a flow, whose calls are not rung. */
+  is_conversation?: boolean
 }
 
 export interface ConferenceRow {
@@ -51,6 +53,14 @@ export const insertConference = statement.tenant<
 export const findConference = statement.tenant<One, ConferenceRow>(
   'callcenter.find_conference',
   `select ${columns} from callcenter.conferences where ${mine} and id = $id`,
+)
+
+/** The conversation of a name that flows have begun, and that is not over. */
+export const openConversation = statement.tenant<Tenant & { name: string }, ConferenceRow>(
+  'callcenter.open_conversation',
+  `select ${columns} from callcenter.conferences
+    where ${mine} and name = $name and status <> 'ended' and options->>'is_conversation' = 'true'
+    order by id desc limit 1`,
 )
 
 export const saveConference = statement.tenant<

@@ -2,12 +2,20 @@
 // The call centre's part in calls: it gives them flows, takes over what its queues and agents do, and hears what becomes of them.
 
 import { uuidOf } from '../../../kernel/ids.ts'
+import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type CallFacts, type CallFollower, callEvents, type Flow, followCalls } from '../../voice/area.ts'
+import {
+  type CallFacts,
+  type CallFollower,
+  callEvents,
+  type Flow,
+  followCalls,
+  type Refusal,
+} from '../../voice/area.ts'
 import { absence } from '../checks.ts'
 import { addCost, contactOfCall } from '../contacts.ts'
 import { decide, settle } from '../routing/decide.ts'
@@ -15,8 +23,10 @@ import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
 import type { DestinationOf } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
+import { joinConversation } from './conversation.ts'
 import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
 import { legChanged, Order } from './happen.ts'
+import { voicemailReceived } from './voicemail.ts'
 
 const orders = onePerApp(() => new Order())
 
@@ -51,6 +61,8 @@ const follower: CallFollower = {
     return destination ? absence(app, tenant, destination) : undefined
   },
 
+  recorded: (app, call, recording) => voicemailReceived(app, call, recording),
+
   changed: (app, change) => orders(app).add(change.room, () => legChanged(app, change)),
 }
 
@@ -74,7 +86,8 @@ function heardIn(body: Readonly<Record<string, unknown>>) {
 }
 
 /** Actions of a customer's own flow that are for queues and agents; the flow goes on when the call there is over. */
-async function took(app: App, call: CallFacts, action: Handed): Promise<boolean> {
+async function took(app: App, call: CallFacts, action: Handed): Promise<boolean | Refusal> {
+  if (action.action === 'conversation') return joinConversation(app, call, action)
   const destination = destinationIn(action)
   if (!destination) return false
   const { nowMs } = await occasionOf(app, call.tenant)
@@ -84,7 +97,11 @@ async function took(app: App, call: CallFacts, action: Handed): Promise<boolean>
   const skills = action.action === 'enqueue' ? (action.skills ?? []) : []
   const priority = action.action === 'enqueue' ? (action.priority ?? null) : null
   const luggage = { ...luggageOf(call, decided), data, skills, priority, isHanded: true }
-  if (decided.destination?.type === 'queue') return joinQueue(app, call, decided.destination.id ?? '', luggage)
+  const full = { code: 'QUEUE_FULL', message: `as many callers wait in ${destination.id} as it takes` }
+  if (decided.destination?.type === 'queue')
+    return (await joinQueue(app, call, decided.destination.id ?? '', luggage)) || full
+  const isFull = decided.trace.some(({ kind, reason }) => kind === 'queue' && reason === 'full')
+  if (decided.destination?.type === 'hangup' && isFull) return full
   if (decided.destination?.type !== 'agent') return false
   return (await enqueue(app, call, null, decided.destination.id ?? '', luggage)) !== null
 }
@@ -104,13 +121,13 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
   if (row.type !== callEvents.completed.name) return
   const call = uuidOf('call', row.resource_id)
   if (call === null) return
-  const { cost } = JSON.parse(row.body)
-  const micros = typeof cost === 'number' ? BigInt(Math.round(cost * 1_000_000)) : 0n
+  const { cost, hangup_cause } = JSON.parse(row.body)
+  const micros = typeof cost === 'number' ? parseAmount(cost, microDecimals) : 0n
   const none = {
     tag: null,
     kind: 'ended' as const,
     status: 'completed',
-    cause: null,
+    cause: typeof hangup_cause === 'string' ? hangup_cause : null,
     by: null,
     digit: null,
     atMs: nowMs,
@@ -119,7 +136,7 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
     .add(call, async () => {
       const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
       if (!contact) return
-      await app.db.query(addCost, { ...tenant, id: contact.id, cost: micros })
+      if (typeof micros === 'bigint') await app.db.query(addCost, { ...tenant, id: contact.id, cost: micros })
       const isOwn = contact.room_id === contact.call_id
       if (contact.ended_at === null)
         await legChanged(app, {

@@ -6,7 +6,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
-import { type ContactRow, contactOfCall, insertContact, type PathStep } from '../contacts.ts'
+import { type ContactRow, contactOfCall, insertContact, lostPlaceOf, type PathStep } from '../contacts.ts'
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { findIvr, findRun, keepRun } from '../ivr/store.ts'
@@ -25,6 +25,9 @@ export const followerName = 'callcenter'
 
 /** A caller who waits longer than this for anything is let go. */
 const longestWaitSeconds = 7_200
+
+/** Time in which a caller whose call was lost may call again for the same place in the queue. */
+const placeKeptMs = 10 * 60_000
 
 /** A call, as far as it matters where it goes. */
 interface GoingCall {
@@ -117,6 +120,7 @@ async function takePlace(
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
   if (queue && live && live.waiting.length >= queue.document.max_size) return null
+  const lost = queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
@@ -134,7 +138,7 @@ async function takePlace(
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
       path: JSON.stringify(luggage.path),
-      enteredAt: new Date(nowMs),
+      enteredAt: lost ?? new Date(nowMs),
       callbackFor: null,
       attempts: 0,
       isHanded: luggage.isHanded,
@@ -147,6 +151,12 @@ async function takePlace(
     })
   await tickLater(app, tx, tenant, 0)
   return contact
+}
+
+/** Whose call was lost with its node, and who calls again soon, has the place that they had. */
+async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, queue: string): Promise<Date | null> {
+  const since = new Date(nowMs - placeKeptMs)
+  return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
 }
 
 /** Shows that a call waits, and plays music; not waited for, since the call may be waiting for us. */

@@ -6,23 +6,24 @@ import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
+import { endSession } from './login.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
 import { type ContactRow, contactOfCall, saveContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
-import { followerName, whenAnswered } from './go.ts'
+import { leftConversation } from './conversation.ts'
+import { whenAnswered } from './go.ts'
 import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
+import { type After, endCall, queueBefore, waitIn } from './next-contact.ts'
 import { readTag, tagOf } from './tag.ts'
 import { completeTransfer, transferChanged } from './transfer.ts'
 import { transferOfCall } from './transfers.ts'
 
 /** Seconds that a customer is rung whom an agent calls. */
 const customerRingSeconds = 45
-
-type After = () => Promise<unknown>
 
 export async function legChanged(app: App, change: LegChange): Promise<void> {
   const tag = readTag(change.tag)
@@ -127,7 +128,9 @@ async function agentGone(
   if (contact.state === 'ended' || contact.state === 'wrap_up') return []
   if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
-  return agentLeft(app, tx, occasion, contact, agent)
+  // No audio any more comes from a browser that died, or that has lost its network.
+  const isLost = agent.endpoint.type === 'webrtc' && (agent.desk_lost_at !== null || change.cause === 'media_timeout')
+  return (isLost ? deskLost : agentLeft)(app, tx, occasion, contact, agent)
 }
 
 /** An agent hung up. Of two who spoke with the customer the other stays; otherwise the call is over. */
@@ -147,13 +150,19 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   if (transfer?.status === 'consulting') return completeTransfer(app, tx, occasion, contact, transfer)
   if (transfer) return []
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
-  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
-  return [
-    () =>
-      contact.is_handed
-        ? live.resume(tenant, contact.call_id, followerName, null)
-        : live.hangUp(tenant, contact.call_id, 'agent'),
-  ]
+  return endCall(app, tenant, contact)
+}
+
+/** The browser of an agent died in a call: the caller is the first in the queue again, and the agent has left. */
+async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
+  const queue = await queueBefore(tx, occasion, contact)
+  const isWaiting = queue !== null && contact.state === 'connected' && contact.room_id === contact.call_id
+  const after = isWaiting
+    ? await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', since: contact.entered_at })
+    : await agentLeft(app, tx, occasion, contact, agent)
+  const now = await agentNamed(tx, occasion, agent.agent_id)
+  if (now?.session_id) await endSession(app, tx, occasion, now, 'desk_lost')
+  return after
 }
 
 /** The agent did not take the call, which is the first in its queue again. */
@@ -161,7 +170,7 @@ async function notAnswered(
   app: App,
   tx: Tx,
   occasion: Occasion,
-  { cause }: LegChange,
+  { cause, by }: LegChange,
   contact: ContactRow,
   agentId: string,
 ): Promise<After[]> {
@@ -170,7 +179,7 @@ async function notAnswered(
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
   await become(app, tx, occasion, agent, 'away', {
     ...none,
-    reason: cause === 'no_answer' || cause === null ? 'no_answer' : cause,
+    reason: agent.desk_lost_at !== null ? 'desk_lost' : by === 'agent' ? 'rejected' : (cause ?? 'no_answer'),
   })
   const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
   if (contact.state !== 'offered' || others > 0) return []
@@ -231,6 +240,7 @@ async function callChanged(app: App, change: LegChange): Promise<void> {
   const { tenant, call } = change
   if (change.kind === 'answered') return whenAnswered(app, tenant, call)
   if (change.kind === 'digit') return digitPressed(app, change)
+  if (change.kind === 'left') return leftConversation(app, change)
   if (change.kind !== 'ended') return
   await atOnce(app, change, async (tx, occasion) => {
     const contact = await maybe(tx.query(contactOfCall, { ...tenant, call }))

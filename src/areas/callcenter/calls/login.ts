@@ -81,9 +81,9 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
   // A second login ends the first one; a call under way stays.
   if (kept.session_id !== null) await tellSession(app, tx, occasion, kept, 'loggedOut', 'replaced')
   const session = newUuid(receivedMs)
-  const started = { session_id: session, logged_in_at: new Date(nowMs) }
+  const started = { session_id: session, logged_in_at: new Date(nowMs), desk_lost_at: null }
   const row = isOnCall(kept.status)
-    ? await keepPresence(tx, occasion, kept, started)
+    ? await keepPresence(app, tx, occasion, kept, started)
     : await become(app, tx, occasion, { ...kept, calls_taken: 0 }, wanted.status ?? 'available', {
         ...started,
         calls_taken: 0,
@@ -110,8 +110,15 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
     logged_in_at: new Date(nowMs),
     token,
     token_expires_at: new Date(receivedMs + seconds * 1_000),
-    desk: { ws_url: `${app.publicUrl.replace(/^http/, 'ws')}/v1/voice/desk`, ice_servers: [] },
+    desk: { ws_url: `${app.publicUrl.replace(/^http/, 'ws')}/v1/voice/desk`, ice_servers: iceServers(app) },
   }
+}
+
+/** Servers by which browsers find their own address. */
+export function iceServers({ config }: App): { urls: string }[] {
+  return config.PAMOJA_DESK_ICE_SERVERS.split(',').flatMap((urls) =>
+    urls.trim() === '' ? [] : [{ urls: urls.trim() }],
+  )
 }
 
 function tellSession(
@@ -144,7 +151,7 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   const isKept = isOnCall(row.status)
   await wrappedUp(tx, { ...caller }, row)
   const next = isKept
-    ? await keepPresence(tx, { ...caller }, row, { next_status: wanted.status, next_reason: reason })
+    ? await keepPresence(app, tx, { ...caller }, row, { next_status: wanted.status, next_reason: reason })
     : await become(app, tx, { ...caller }, row, wanted.status, {
         reason,
         until,
@@ -166,6 +173,20 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   }
 }
 
+/** The agent stops working, for a reason of their own or because the desk is lost. */
+export async function endSession(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: AgentRow,
+  reason: string | null,
+): Promise<void> {
+  await wrappedUp(tx, occasion, row)
+  await tellSession(app, tx, occasion, row, 'loggedOut', reason)
+  const session = { session_id: null, logged_in_at: null, next_status: null, next_reason: null }
+  await become(app, tx, occasion, row, 'offline', { ...session, reason, desk_id: null, desk_lost_at: null })
+}
+
 /** Gives the legs of the agent's call that end with the session. */
 export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
   const { tenant, nowMs } = caller
@@ -176,10 +197,7 @@ export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, ca
   if (isOnCall(row.status) && !wanted.force)
     throw new AppError('AGENT_BUSY', `${row.agent_id} is ${row.status === 'ringing' ? 'being called' : 'on a call'}`)
   const occasion: Occasion = { ...caller }
-  await wrappedUp(tx, occasion, row)
-  await tellSession(app, tx, occasion, row, 'loggedOut', wanted.force ? 'forced' : null)
-  const session = { session_id: null, logged_in_at: null, next_status: null, next_reason: null }
-  await become(app, tx, occasion, row, 'offline', session)
+  await endSession(app, tx, occasion, row, wanted.force ? 'forced' : null)
   return {
     reply: {
       agent_id: row.agent_id,

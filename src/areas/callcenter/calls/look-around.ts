@@ -8,6 +8,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { isPaused } from '../agents/agent.ts'
+import { endSession } from './login.ts'
 import { become, becomeFree } from '../agents/presence.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { type ContactRow, contactsBetween, saveContact } from '../contacts.ts'
@@ -25,6 +26,8 @@ import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts
 
 /** An offer of which nothing was heard for so long after its time is taken for lost, with the node that made it. */
 const lostOfferMs = 10_000
+/** A desk in a browser that was lost may come back for so long. */
+const deskLostMs = 30_000
 /** A breach of the service level is told again at the earliest after this. */
 const breachEveryMs = 15 * 60_000
 
@@ -103,7 +106,15 @@ class Look {
         await becomeFree(this.app, this.tx, this.occasion, agent)
       }
       if (agent.status === 'ringing') await this.ringingDue(agent, contacts, queues)
+      if (agent.desk_lost_at !== null && this.isDue(agent.desk_lost_at.getTime() + deskLostMs))
+        await this.deskLost(agent)
     }
+  }
+
+  /** Whose desk did not come back has left. What is said to the leg of a call frees its customer for another agent. */
+  private async deskLost(agent: AgentRow): Promise<void> {
+    if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
+    else if (agent.session_id !== null) await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost')
   }
 
   /** The node that rang an agent may have died before it could say what came of it. */

@@ -8,17 +8,16 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import { contactOfCall } from '../contacts.ts'
 import { monitorEvents } from '../events.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { findMonitor, type MonitorMode, type MonitorRow, monitorsOfCall, saveMonitor } from './monitors.ts'
+import type { After } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 
 const ringSeconds = 30
-
-type After = () => Promise<unknown>
 
 export function monitorRecord(row: MonitorRow) {
   return {
@@ -82,6 +81,8 @@ export async function ringSupervisor(
   return atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = (await maybe(tx.query(findMonitor, { ...tenant, id: monitor.id }))) ?? monitor
     if ('refused' in rung) return ended(app, tx, occasion, now)
+    if (now.supervisor_id !== null && now.endpoint === null)
+      await noteLeg(app, tx, occasion, now.supervisor_id, rung.call)
     return save(tx, tenant, now, { leg_id: rung.call })
   })
 }

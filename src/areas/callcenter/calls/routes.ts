@@ -317,7 +317,7 @@ const transfer = write({
     hold_music_url: Type.Optional(Url('What the customer hears')),
   }),
   reply: { status: 200, schema: Transfer },
-  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'CONFLICT', 'INVALID_URL'],
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'QUEUE_FULL', 'CONFLICT', 'INVALID_URL'],
   async prepare(app, { body }, caller) {
     const { tenant } = caller
     if (body.hold_music_url !== undefined)

@@ -114,7 +114,7 @@ async function ringAgent(
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
     if (now?.contact_id === contact.id && now.leg_id === null)
-      await keepPresence(tx, occasion, now, { leg_id: rung.call })
+      await keepPresence(app, tx, occasion, now, { leg_id: rung.call })
   })
 }
 

@@ -9,21 +9,20 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import type { AgentRow } from '../agents/store.ts'
-import { type ContactRow, contactOfCall, contactsOfCall, insertContact, saveContact } from '../contacts.ts'
+import { type ContactRow, contactOfCall, saveContact, underWay } from '../contacts.ts'
+import { waitingIn } from '../queues/live.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { agentIdForm } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
-import { tickLater } from '../tick.ts'
-import { followerName, markWaiting } from './go.ts'
+import { sendOn } from './go.ts'
 import { connected, over } from './lifecycle.ts'
+import { type After, endCall, queueBefore, successor, waitIn } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 import { tellTransferred } from './tell.ts'
 import { findTransfer, insertTransfer, saveTransfer, type TransferRow, transferOfCall } from './transfers.ts'
-
-type After = () => Promise<unknown>
 
 interface TransferWish {
   kind: 'warm' | 'cold'
@@ -116,9 +115,10 @@ async function ring(
     }
     return transferChanged(app, { ...ended, cause: rung.refused, by: 'system', digit: null, atMs: 0 }, transfer.id)
   }
-  await atSwitchboard(app, tenant, async (tx) => {
+  await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = await maybe(tx.query(findTransfer, { ...tenant, id: transfer.id }))
     if (now && now.leg_id === null) await save(tx, tenant, now, now.status, rung.call)
+    if (now?.to_agent) await noteLeg(app, tx, occasion, now.to_agent, rung.call)
   })
 }
 
@@ -165,50 +165,18 @@ async function intoQueue(
   transfer: TransferRow,
   queue: QueueRow,
 ): Promise<{ transfer: TransferRow; after: After[] }> {
-  const { tenant } = occasion
-  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  const next = await successor(tx, occasion, contact, { queue: queue.id, agent: null, wanted: null, state: 'waiting' })
-  await tickLater(app, tx, tenant, 0)
-  const done = await settle(app, tx, occasion, contact, transfer, 'completed')
-  return {
-    transfer: done,
-    after: [
-      ...legs.map((leg) => () => liveCalls(app).hangUp(tenant, leg)),
-      async () => markWaiting(app, tenant, next, queue),
-    ],
+  const { tenant, nowMs } = occasion
+  const { max_size, overflow } = queue.document
+  const waiting = waitingIn(queue, await tx.query(underWay, tenant), nowMs)
+  if (waiting.length >= max_size) {
+    if (!overflow?.on.includes('full')) throw new AppError('QUEUE_FULL', `${max_size} callers wait in ${queue.name}`)
+    const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+    const done = await settle(app, tx, occasion, contact, transfer, 'completed')
+    const hangUps = legs.map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+    return { transfer: done, after: [...hangUps, () => sendOn(app, tenant, contact, overflow.action)] }
   }
-}
-
-/** The contact that goes on with the same call. */
-function successor(
-  tx: Tx,
-  { tenant, receivedMs, nowMs }: Occasion,
-  contact: ContactRow,
-  { queue, agent, wanted, state }: { queue: string | null; agent: string | null; wanted: string | null; state: string },
-): Promise<ContactRow> {
-  return one(
-    tx.query(insertContact, {
-      ...tenant,
-      id: newUuid(receivedMs),
-      call: contact.call_id,
-      room: contact.room_id,
-      queue,
-      agent,
-      wanted,
-      direction: contact.direction,
-      from: contact.from_number,
-      to: contact.to_number,
-      state,
-      priority: contact.priority,
-      skills: '[]',
-      data: JSON.stringify(contact.data),
-      path: JSON.stringify(contact.ivr_path),
-      enteredAt: new Date(nowMs),
-      callbackFor: null,
-      attempts: 0,
-      isHanded: contact.is_handed,
-    }),
-  )
+  const after = await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', isTransferred: true })
+  return { transfer: await settle(app, tx, occasion, contact, transfer, 'completed'), after }
 }
 
 export async function transferChanged(app: App, change: LegChange, id: string): Promise<void> {
@@ -242,7 +210,7 @@ async function targetRings(
   if (transfer.kind === 'warm' || transfer.status !== 'ringing') return []
   const { tenant } = occasion
   const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  await successor(tx, occasion, contact, { queue: null, agent: null, wanted: transfer.to_agent, state: 'offered' })
+  await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
   await settle(app, tx, occasion, contact, transfer, 'completed', call)
   return legs.filter((leg) => leg !== call).map((leg) => () => liveCalls(app).hangUp(tenant, leg))
 }
@@ -341,13 +309,10 @@ async function targetGone(
   if (agent && isTheirs)
     await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
   await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
-  const { legs } = await over(app, tx, occasion, contact, 'failed')
   const queue = await queueBefore(tx, occasion, contact)
-  const acts: After[] = legs.map((leg) => () => live.hangUp(tenant, leg))
-  if (!queue) return [...acts, ...endCall(app, tenant, contact)]
-  const next = await successor(tx, occasion, contact, { queue: queue.id, agent: null, wanted: null, state: 'waiting' })
-  await tickLater(app, tx, tenant, 0)
-  return [...acts, () => live.hold(tenant, contact.call_id, null), async () => markWaiting(app, tenant, next, queue)]
+  if (queue) return waitIn(app, tx, occasion, contact, queue, { outcome: 'failed' })
+  const { legs } = await over(app, tx, occasion, contact, 'failed')
+  return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
 }
 
 /** One of those who speak with the customer leaves; the call is over when it was the last. */
@@ -368,20 +333,6 @@ async function leftBehind(
   return { over: true }
 }
 
-function endCall(app: App, tenant: Tenant, contact: ContactRow): After[] {
-  const live = liveCalls(app)
-  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
-  if (contact.is_handed) return [() => live.resume(tenant, contact.call_id, followerName, null)]
-  return [() => live.hangUp(tenant, contact.call_id, 'agent')]
-}
-
-/** The queue that a call was in last. */
-async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
-  const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
-  const last = before.findLast(({ queue_id }) => queue_id !== null)?.queue_id ?? null
-  return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
-}
-
 /** Warm: the customer is given to the second agent, and the first one leaves. */
 export async function completeTransfer(
   app: App,
@@ -394,12 +345,7 @@ export async function completeTransfer(
   const live = liveCalls(app)
   const leg = transfer.leg_id ?? ''
   const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  const next = await successor(tx, occasion, contact, {
-    queue: null,
-    agent: null,
-    wanted: transfer.to_agent,
-    state: 'offered',
-  })
+  const next = await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
   const acts = await given(app, tx, occasion, next, transfer.to_agent, leg)
   await settle(app, tx, occasion, contact, transfer, 'completed')
   return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]

@@ -44,6 +44,12 @@ export const findTransfer = statement.tenant<One, TransferRow>(
   `select ${columns} from callcenter.transfers where ${mine} and id = $id`,
 )
 
+/** Transfers that are not decided yet. */
+export const openTransfers = statement.tenant<Tenant, TransferRow>(
+  'callcenter.open_transfers',
+  `select ${columns} from callcenter.transfers where ${mine} and status in ('ringing', 'consulting') order by id limit 10000`,
+)
+
 /** The transfer that a call is in the middle of. */
 export const transferOfCall = statement.tenant<Tenant & { call: string }, TransferRow>(
   'callcenter.transfer_of_call',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipient of a message as the sending of it needs them. What this node has just accepted it need not read back.
 import type { App } from '../../../platform/app.ts'
-import { Memory } from '../../../platform/concurrency/handover.ts'
+import { Handover } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -59,7 +59,7 @@ const load = statement.tenant<Tenant & { message: string; number: number }, Outg
 
 const rememberMs = 10_000
 const maxRemembered = 10_000
-const accepted = onePerApp(() => new Memory<OutgoingRow>(rememberMs, maxRemembered))
+const accepted = onePerApp(() => new Handover<OutgoingRow>(rememberMs, maxRemembered))
 
 export function rememberAccepted(app: App, row: OutgoingRow): void {
   accepted(app).keep(`${row.id} ${row.number}`, row)

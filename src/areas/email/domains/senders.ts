@@ -3,6 +3,7 @@
 // every node when a domain changes.
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { SigningKey } from '../../../protocols/dkim/sign.ts'
@@ -64,31 +65,21 @@ export async function announceDomains(app: App, tx: Tx, { account }: Tenant): Pr
 
 class Senders {
   readonly #app: App
-  readonly #known = new Map<string, { senders: Promise<Sender[]>; untilMs: number }>()
+  readonly #known: ToldCache<Sender[]>
   #sandbox: Promise<Sender> | null = null
 
   constructor(app: App) {
     this.#app = app
+    this.#known = new ToldCache(app.signals, { most: maxRemembered, goodForMs })
     app.signals.on('email', (account) => this.forget(account))
-    app.signals.onGap(() => this.#known.clear())
   }
 
   forget(account: string): void {
-    for (const environment of ['test', 'live']) this.#known.delete(`${account} ${environment}`)
+    for (const environment of ['test', 'live']) this.#known.forget(`${account} ${environment}`)
   }
 
   of(tenant: Tenant): Promise<Sender[]> {
-    const key = `${tenant.account} ${tenant.environment}`
-    const nowMs = this.#app.clock.nowMs()
-    const known = this.#known.get(key)
-    if (known && known.untilMs > nowMs) return known.senders
-    const loading = this.#load(tenant)
-    if (!this.#app.signals.connected) return loading
-    const [oldest] = this.#known.size >= maxRemembered ? this.#known.keys() : []
-    if (oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(key, { senders: loading, untilMs: nowMs + goodForMs })
-    loading.catch(() => this.#known.delete(key))
-    return loading
+    return this.#known.of(`${tenant.account} ${tenant.environment}`, () => this.#load(tenant))
   }
 
   async #load(tenant: Tenant): Promise<Sender[]> {

@@ -4,9 +4,10 @@
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
+import type { Breaker } from '../../../platform/connections/breaker.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
-import { FailureCount } from './failure-count.ts'
+import { registryBreaker } from './breaker.ts'
 
 interface RegistryQuery {
   readonly country: string
@@ -49,7 +50,7 @@ export const registryClientOf = onePerApp((app) => new RegistryClient(app))
 class RegistryClient {
   readonly #app: App
   readonly #http: ProviderClient
-  readonly #failures = new Map<string, FailureCount>()
+  readonly #breakers = new Map<string, Breaker>()
 
   constructor(app: App) {
     this.#app = app
@@ -58,10 +59,10 @@ class RegistryClient {
 
   /** A registry that fails again and again is not asked for a while, and counts as down. */
   async lookup(registry: Registry, query: RegistryQuery): Promise<RegistryAnswer> {
-    const failures = this.#failuresOf(registry.id)
-    const isOpen = registry.isSimulated || failures.admits(this.#app.clock.nowMs())
+    const breaker = this.#breakerOf(registry.id)
+    const isOpen = registry.isSimulated || breaker.admits(this.#app.clock.nowMs())
     const answer = isOpen ? await this.#ask(registry, query) : null
-    if (isOpen) failures.count(answer !== null, this.#app.clock.nowMs())
+    if (isOpen) breaker.record(answer !== null, this.#app.clock.nowMs())
     return answer === null
       ? { verdict: 'down', photo: null }
       : { verdict: verdictOf(answer), photo: answer.photo ?? null }
@@ -84,9 +85,9 @@ class RegistryClient {
     return null
   }
 
-  #failuresOf(id: string): FailureCount {
-    const known = this.#failures.get(id) ?? new FailureCount()
-    this.#failures.set(id, known)
+  #breakerOf(id: string): Breaker {
+    const known = this.#breakers.get(id) ?? registryBreaker()
+    this.#breakers.set(id, known)
     return known
   }
 }

@@ -8,7 +8,7 @@ import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, multipart, type Route, read, write } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
-import { AuditEntry, actorOf, appendAudit, entryOf, faultOf, linksOf, resourceOf } from '../audit-chain.ts'
+import { AuditEntry, actorOf, appendAudit, entryOf, linksAfter, resourceOf } from '../audit-chain.ts'
 import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
 import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
 import { admit, awaitVerdict, create, indexOf } from './create.ts'
@@ -146,7 +146,7 @@ const AuditTrail = Type.Object(
     id: Type.String(),
     data: Type.Array(AuditEntry),
     next_cursor: Nullable(Type.String()),
-    chain_valid: Type.Boolean({ description: 'Whether each entry follows from the one before' }),
+    chain_valid: Type.Boolean({ description: 'Whether each of these entries follows from the one before' }),
   },
   { title: 'IdentityAudit' },
 )
@@ -159,15 +159,23 @@ const getAudit = read({
   description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
   scope: 'identity:read',
   params: IdParam,
+  query: Type.Object({
+    limit: listQuery.limit,
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[1-9][0-9]{0,8}$', rule: 'must be the next_cursor of a page before' }),
+    ),
+  }),
   needs: { operation: 'identity.scoreRisk', id: 'risk_id' },
   reply: { status: 200, schema: AuditTrail },
   errors: ['NOT_FOUND'],
-  handle: async (app, { params }, { tenant }) => {
+  handle: async (app, { params, query }, { tenant }) => {
     const resource = resourceOf(params.id)
-    const links = resource ? await linksOf(app.db, tenant, resource) : []
-    if (links.length === 0 || links[0]?.resource_id !== params.id)
+    const after = Number(query.cursor ?? 0)
+    const page = resource && (await linksAfter(app.db, tenant, resource, after, query.limit ?? 50))
+    if (!page || page.links.length === 0 || page.links[0]?.resource_id !== params.id)
       throw new AppError('NOT_FOUND', 'there is no check with this id')
-    return { id: params.id, data: links.map(entryOf), next_cursor: null, chain_valid: faultOf(links) === null }
+    const next_cursor = page.next === null ? null : `${page.next}`
+    return { id: params.id, data: page.links.map(entryOf), next_cursor, chain_valid: page.isValid }
   },
 })
 

@@ -43,6 +43,12 @@ interface ProviderTemplate {
   readonly reason: string | null
 }
 
+/** Why a provider did not take a template; `refused`: it would not take it the next time either. */
+interface TemplateProblem {
+  readonly problem: string
+  readonly refused: boolean
+}
+
 const timeoutMs = 15_000
 /** So slow may the way to the provider be. */
 const bytesPerMs = 50
@@ -137,17 +143,30 @@ class CloudApi {
   async createTemplate(
     account: Account,
     template: { name: string; language: string; category: string; components: readonly unknown[] },
-  ): Promise<{ id: string; status: string } | { problem: string; refused: boolean }> {
+  ): Promise<{ id: string } | TemplateProblem> {
     const answer = await this.#post(account, `${account.businessId}/message_templates`, template)
-    if (answer.kind !== 'answered') return { problem: answer.reason, refused: false }
-    const { id, status, error } = membersOf(answer.body)
-    if (answer.status === 200 && textOf(id) !== '') return { id: textOf(id), status: textOf(status) }
-    const found = readGraphError(error)
-    return { problem: found?.details ?? `it answered with ${answer.status}`, refused: answer.status < 500 }
+    const id = answer.kind === 'answered' ? textOf(membersOf(answer.body).id) : ''
+    const problem = templateProblem(answer)
+    if (problem) return problem
+    return id === '' ? { problem: 'it gave the template no id', refused: false } : { id }
+  }
+
+  /** Has a template decided on anew. Null when the provider took it. */
+  async changeTemplate(account: Account, id: string, components: readonly unknown[]): Promise<TemplateProblem | null> {
+    return templateProblem(await this.#post(account, encodeURIComponent(id), { components }))
+  }
+
+  async deleteTemplate(account: Account, id: string, name: string): Promise<TemplateProblem | null> {
+    const query = new URLSearchParams({ hsm_id: id, name })
+    const path = `${account.businessId}/message_templates?${query}`
+    return templateProblem(await this.#client.ask({ method: 'DELETE', ...this.#to(account, path), timeoutMs }))
   }
 
   async listTemplates(account: Account): Promise<readonly ProviderTemplate[]> {
-    const answer = await this.#get(account, `${account.businessId}/message_templates?limit=1000`)
+    const answer = await this.#get(
+      account,
+      `${account.businessId}/message_templates?fields=id,status,rejected_reason&limit=500`,
+    )
     if (answer.kind !== 'answered' || answer.status !== 200) return []
     const { data } = membersOf(answer.body)
     return (Array.isArray(data) ? data : []).map((one: unknown) => {
@@ -190,6 +209,13 @@ class CloudApi {
   #to({ baseUrl, token }: Account, path: string): { url: string; headers: Record<string, string> } {
     return { url: `${baseUrl}/${graphVersion}/${path}`, headers: { authorization: `Bearer ${token}` } }
   }
+}
+
+function templateProblem(answer: ProviderAnswer): TemplateProblem | null {
+  if (answer.kind !== 'answered') return { problem: answer.reason, refused: false }
+  if (answer.status === 200) return null
+  const found = readGraphError(membersOf(answer.body).error)
+  return { problem: found?.details ?? `it answered with ${answer.status}`, refused: answer.status < 500 }
 }
 
 function parsed(text: string): unknown {

@@ -6,7 +6,7 @@ import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, noContent, type Route, read, write, writeAcross } from '../../../platform/route.ts'
 import { listQuery, OneOf } from '../../../platform/schema.ts'
@@ -48,8 +48,13 @@ export async function prepareTemplate(app: App, input: TemplateInput, { tenant }
   if (tenant.environment === 'test') return { ...sandboxVerdict(input.name), providerId: null }
   const answer = await providerOf(app).createTemplate(await channelOf(app, tenant), input)
   if ('id' in answer) return { status: 'PENDING', reason: null, providerId: answer.id }
-  if (answer.refused) throw new AppError('VALIDATION_ERROR', `the provider refuses the template: ${answer.problem}`)
-  throw new AppError('PROVIDER_UNAVAILABLE', answer.problem, { retryAfterSeconds: 5 })
+  throw notTaken(answer)
+}
+
+function notTaken({ problem, refused }: { problem: string; refused: boolean }): AppError {
+  return refused
+    ? new AppError('VALIDATION_ERROR', `the provider refuses the template: ${problem}`)
+    : new AppError('PROVIDER_UNAVAILABLE', problem, { retryAfterSeconds: 5 })
 }
 
 export async function createTemplate(
@@ -154,17 +159,21 @@ const change = write({
   params: IdParam,
   body: TemplateChange,
   reply: { status: 200, schema: TemplateRecord },
-  errors: ['NOT_FOUND', 'INVALID_STATE'],
+  errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
   needs: { operation: 'messenger.createTemplate', id: 'id' },
   examples: [
     { name: 'Another text', body: { components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} has left.' }] } },
   ],
+  async prepare(app, { params, body }, { tenant }) {
+    checkComponents(body.components)
+    const { provider_id: id } = requireChangeable(await find(app.db, tenant, params.id))
+    if (id === null) return
+    const problem = await providerOf(app).changeTemplate(await channelOf(app, tenant), id, body.components)
+    if (problem) throw notTaken(problem)
+  },
   async handle(app, tx, { params, body }, caller) {
     const { tenant, nowMs } = caller
-    checkComponents(body.components)
-    const found = await find(tx, tenant, params.id)
-    if (!canBecome(found.status, 'PENDING'))
-      throw new AppError('INVALID_STATE', `a template that is ${found.status} cannot be changed`)
+    const found = requireChangeable(await find(tx, tenant, params.id))
     const isTest = tenant.environment === 'test'
     const { status, reason } = isTest ? sandboxVerdict(found.name) : { status: 'PENDING' as const, reason: null }
     const changed = await one(
@@ -193,7 +202,14 @@ const remove = write({
   limit: 'messenger',
   params: IdParam,
   reply: noContent,
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
+  async prepare(app, { params }, { tenant }) {
+    const { name, provider_id: id } = await find(app.db, tenant, params.id)
+    if (id === null) return
+    const problem = await providerOf(app).deleteTemplate(await channelOf(app, tenant), id, name)
+    // One that the provider does not know, or no longer, is gone there.
+    if (problem && !problem.refused) throw notTaken(problem)
+  },
   async handle(_app, tx, { params }, caller) {
     const { id } = await find(tx, caller.tenant, params.id)
     await tx.query(deleteRow, { ...caller.tenant, id })
@@ -232,7 +248,13 @@ const decision = (verb: 'approve' | 'reject', status: TemplateStatus, summary: s
     },
   })
 
-async function find(tx: Tx, { bucket, account, environment }: Tenant, id: string): Promise<TemplateRow> {
+function requireChangeable(template: TemplateRow): TemplateRow {
+  if (!canBecome(template.status, 'PENDING'))
+    throw new AppError('INVALID_STATE', `a template that is ${template.status} cannot be changed`)
+  return template
+}
+
+async function find(tx: Queryable, { bucket, account, environment }: Tenant, id: string): Promise<TemplateRow> {
   const uuid = uuidOf('messengerTemplate', id)
   const row = uuid && (await maybe(tx.query(findTemplate, { bucket, account, environment, id: uuid })))
   if (!row) throw new AppError('NOT_FOUND', 'there is no template with this id; ids of templates begin with tpl_')

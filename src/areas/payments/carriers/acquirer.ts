@@ -30,11 +30,11 @@ import type { FailureReason } from '../providers/provider.ts'
 
 type AcquirerSettings = { base_url: string; secret_key: string; webhook_secret: string }
 
-/** Twice this is less than whoever looks after lost attempts waits. */
+/** Time limit of a request; twice this is less than the wait before a lost attempt is taken up. */
 const authoriseMs = 15_000
 const queryMs = 10_000
 
-/** What issuers say. Any other word is a refusal for no reason that they tell. */
+/** Failure reasons by the words of issuers. Any other word is a refusal without a reason. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   insufficient_funds: 'INSUFFICIENT_FUNDS',
   expired_card: 'CARD_EXPIRED',

@@ -18,7 +18,7 @@ export function msisdnOf(phone: string): string {
   return phone.slice(1 + (factsOf(phone).callingCode ?? '').length)
 }
 
-/** What is known once an order was answered. */
+/** Verdict on the answer to an order. */
 export function orderVerdict(id: string, answer: ProviderAnswer, reasons: AirtelReasons): OrderVerdict {
   if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
   if (answer.kind === 'unknown') return answer
@@ -31,7 +31,7 @@ export function orderVerdict(id: string, answer: ProviderAnswer, reasons: Airtel
   }
 }
 
-/** What the answer to a question says of an order. */
+/** Verdict on the answer to a poll of an order. */
 export function stateVerdict(answer: ProviderAnswer, reasons: AirtelReasons): OrderVerdict {
   if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
   const heard = readAirtelResult(answer.status, answer.body)

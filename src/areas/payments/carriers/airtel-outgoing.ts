@@ -19,7 +19,7 @@ const requestMs = 30_000
 const queryMs = 10_000
 const path = '/standard/v1/disbursements/'
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: AirtelReasons = {
   [airtelPayoutCodes.overLimit]: 'RECIPIENT_LIMIT_REACHED',
   [airtelPayoutCodes.badAmount]: 'RECIPIENT_LIMIT_REACHED',

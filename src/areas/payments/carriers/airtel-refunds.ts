@@ -9,7 +9,7 @@ import { notTaken } from './not-taken.ts'
 
 const refundMs = 30_000
 
-/** What the provider's codes mean when it is money of ours that goes. Any other is its own trouble. */
+/** Failure reasons by the provider's codes where we pay. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   [airtelCodes.notEnoughMoney]: 'PROVIDER_FLOAT_LOW',
   [airtelCodes.notPermitted]: 'RECIPIENT_NOT_FOUND',

@@ -20,7 +20,7 @@ const queryMs = 10_000
 /** A token is good for three minutes; it is replaced well before. */
 const tokenForMs = 2 * 60_000
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: AirtelReasons = {
   [airtelCodes.wrongPin]: 'WRONG_PIN',
   [airtelCodes.overLimit]: 'PAYER_LIMIT_REACHED',

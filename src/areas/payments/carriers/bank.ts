@@ -32,7 +32,7 @@ const queryMs = 10_000
 /** The list of banks changes by the year. */
 const banksForMs = 3_600_000
 
-/** What the bank's codes mean. Any other is its own trouble. */
+/** Failure reasons by the bank's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   [bankCodes.noMoney]: 'INSUFFICIENT_FUNDS',
   [bankCodes.noAccount]: 'PAYER_NOT_FOUND',

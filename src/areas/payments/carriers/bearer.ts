@@ -63,7 +63,7 @@ export class BearerClient {
     })
     const { readToken = oauthTokenIn, tokenForMs } = this.#options
     const text = answer.kind === 'answered' ? readToken(answer.body) : null
-    // Whatever became of this request, the one it was for was not sent.
+    // The request that the token was for was not sent, whatever became of this one.
     if (text === null) return { kind: 'unsent', reason: 'no token was given' }
     this.#token = { text, untilMs: performance.now() + tokenForMs }
     return text

@@ -38,7 +38,7 @@ export type Post = (
 const requestMs = 30_000
 const queryMs = 10_000
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   '1': 'PROVIDER_FLOAT_LOW',
   '2': 'RECIPIENT_LIMIT_REACHED',
@@ -113,7 +113,7 @@ export class DarajaOutgoing implements Outgoing {
   }
 }
 
-/** What is known once a request for money to go out was answered. */
+/** Verdict on the answer to a request to pay out. */
 export function outgoingVerdict(id: string, answer: ProviderAnswer): OutgoingVerdict {
   if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
   if (answer.kind === 'unknown') return answer
@@ -127,7 +127,7 @@ export function outgoingVerdict(id: string, answer: ProviderAnswer): OutgoingVer
   return { kind: 'refused', reason: 'PROVIDER_ERROR', code: heard.code }
 }
 
-/** What a `Result` says of the request that it is about. */
+/** Verdict that a `Result` gives on its request. */
 export function readResult(body: unknown, reasons: Readonly<Record<string, FailureReason>>): Heard | null {
   const result = readOutgoingResult(body)
   if (result === null) return null
@@ -138,7 +138,7 @@ export function readResult(body: unknown, reasons: Readonly<Record<string, Failu
   return { id, verdict: { kind: 'paid', receipt, micros: microsOf(parameters.get('TransactionAmount')) } }
 }
 
-/** What the answer to a question says. Its own id is the question's; what was asked about is among its parameters. */
+/** Verdict that the answer to a poll gives. Its id is that of the poll; the request polled for is among its parameters. */
 export function readAnswer(body: unknown): Heard | null {
   const result = readOutgoingResult(body)
   if (result === null) return null

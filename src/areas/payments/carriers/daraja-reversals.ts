@@ -18,14 +18,14 @@ import { type InitiatorSettings, outgoingVerdict, type Post, readAnswer, readRes
 const requestMs = 30_000
 const queryMs = 10_000
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = { [reversalCodes.noMoney]: 'PROVIDER_FLOAT_LOW' }
 
 export class DarajaReversals implements RefundCarrier {
   readonly repeatable = true
   readonly resultsAreFinal = true
   readonly #settings: InitiatorSettings
-  /** Who was paid. */
+  /** Party that was paid. */
   readonly #shortcode: string
   readonly #post: Post
 
@@ -86,7 +86,7 @@ export class DarajaReversals implements RefundCarrier {
   }
 }
 
-/** What was taken back, when the result of a reversal tells. */
+/** Amount taken back, where the result of a reversal names it. */
 function amountIn(body: unknown): bigint | null {
   const amount = readOutgoingResult(body)?.parameters.get('Amount')
   const micros = amount ? parseAmount(amount, 2) : null

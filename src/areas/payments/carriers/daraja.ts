@@ -50,7 +50,7 @@ const queryMs = 10_000
 /** A token is good for an hour; it is replaced well before. */
 const tokenForMs = 50 * 60_000
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   '1': 'INSUFFICIENT_FUNDS',
   '2': 'PAYER_LIMIT_REACHED',

@@ -22,7 +22,7 @@ type EcocashSettings = { base_url: string; ecocash_mode: string; ecocash_api_key
 const paymentMs = 30_000
 const queryMs = 10_000
 
-/** What the provider's words mean. Any other is its own trouble. */
+/** Failure reasons by the provider's words. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   INSUFFICIENT_FUNDS: 'INSUFFICIENT_FUNDS',
   CANCELLED: 'USER_CANCELLED',

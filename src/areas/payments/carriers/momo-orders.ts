@@ -11,7 +11,7 @@ import type { FailureReason, OrderVerdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
 
-/** What opens one of the provider's products: each has keys and tokens of its own. */
+/** Credentials of one of the provider's products: each has keys and tokens of its own. */
 export type MomoAccess = {
   base_url: string
   target_environment: string
@@ -99,7 +99,7 @@ export class MomoOrders {
     return heard?.verdict ?? { kind: 'unknown', reason: `an answer with status ${answer.status}` }
   }
 
-  /** What an answer or a call says of an order; null when it says nothing of any. */
+  /** Verdict that an answer or a call gives on an order; null when it names none. */
   read(body: unknown): { id: string; verdict: OrderVerdict } | null {
     const result = readPaymentResult(body)
     if (result === null) return null

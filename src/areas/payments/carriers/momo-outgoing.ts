@@ -16,7 +16,7 @@ import { type MomoAccess, MomoOrders } from './momo-orders.ts'
 
 const path = '/disbursement/v1_0/transfer'
 
-/** What the provider's words mean. Any other is its own trouble. */
+/** Failure reasons by the provider's words. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   NOT_ENOUGH_FUNDS: 'PROVIDER_FLOAT_LOW',
   LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'PROVIDER_FLOAT_LOW',

@@ -9,7 +9,7 @@ import { type MomoAccess, MomoOrders } from './momo-orders.ts'
 
 const path = '/disbursement/v1_0/refund'
 
-/** What the provider's words mean when it is money of ours that goes. Any other is its own trouble. */
+/** Failure reasons by the provider's words where we pay. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   NOT_ENOUGH_FUNDS: 'PROVIDER_FLOAT_LOW',
   PAYEE_NOT_FOUND: 'RECIPIENT_NOT_FOUND',

@@ -22,7 +22,7 @@ type MomoSettings = MomoAccess & Partial<PayoutSettings>
 
 const path = '/collection/v1_0/requesttopay'
 
-/** What the provider's words mean. Any other is its own trouble. */
+/** Failure reasons by the provider's words. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   NOT_ENOUGH_FUNDS: 'INSUFFICIENT_FUNDS',
   LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'INSUFFICIENT_FUNDS',

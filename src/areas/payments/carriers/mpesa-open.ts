@@ -43,7 +43,7 @@ const sessionForMs = 40 * 60_000
 /** The provider takes no longer reference. */
 const referenceLength = 20
 
-/** What the provider's codes and words mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes and words. Any other is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   [mpesaOpenCodes.notEnoughMoney]: 'INSUFFICIENT_FUNDS',
   [mpesaOpenCodes.cancelled]: 'USER_CANCELLED',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in for the refunds of a provider that cannot be asked for any, and says why.
+// Refund carrier of a provider that makes no refunds: it refuses each and says why.
 import type { RefundCarrier } from '../providers/provider.ts'
 
 /** `why` ends a sentence that begins with the provider's name. */

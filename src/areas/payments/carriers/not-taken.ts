@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it means that a provider answered and did not take what it was asked for, the same for whatever that was.
+// Verdict on an answer in which a provider refuses a request, the same for payments, payouts and refunds.
 import type { FailureReason } from '../providers/provider.ts'
 
 type NotTaken =

@@ -16,7 +16,7 @@ type WaveSettings = { base_url: string; wave_api_key: string }
 const orderMs = 30_000
 const queryMs = 10_000
 
-/** What the provider's codes mean. Any other is its own trouble. */
+/** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   'insufficient-funds': 'INSUFFICIENT_FUNDS',
   'payer-mobile-mismatch': 'PAYER_NOT_FOUND',

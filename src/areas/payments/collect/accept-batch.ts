@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payments that are asked for at the same moment are accepted in one transaction, whoever asks for them: those that come
-// while it runs go into the next one. What goes wrong for one must not do so for the others, so that a transaction which
-// fails, or has to wait for somebody, is given up, and each is accepted by itself.
+// Batches of payments: those requested while a transaction runs are accepted together in the next one. One payment must not
+// make the others fail: if the shared transaction fails or waits 250 ms for a lock, it is rolled back and each is accepted
+// alone.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -38,7 +38,7 @@ const gathererOf = onePerApp((app) => {
  */
 export async function acceptInBatch(app: App, request: PaymentRequest<Caller>): Promise<PaymentRow> {
   if (!methodFor(request.input).isQueued) return acceptAlone(app, request)
-  // What is done for it on behalf of all is still part of its own trace.
+  // Work done for it by the batch is still part of its own trace.
   const within = app.tracer ? AsyncLocalStorage.snapshot() : undefined
   return (await gathererOf(app).join(within ? { ...request, within } : request)).payment
 }
@@ -93,7 +93,7 @@ async function note(tx: Tx, made: readonly { request: PaymentRequest<Caller>; pa
   await recordAll(tx, changes)
 }
 
-/** Whoever asked hears of a refusal; that nobody has begun to wait for it yet is no mistake. */
+/** Marks a rejection as handled: its request hears of it, although it does not await it yet. */
 function settled(payment: Promise<PaymentRow>): Settled {
   payment.catch(() => undefined)
   return { payment }

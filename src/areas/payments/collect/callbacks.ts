@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where providers call back. The address names what it is about, and whoever looks after that takes what is said there. Of a
+// Callback route of providers. The address names its subject, and the taker declared for the subject handles the call. Of a
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
@@ -18,7 +18,7 @@ const maxBodyBytes = 64 * 1024
 /** About one thing that a provider was asked. */
 const callsPerSecond = 20
 
-/** Gives what the provider wants to hear, or null when nothing like this is expected there. */
+/** Gives the answer that the provider expects, or null when no such call is expected at the address. */
 export type Taker = (app: App, call: Call) => Promise<object | null>
 
 const takers = new Map<Subject, Taker>([['attempt', takeAttempt]])
@@ -43,7 +43,7 @@ export const callbackHook = hook({
   },
 })
 
-/** What is said of an attempt to collect. */
+/** Handles a call about an attempt to collect. */
 async function takeAttempt(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token } = call
   const found = (await takeAsked(app, tenant, id)) ?? (await attemptAndPayment(app.db, tenant, id))

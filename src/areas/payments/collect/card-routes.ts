@@ -47,7 +47,7 @@ const capturePayment = write({
     recordOf(await captureNow(app, tenant, paymentUuid(reply.payment_id))),
 })
 
-/** Stores what is to be captured. Whoever dies before it is done leaves a job that does it. */
+/** Stores the amount to capture, and the job that captures it if this node dies first. */
 async function planCapture(
   app: App,
   tx: Tx,
@@ -72,7 +72,7 @@ async function planCapture(
     throw new AppError('AMOUNT_TOO_HIGH', `${currency} ${formatMicros(authorised)} is set aside`, {
       extra: { max_amount: Number(formatMicros(authorised)), currency },
     })
-  // Whatever it would cost by now: it was accepted with this fee.
+  // The fee stays the one it was accepted with.
   const fee = feePart(payment, amount, currency)
   const changed = { authorised_until: null, amount_authorised: String(authorised) }
   await tx.query(amendAmount, { ...tenant, payment: id, amount, fee, details: JSON.stringify(changed), at })

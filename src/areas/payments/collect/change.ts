@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verdict makes of a payment: the table of states, and the money that is posted. Nothing is read or stored here; what
+// State table of a payment: the change that a verdict makes, and the money that is posted. Nothing is read or stored here; what
 // cannot be is no change, so that verdicts may come twice, late and in any order.
 import type { FailureReason, Verdict } from '../providers/provider.ts'
 import { type AttemptState, open, type PaymentRow, type Status } from '../records/store.ts'
@@ -62,7 +62,7 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
   }
 }
 
-/** The end of a payment that nobody will pay. */
+/** End of a payment that will not be paid. */
 export function ended(
   payment: PaymentRow,
   to: 'failed' | 'cancelled' | 'expired',
@@ -72,7 +72,7 @@ export function ended(
   return moved(payment, open, to, at, { failure_reason: reason })
 }
 
-/** The end of a payment that nobody was asked for: its reference may be used again. */
+/** End of a payment that no provider was asked for: its reference may be used again. */
 function unasked(payment: PaymentRow, at: Date): PaymentRow | null {
   const after = ended(payment, 'failed', at, 'PROVIDER_UNAVAILABLE')
   return after && withChanges(after, { reference: null })
@@ -97,7 +97,7 @@ function paid(payment: PaymentRow, receipt: string | null, at: Date): Pick<Chang
   return { after: isNews ? withChanges(payment, { provider_reference: receipt }) : null, posting: null }
 }
 
-/** Money came, in time or late, but not what was asked for: it is kept apart until somebody has looked at it. */
+/** Another amount came than was asked for, in time or late: it stays in suspense until an operator resolves it. */
 function mismatched(
   payment: PaymentRow,
   micros: bigint,

@@ -115,7 +115,7 @@ function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
   return { request, method, payment, weighed, attempt, job, isInline }
 }
 
-/** What else belongs to a payment that was stored, and what follows from it. */
+/** Stores the rest of a payment, and schedules what follows from it. */
 async function storeRest(app: App, tx: Tx, draft: Draft, since: number | null): Promise<PaymentRow> {
   const { request, method, payment, weighed, attempt, job, isInline } = draft
   const { input, occasion } = request
@@ -238,7 +238,7 @@ export async function sendNow(
   const sent = handedOver
     ? submit(app, tenant, handedOver, since, input)
     : readAndSubmit(app, tenant, payment, since, input)
-  // What it comes to after the answer was given is found in the log and by polling.
+  // An error after the answer was given is logged; the outcome is found by polling.
   sent.catch((error) =>
     app.log.error(
       { error, payment: idOf('payment', paymentId) },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decision does to a payment: a blocked one is stored as failed and told of, and nobody is asked for it; one that
-// somebody should look at goes ahead.
+// Applies a fraud decision to a payment: a blocked one is stored as failed, with its event, and no provider is asked; one that
+// needs review goes ahead.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
@@ -28,7 +28,7 @@ export async function block(
   return after
 }
 
-/** Tells that a person should look at it. The event has the number after that of `payment.created`. */
+/** Sends the event that asks for a review. Its sequence number follows that of `payment.created`. */
 export async function tellReview(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, risk: Risk): Promise<void> {
   const { livemode, sequence, payment_id, payment: record } = toldOf(payment)
   const { risk_score, risk_level, flags, decision } = risk

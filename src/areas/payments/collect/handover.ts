@@ -5,7 +5,7 @@
 // is changed only by the one that knows its last version.
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
-import { Memory } from '../../../platform/concurrency/handover.ts'
+import { Handover } from '../../../platform/concurrency/handover.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { AttemptRow, PaymentRow } from '../records/store.ts'
@@ -26,9 +26,9 @@ export interface PaymentAttempt {
 
 class Handovers {
   /** By the attempt's id, or by the payment's where the request that brought it sends it. */
-  readonly accepted = new Memory<PaymentAttempt>(acceptedForMs, maxKept)
+  readonly accepted = new Handover<PaymentAttempt>(acceptedForMs, maxKept)
   /** By the account, the environment and the attempt's id. */
-  readonly asked = new Memory<Promise<PaymentAttempt | null>>(askedForMs, maxKept)
+  readonly asked = new Handover<Promise<PaymentAttempt | null>>(askedForMs, maxKept)
   /** Generation: grows when everything is dropped. Rows read in an older one may be out of date and are not kept. */
   forgotten = 0
 

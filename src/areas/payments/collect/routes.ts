@@ -182,7 +182,7 @@ async function answer(
   return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id), input))
 }
 
-/** Whether the answer is given before the provider is asked: never where nobody else could ask it. */
+/** Whether the answer is given before the provider is asked: never where only this request can ask it. */
 export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
   return wait === 0 && methodOf(payment).isQueued
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verdict does to a payment: its state, the ledger and what is told of it, in one commit that is shared with other
+// Applies a verdict to a payment: its state, the ledger and its event, in one commit that is shared with other
 // payments. It is decided on the payment as it was read, and stored if nobody has changed it since; otherwise it is read
 // and decided anew.
 import { AppError } from '../../../kernel/errors.ts'
@@ -30,7 +30,7 @@ import {
 import { type Change, changeOf, ended } from './change.ts'
 import { paymentWaits } from './waiting.ts'
 
-/** Every change takes a payment a step on, and there are few steps: somebody who loses so often is not looking at it. */
+/** Tries to store a change. Every lost try means another change went first, and a payment has few steps. */
 const mostTries = 100
 
 const settleOperation = operation.tenant(
@@ -91,7 +91,7 @@ export async function settle(
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
 }
 
-/** Withdraws a payment that nobody was asked for yet, or whose payer has not decided, or whose money is only set aside. */
+/** Cancels a payment that no provider was asked for yet, whose payer has not decided, or whose money is only set aside. */
 export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PaymentRow> {
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id }))
   if (!payment) throw noSuchPayment()
@@ -114,7 +114,7 @@ function whyNot({ status }: PaymentRow): string {
   return status === 'completed' ? 'it can be refunded' : 'it is over already'
 }
 
-/** The time is over, and nobody has heard of a success. */
+/** Expires a payment whose time is over without a known success. */
 export async function expire(app: App, tenant: Tenant, attempt: AttemptRow): Promise<PaymentRow> {
   return app.db.tx(tenant, async (tx) => {
     const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
@@ -140,13 +140,13 @@ async function end(
   return stored
 }
 
-/** Whether an attempt that nobody sent will not be sent by anybody. */
+/** Whether an attempt was withdrawn before it was sent. */
 async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): Promise<boolean> {
   const at = new Date(app.clock.nowMs())
   return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-/** Gives the payment after the change; null when somebody else has changed it meanwhile. */
+/** Gives the payment after the change; null when it was changed meanwhile. */
 async function store(
   app: App,
   occasion: Occasion,
@@ -155,7 +155,7 @@ async function store(
   change: Change,
 ): Promise<PaymentRow | null> {
   const { completed, failed } = purposeOf(payment)
-  // What follows for others is done in a transaction of its own.
+  // Consequences for other areas have a transaction of their own.
   if (change.after && !open.includes(change.after.status) && (completed || failed || isPending(app, payment, change)))
     return app.db.tx(occasion.tenant, (tx) => storeIn(app, tx, occasion, payment, attempt, change))
   if (!change.after && isAsFar(attempt, change)) return payment
@@ -183,7 +183,7 @@ async function storeIn(
   tx.afterCommit(() => told(app, after, event, verdict))
   if (isPending(app, payment, change)) await notePending(app, tx, occasion, after)
   if (event?.row.type === paymentEvents.completed.name) await completed?.(app, tx, occasion, after)
-  // One that was given up has failed before, for whoever asked for it.
+  // A payment that was given up was reported as failed before.
   if (event?.row.type === paymentEvents.failed.name && open.includes(payment.status))
     await failed?.(app, tx, occasion, after)
   return after
@@ -264,7 +264,7 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
   return { after, event, item }
 }
 
-/** What is told of a payment that has come to a state. */
+/** Event of a payment that has come to a state. */
 function eventOf(app: App, occasion: Occasion, payment: PaymentRow): NewEvent {
   const { id, callback_url: callbackUrl, status, details } = payment
   const told = toldOf(payment)

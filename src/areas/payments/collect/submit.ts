@@ -86,7 +86,7 @@ async function watch(
   const { inline } = run.payload
   if (isInProgress(attempt.state, inline, app.clock.nowMs() - attempt.updated_at.getTime())) return soon
   if (attempt.state !== 'planned') return poll(app, tenant, attempt, payment)
-  // Nobody is asked for a payment that is over.
+  // The provider is not asked for a payment that is over.
   if (isOver(app, tenant, payment, attempt)) {
     await expire(app, tenant, attempt)
     return { kind: 'done' }
@@ -94,7 +94,7 @@ async function watch(
   const againMs = methodOf(payment).polls[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
   const untilMs = performance.now() + againMs
   const { begun, after } = await sendFirst(app, tenant, { attempt, payment }, since, null, { ...run, againMs })
-  // Whoever sends has put its job off by then, or it went with the attempt that is over.
+  // The sender has postponed its job by then, or the job went with the attempt that is over.
   if (begun && (performance.now() < untilMs || !open.includes(after.status))) return { kind: 'settled' }
   return open.includes(after.status) ? { kind: 'again', afterMs: againMs } : { kind: 'done' }
 }
@@ -117,7 +117,7 @@ async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
   let verdict = isLost ? await sendAgain(app, tenant, attempt) : told
   let after = await settle(app, tenant, attempt, verdict, payment)
   if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
-  // Whoever pays a payment that was given up pays late, unless the provider can be told in time.
+  // A payment that was given up may still be paid, late, unless the provider is told in time.
   if (!open.includes(after.status) && !isAnswer(verdict) && method.withdraw) {
     if (open.includes(payment.status)) await pollAnew(app, tenant, payment)
     verdict = await method.withdraw(app, tenant, attempt)
@@ -199,7 +199,7 @@ async function sendFirst(
 
 /** The attempt once the provider has taken it, with its payment; null when it has not, or not for certain. */
 function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): PaymentAttempt | null {
-  // What is kept of an answer was stored sealed, and is read from there.
+  // Kept data of an answer was stored sealed, and is read from the database.
   if (verdict.kind !== 'accepted' || verdict.keeps || payment.status !== 'processing') return null
   const provider_id = attempt.provider_id ?? verdict.providerId
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling a provider that a payment was given up, where it can be told: at once, and by a job for whoever dies in between.
+// Withdrawal of a payment at the provider, where it can be told: at once, and by a job in case the node dies in between.
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -19,7 +19,7 @@ export async function watchWithdrawal(app: App, tx: Tx, tenant: Tenant, payment:
   await app.work.add(tx, app.work.prepare(watchJob, tenant, { attempt: attempt.id, inline: true }, { delayMs }))
 }
 
-/** What cannot be told now is told by the job. */
+/** Tries the withdrawal once; on failure the job retries it. */
 export async function withdrawNow(app: App, tenant: Tenant, paymentId: string): Promise<void> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: paymentId }))
   const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment: paymentId }))

@@ -28,7 +28,7 @@ const listAll = list({
     const { tenant } = caller
     const window = windowOf(query)
     const status = query.status ?? null
-    // What is no id of a payment finds nothing.
+    // A malformed payment id finds nothing.
     const payment = query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid)
     const rows = await app.db.query(listDisputes, {
       ...tenant,

@@ -25,7 +25,7 @@ import {
   statusOfDisputes,
 } from './store.ts'
 
-/** What is held for a dispute, until it is captured or released. */
+/** Hold of a dispute, until it is captured or released. */
 const holdStep = 'dispute:hold'
 /** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
 export const owedAccount = 'receivable:disputes'
@@ -40,7 +40,7 @@ export async function applyDispute(
 ): Promise<DisputeRow | null> {
   const payment = await one(tx.query(lockPayment, { ...tenant, id: attempt.payment_id }))
   const before = await maybe(tx.query(findProvidersDispute, { ...tenant, payment: payment.id, providerId: told.id }))
-  // Nobody can want back what was never paid: somebody has to look at it.
+  // A dispute of a payment that was never paid is for an operator to resolve.
   if (!before && payment.status !== 'completed') {
     app.log.error(
       { payment: idOf('payment', payment.id) },
@@ -170,7 +170,7 @@ function requireDone(id: string, verdict: string, expected: string): void {
   if (verdict !== expected) throw new Error(`the ledger says ${verdict} of ${idOf('dispute', id)}, not ${expected}`)
 }
 
-/** What refunds have left of a payment, those under way included, and other disputes. */
+/** Amount of a payment that refunds, those under way included, and other disputes have left. */
 function leftOf({ amount, refunded }: PaymentRow, claimed: bigint): bigint {
   const left = amount - refunded - claimed
   return left > 0n ? left : 0n

@@ -13,7 +13,7 @@ export interface DisputeRow {
   provider_id: string
   status: CardDispute['status']
   amount: bigint
-  /** What was set aside when it was opened. */
+  /** Amount set aside when it was opened. */
   held: bigint
   owed: bigint
   currency: string
@@ -67,7 +67,7 @@ export const statusOfDisputes = statement.tenant<Tenant & { payment: string }, {
     order by array_position(array['open', 'lost', 'won'], status) limit 1`,
 )
 
-/** What other disputes of a payment want, as long as they are open, and what those took that were lost. */
+/** Amounts of other disputes of a payment: those open, and those lost. */
 export const claimedByOthers = statement.tenant<
   Tenant & { payment: string; id: string },
   { open: bigint; lost: bigint }
@@ -100,7 +100,7 @@ export const listDisputes = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** None when somebody else has closed it. */
+/** No row when it was closed before. */
 export const closeDispute = statement.tenant<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
   'payments.close_dispute',
   `update payments.disputes set status = $status, owed = $owed, closed_at = $at, updated_at = $at

@@ -20,7 +20,7 @@ export interface Assessment extends Decision {
   readonly checkId: string
   readonly flags: readonly string[]
   readonly blacklistHits: readonly { id: string; type: BlacklistType; shown: string }[]
-  /** What a payment that is blocked fails with. */
+  /** Failure reason of a payment that is blocked. */
   readonly failureReason: 'BLOCKED_BY_RULE' | 'BLACKLISTED' | null
 }
 
@@ -85,7 +85,7 @@ export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]):
   return seen.map(weighedOf)
 }
 
-/** What is decided on what was seen. */
+/** Decision on the facts that were read. */
 function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): Weighed {
   const { tenant, subject, mode, payer, at } = looking
   const { direction, currency, method, micros, card } = subject
@@ -137,7 +137,7 @@ function weighedOf({ looking, policy, usual, tallies, looked, counted }: Seen): 
   return { assessment, check, counted }
 }
 
-/** What each velocity comes to with what is being decided about: a question in advance was counted nowhere yet. */
+/** Totals of the velocities, with the subject itself: a check in advance was counted nowhere yet. */
 function totalsOf(tallies: readonly Tally[], looked: Looked, mode: Mode): Map<string, bigint> {
   return new Map(
     tallies.map((tally, i) => {
@@ -168,7 +168,7 @@ export async function noteFate(
   await tx.query(countFates, { ...tenant, ids, status, at: new Date(nowMs), realAt: new Date(receivedMs) })
 }
 
-/** What was found, as it is stored with a payment or payout and read by customers. */
+/** Risk as it is stored with a payment or payout and read by customers. */
 export interface Risk {
   risk_check_id: string
   risk_score: number
@@ -203,7 +203,7 @@ function watched(tallies: readonly Tally[]) {
   }))
 }
 
-/** Who it is about, by the best that is known: the customer's own id, the phone, the address, the card, the account. */
+/** Identity of the other side, by the best that is known: the customer's own id, the phone, the address, the card, the account. */
 function payerOf({ direction, customer, phone, card, bank }: Subject): string | null {
   const known = [
     ['customer', customer?.customer_id],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is not served: kinds of entries, the one way in which each value is written, and under which entries a subject could
+// Blacklist: kinds of entries, the one way in which each value is written, and under which entries a subject could
 // be found. A range of addresses is found by asking for every prefix of the address, so that no list is ever walked through.
 import { domainToASCII } from 'node:url'
 import { parseAddress, parseAddressRange } from '../../../kernel/addresses.ts'

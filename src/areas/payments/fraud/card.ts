@@ -13,7 +13,7 @@ export function fingerprintOf(app: App, number: string): string {
   return app.secrets.fingerprint('payments.cards', number).toString('hex')
 }
 
-/** What is known of a card by its number. */
+/** Facts of a card by its number. */
 export function cardOf(app: App, number: string): SubjectCard {
   return { brand: brandOf(number), bin: number.slice(0, binLength), fingerprint: fingerprintOf(app, number) }
 }
@@ -23,7 +23,7 @@ export function isCardNumber(number: string): boolean {
   return /^\d{12,19}$/.test(number) && passesLuhn(number)
 }
 
-/** What a test card is there to provoke. */
+/** Risk that a test card provokes. */
 export function riskHintOf(number: string, environment: Environment): RiskHint | null {
   return environment === 'test' && Object.hasOwn(testCardRisks, number) ? (testCardRisks[number] ?? null) : null
 }

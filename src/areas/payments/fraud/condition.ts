@@ -18,7 +18,7 @@ const maxCountedBy = 5
 
 export type Match = 'all' | 'any'
 
-/** What a rule is held against. */
+/** Facts, totals and lists that a rule is evaluated with. */
 export interface Situation {
   readonly facts: Facts
   /** By the name of the velocity; none where there is nothing to count by. */
@@ -38,7 +38,7 @@ export interface Compiled {
 type Plain = Readonly<Record<string, unknown>>
 type Ordered = number | bigint
 
-/** What is gathered on the way through the groups of a rule. */
+/** Result of walking through the groups of a rule. */
 interface Reading {
   velocities: Velocity[]
   lists: { field: string; type: BlacklistType }[]
@@ -116,7 +116,7 @@ function fieldTest(given: Plain, path: string, reading: Reading): Test {
 }
 
 function valueTest(type: FieldType, operator: string, value: unknown, path: string): (fact: FieldValue) => boolean {
-  // What a metadata value is compared as is what it is compared with.
+  // A metadata value is compared as the type of the other side.
   const kind = type === 'any' ? kindOf(Array.isArray(value) ? value[0] : value) : type
   if (type === 'any' && !operatorsOf[kind].includes(operator)) throw wrong(path, `cannot be used with ${operator}`)
   if (kind === 'boolean') {
@@ -135,7 +135,7 @@ function kindOf(value: unknown): FieldType {
   return typeof value === 'boolean' ? 'boolean' : typeof value === 'number' ? 'number' : 'text'
 }
 
-/** What an operator compares with: one value, two for `between`, a list for `in` and `not_in`. */
+/** Operands of a comparison: one value, two for `between`, a list for `in` and `not_in`. */
 function operandsOf<T extends Ordered | string>(
   operator: string,
   value: unknown,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done about it: a pure function of the rules and of what they are held against. A blacklist blocks; otherwise the
+// Decision of fraud rules: a pure function of the rules and the facts. A blacklist blocks; otherwise the
 // first rule that allows ends it; otherwise every rule is asked, and the strictest answer counts, of the score too: block
 // before 3-D Secure before review. Within one action the first by priority, then by age, is the one that is named.
 import type { Compiled, Situation } from './condition.ts'
@@ -63,7 +63,7 @@ export function decide(rules: readonly Rule[], held: Case): Decision {
   const blocking = first('block')
   if (blocking || score >= blockFrom) return decided('block', blocking)
   const challenging = first('require_3ds')
-  // Where nobody can be asked for it, a person looks.
+  // Where 3-D Secure is impossible, the payment goes to review.
   if (challenging) return decided(held.canProve ? 'require_3ds' : 'review', challenging)
   const reviewing = first('review')
   if (reviewing || score >= reviewFrom) return decided('review', reviewing)

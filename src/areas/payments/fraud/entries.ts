@@ -179,7 +179,7 @@ const removeEntry = write({
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const id = entryUuid(params.blacklist_id)
-    // Whoever changes lists waits here for everybody else who does, before any entry is taken.
+    // Changes of lists wait for each other here, before any entry is locked.
     await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: 0 })
     const gone = await maybe(tx.query(deleteEntry, { ...caller.tenant, id }))
     if (!gone) throw noSuchEntry()
@@ -229,7 +229,7 @@ async function added(
   written: readonly Written[],
 ): Promise<{ rows: EntryRow[]; created: number }> {
   const once = [...new Map(written.map((entry) => [`${entry.type} ${entry.value}`, entry])).values()]
-  // Whoever changes lists waits here for everybody else who does: what is counted then is what is there.
+  // Changes of lists wait for each other here, so that the count is right.
   await tx.query(touchPolicy, { ...tenant, rules: 0, entries: 0 })
   const ids = once.map(() => newUuid(receivedMs))
   const inserted = await tx.query(insertEntries, {

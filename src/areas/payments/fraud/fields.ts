@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule can ask about: the fields of a payment or payout and what kind of value each holds. A field that is not known
+// Fields of a payment or payout that rules compare, and the type of each. A field that is not known
 // is not there at all, and a comparison with it is false. Texts are held in lower case, so that comparing ignores it.
 import { Type } from 'typebox'
 import { parseAddress } from '../../../kernel/addresses.ts'
@@ -50,7 +50,7 @@ export function fieldType(name: string): FieldType | null {
   return metadataForm.test(name) ? 'any' : null
 }
 
-/** What a request may say of the payer for the sake of the decision; none of it is shown again. */
+/** Request fields that serve the risk decision only; they are not shown again. */
 export const riskFields = {
   ip_address: Type.Optional(
     Type.Union([Type.String({ format: 'ipv4' }), Type.String({ format: 'ipv6' })], {
@@ -71,7 +71,7 @@ export const riskFields = {
 
 export type Direction = 'payment' | 'payout'
 
-/** What is asked about: money on its way in or out, and what is known of the other side. */
+/** Subject of a decision: money on its way in or out, and what is known of the other side. */
 export interface Subject {
   /** The UUID of the payment or payout, or of a check that moves nothing. */
   readonly id: string
@@ -90,11 +90,11 @@ export interface Subject {
   readonly country?: string | null
   readonly card?: SubjectCard | null
   readonly bank?: { readonly code: string | null; readonly accountNumber: string | null } | null
-  /** What a test card asks for; ignored outside the test environment. */
+  /** Risk that a test card provokes; ignored outside the test environment. */
   readonly riskHint?: RiskHint | null
 }
 
-/** What may be known of a card. Its number may not. */
+/** Facts of a card, without its number. */
 export interface SubjectCard {
   readonly brand?: string | null
   /** The first six or eight digits. */
@@ -107,7 +107,7 @@ export interface SubjectCard {
 
 export type RiskHint = 'high' | 'very_high'
 
-/** What the subject itself says. What has to be looked up is added by whoever looked. */
+/** Facts of the subject itself; those from the database are added later. */
 export function factsOf(subject: Subject, nowMs: number): Map<string, FieldValue> {
   const { micros, currency, method, provider, phone, customer, card, bank } = subject
   const facts = new Map<string, FieldValue>()

@@ -68,7 +68,7 @@ export async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise
   return all.flatMap((looking) => seen.get(looking) ?? [])
 }
 
-/** What is asked about a subject, by rules as this node knows them. */
+/** Lookup of a subject, by rules as this node knows them. */
 interface View {
   looking: Looking
   policy: Policy
@@ -101,7 +101,7 @@ function viewOf(
   return { looking, policy, usual, tallies, counting, places }
 }
 
-/** Whoever is counted together with another is looked at after it, so that it sees the other and is not seen by it. */
+/** Order within a batch: the later subject sees the earlier one in its counts, and not the other way round. */
 function* inTurns(views: readonly View[]): Iterable<readonly View[]> {
   let turn: View[] = []
   let counted = new Set<string>()

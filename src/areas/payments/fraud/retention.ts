@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no window reaches any more is forgotten. Checks go with their partitions, after 400 days.
+// Retention: velocity rows that no window reaches any more are deleted. Checks go with their partitions, after 400 days.
 import { buckets } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'

@@ -214,7 +214,7 @@ const changeRule = write({
   handle: async (_app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
     const id = ruleUuid(params.rule_id)
-    // Whoever changes rules waits here for everybody else who does, as when one is added.
+    // Changes of rules wait for each other here, as when one is added.
     await tx.query(touchPolicy, { ...tenant, rules: 0, entries: 0 })
     const before = await maybe(tx.query(lockRule, { ...tenant, id }))
     if (!before) throw noSuchRule()
@@ -258,7 +258,7 @@ const removeRule = write({
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const id = ruleUuid(params.rule_id)
-    // Whoever changes rules waits here for everybody else who does, before any rule is taken.
+    // Changes of rules wait for each other here, before any rule is locked.
     await tx.query(touchPolicy, { ...caller.tenant, rules: 0, entries: 0 })
     const gone = await maybe(tx.query(deleteRule, { ...caller.tenant, id }))
     if (!gone) throw noSuchRule()

@@ -36,7 +36,7 @@ function counting(field: string, windowSeconds: number, statuses: readonly strin
 export const failedOfDay = counting('phone', day, ['failed'])
 const askedOfDay = counting('phone', day)
 
-/** What is counted whether or not a rule asks for it: points from so many on. */
+/** Velocities that are always counted: points from so many on. */
 const counted: readonly { velocity: Velocity; flag: string; points: readonly (readonly [from: number, points: number])[] }[] = [
   { velocity: counting('phone', hour), flag: 'velocity_phone_1h', points: [[4, 10], [7, 20], [12, 30]] },
   { velocity: askedOfDay, flag: 'velocity_phone_24h', points: [[12, 5], [30, 10]] },
@@ -59,7 +59,7 @@ const cardCountryPoints = 15
 const countryPoints = 10
 const askedBeforeShare = 4n
 const historyPoints = 15
-/** What a test card that asks for it comes to at least. */
+/** Least score of a test card that provokes risk. */
 const hinted: Readonly<Record<RiskHint, number>> = { high: 65, very_high: 90 }
 
 const disposableDomains = new Set([
@@ -84,7 +84,7 @@ export interface Scorable {
   readonly direction: 'payment' | 'payout'
   readonly facts: Facts
   readonly totals: ReadonlyMap<string, bigint>
-  /** What 95 of 100 of the account's own amounts in this currency stay below; null while there are too few. */
+  /** 95th percentile of the account's amounts in this currency; null while there are too few. */
   readonly usualMicros: bigint | null
   readonly hint: RiskHint | null
 }

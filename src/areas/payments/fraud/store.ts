@@ -181,7 +181,7 @@ export const uncount = statement.tenant<{ buckets: readonly number[]; items: Buf
   'select payments.uncount($items::payments.look_item[], $tallies::payments.look_tally[])',
 )
 
-/** What 95 of 100 of the latest amounts stayed below, where there are enough to say so. */
+/** 95th percentile of the latest amounts, where there are enough. */
 export const usualAmounts = statement.tenant<
   Tenant & { most: number; least: number },
   { direction: Direction; currency: string; amount: bigint }
@@ -201,7 +201,7 @@ export interface CheckRow {
   inputs: Inputs
 }
 
-/** What a decision rests on, so that it can be made again. */
+/** Inputs of a decision, so that it can be made again. */
 interface Inputs {
   facts: Record<string, string | number | boolean>
   totals: Record<string, string>

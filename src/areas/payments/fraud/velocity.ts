@@ -9,12 +9,12 @@ import type { Facts } from './fields.ts'
 export const metrics = ['count', 'sum', 'distinct'] as const
 export type Metric = (typeof metrics)[number]
 
-/** What became of a payment or payout. */
+/** Outcomes of a payment or payout. */
 export const countedStatuses = ['completed', 'failed', 'cancelled', 'expired', 'reversed'] as const
 
 export interface Velocity {
   readonly metric: Metric
-  /** What is added up, or told apart. */
+  /** Quantity that is summed, or whose distinct values are counted. */
   readonly of: string | null
   /** Those that have all of these in common are counted together. */
   readonly by: readonly string[]
@@ -46,7 +46,7 @@ export function velocityName({ metric, of, by, windowSeconds, statuses }: Veloci
   return [metric, of ?? '', [...by].sort().join('+'), windowSeconds, [...(statuses ?? [])].sort().join('+')].join(' ')
 }
 
-/** What is counted for a subject: which rows, from when on, and what it adds to them itself. */
+/** Tally of a subject: which rows count, from when on, and what the subject adds to them. */
 export interface Tally {
   readonly name: string
   readonly metric: Metric
@@ -93,7 +93,7 @@ export function hashed(text: string): string {
   return uuidText(createHash('sha256').update(text).digest())
 }
 
-/** What was found in the rows of a tally. */
+/** Sums of the rows of a tally. */
 export interface Found {
   readonly count: bigint
   readonly total: bigint
@@ -101,7 +101,7 @@ export interface Found {
   readonly hasItem: boolean
 }
 
-/** What a condition compares: with the subject itself, which was counted already or is added here. */
+/** Total that a condition compares, with the subject itself, which was counted already or is added here. */
 export function totalOf({ metric, amount, statuses }: Tally, found: Found, isCounted: boolean): bigint {
   const adds = !isCounted && statuses === null
   if (metric === 'count') return found.count + (adds ? 1n : 0n)

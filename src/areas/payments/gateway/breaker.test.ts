@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Breaker } from './breaker.ts'
+import type { Breaker } from '../../../platform/connections/breaker.ts'
+import { providerBreaker } from './breaker.ts'
 
 const record = (breaker: Breaker, answers: string, atMs = 0): void => {
   for (const answer of answers) breaker.record(answer === '+', atMs)
 }
 
 test('a provider is up until half of twenty requests got no answer', () => {
-  const breaker = new Breaker({ opens: true })
+  const breaker = providerBreaker({ opens: true })
   record(breaker, '-'.repeat(19))
   assert.deepEqual([breaker.status, breaker.admits(0)], ['up', true], 'too few to tell')
-  const mixed = new Breaker({ opens: true })
+  const mixed = providerBreaker({ opens: true })
   record(mixed, '+++-'.repeat(5))
   assert.deepEqual([mixed.status, mixed.admits(0)], ['degraded', true])
   record(mixed, '-'.repeat(6))
@@ -19,7 +20,7 @@ test('a provider is up until half of twenty requests got no answer', () => {
 })
 
 test('a provider that is down is tried with three requests after half a minute', () => {
-  const breaker = new Breaker({ opens: true })
+  const breaker = providerBreaker({ opens: true })
   record(breaker, '-'.repeat(20))
   assert.equal(breaker.admits(29_999), false)
   assert.deepEqual(
@@ -34,7 +35,7 @@ test('a provider that is down is tried with three requests after half a minute',
 })
 
 test('probes of which nothing is ever heard do not keep a provider down for good', () => {
-  const breaker = new Breaker({ opens: true })
+  const breaker = providerBreaker({ opens: true })
   record(breaker, '-'.repeat(20))
   for (let probe = 0; probe < 3; probe++) assert.equal(breaker.admits(30_000), true)
   assert.equal(breaker.admits(59_999), false)
@@ -42,7 +43,7 @@ test('probes of which nothing is ever heard do not keep a provider down for good
 })
 
 test('a simulated provider is asked whatever it answered before', () => {
-  const breaker = new Breaker({ opens: false })
+  const breaker = providerBreaker({ opens: false })
   record(breaker, '-'.repeat(40))
   assert.deepEqual([breaker.status, breaker.admits(0)], ['up', true])
 })

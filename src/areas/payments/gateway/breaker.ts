@@ -1,63 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops asking a provider that does not answer. When half of the last twenty requests got no usable answer it opens for half
-// a minute; then a few are let through, and the first good answer closes it. A simulator fails by the number that it is given,
-// which says nothing about the next one: its breaker never opens.
+// When a provider is left alone: half of the last twenty requests got no usable answer. A simulator fails by the number that it
+// is given, which says nothing about the next one: its breaker never opens.
+import { Breaker, type BreakerPolicy } from '../../../platform/connections/breaker.ts'
 
-const remembered = 20
-const openMs = 30_000
-const probes = 3
-const degradedPart = 0.25
-const openPart = 0.5
+const remembers = 20
 
-export class Breaker {
-  readonly #opens: boolean
-  #recent: boolean[] = []
-  #openUntil = Number.NEGATIVE_INFINITY
-  #probesLeft = 0
+const policy: BreakerPolicy = {
+  remembers,
+  isFailing: ({ known, failures }) => known === remembers && failures >= known / 2,
+  isDegraded: ({ known, failures }) => known === remembers && failures >= known / 4,
+  waitMs: 30_000,
+  probes: 3,
+}
 
-  constructor({ opens }: { opens: boolean }) {
-    this.#opens = opens
-  }
-
-  /** Whether a request may go out now. */
-  admits(nowMs: number): boolean {
-    if (this.#openUntil === Number.NEGATIVE_INFINITY) return true
-    if (nowMs < this.#openUntil) return false
-    // Probes of which nothing was heard for so long were lost.
-    if (this.#probesLeft === 0 && nowMs >= this.#openUntil + openMs) this.#open(nowMs - openMs)
-    if (this.#probesLeft === 0) return false
-    this.#probesLeft--
-    return true
-  }
-
-  record(answered: boolean, nowMs: number): void {
-    if (!this.#opens) return
-    const wasOpen = this.#openUntil !== Number.NEGATIVE_INFINITY
-    if (wasOpen && answered) this.#close()
-    else if (wasOpen) this.#open(nowMs)
-    else {
-      this.#recent = [...this.#recent.slice(1 - remembered), answered]
-      if (this.#recent.length === remembered && this.#failing() >= openPart) this.#open(nowMs)
-    }
-  }
-
-  /** How it looks to a customer. */
-  get status(): 'up' | 'degraded' | 'down' {
-    if (this.#openUntil !== Number.NEGATIVE_INFINITY) return 'down'
-    return this.#recent.length === remembered && this.#failing() >= degradedPart ? 'degraded' : 'up'
-  }
-
-  #failing(): number {
-    return this.#recent.filter((answered) => !answered).length / this.#recent.length
-  }
-
-  #open(nowMs: number): void {
-    this.#openUntil = nowMs + openMs
-    this.#probesLeft = probes
-  }
-
-  #close(): void {
-    this.#openUntil = Number.NEGATIVE_INFINITY
-    this.#recent = []
-  }
+export function providerBreaker({ opens }: { opens: boolean }): Breaker {
+  return new Breaker(opens ? policy : { ...policy, isFailing: () => false, isDegraded: () => false })
 }

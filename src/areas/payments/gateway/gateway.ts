@@ -2,13 +2,15 @@
 // The providers that this node speaks to, and how each of them is doing: those that operators entered, followed as they
 // change, and for test payments the simulators.
 import type { App } from '../../../platform/app.ts'
+import type { Breaker } from '../../../platform/connections/breaker.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf } from '../carriers/kinds.ts'
 import type { Carrier, Surroundings } from '../providers/kind.ts'
 import { isAnswered, type OutgoingVerdict, type Verdict } from '../providers/provider.ts'
 import { identityOf, selectEntered, settingsOf } from './accounts.ts'
-import { Breaker } from './breaker.ts'
+import { providerBreaker } from './breaker.ts'
 import { simulatedAccounts } from './simulated.ts'
 
 /** Changes are told; this is for what was not heard. */
@@ -21,7 +23,7 @@ interface Connected {
   breaker: Breaker
   /** Of what is paid out: providers have other machines for that. */
   outgoingBreaker: Breaker
-  /** What it was opened with. */
+  /** Row that the provider was opened with. */
   version: string
   /** Whose account it is. */
   account: string
@@ -29,7 +31,7 @@ interface Connected {
 
 function connectedTo(carrier: Carrier, version: string, account: string): Connected {
   const opens = account !== simulator
-  return { carrier, breaker: new Breaker({ opens }), outgoingBreaker: new Breaker({ opens }), version, account }
+  return { carrier, breaker: providerBreaker({ opens }), outgoingBreaker: providerBreaker({ opens }), version, account }
 }
 
 /** A simulator has other secrets after every start, and forgets nothing. */
@@ -52,7 +54,7 @@ function serves<M extends Carrier['method']>(carrier: Carrier, method: M): carri
   return carrier.method === method
 }
 
-/** What a provider said; its breaker hears whether it answered. */
+/** Passes a provider's verdict on, and tells its breaker whether it answered. */
 async function noted<V extends Verdict | OutgoingVerdict>(breaker: Breaker, asked: Promise<V>): Promise<V> {
   const verdict = await asked
   breaker.record(isAnswered(verdict), performance.now())
@@ -65,32 +67,28 @@ class Gateway {
   readonly #simulated = new Map<string, Connected>()
   /** Environment, provider and country -> the one that an operator entered. */
   #entered: ReadonlyMap<string, Connected> = new Map()
-  #loading: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | null = null
+  readonly #followed: Followed
 
   constructor(app: App) {
     this.#app = app
+    const what = 'payment providers'
+    this.#followed = new Followed(app, { topic: 'payments', everyMs: reloadMs, what, load: () => this.#load() })
     this.#surroundings = { clock: app.clock, http: app.carrierOutbound }
   }
 
   /** Follows what operators enter. Gives the way to stop. */
   async start(): Promise<() => Promise<void>> {
-    const { signals } = this.#app
-    signals.on('payments', () => this.#reload())
-    signals.onGap(() => this.#reload())
-    await this.#load()
-    this.#timer = setInterval(() => this.#reload(), reloadMs)
-    this.#timer.unref()
+    await this.#followed.start()
     return () => this.#stop()
   }
 
-  /** Whoever takes payments of a method for a provider; null when nobody here speaks to it. */
+  /** Carrier for payments of a method with a provider; null when this installation has no account with it. */
   carrier<M extends Carrier['method']>(method: M, named: Named, environment: Environment): CarrierOf<M> | null {
     const carrier = this.#connected(named, environment)?.carrier
     return carrier && serves(carrier, method) ? carrier : null
   }
 
-  /** Whoever is spoken to as a provider, whatever its method; null when nobody here does. */
+  /** Carrier of a provider, of any method; null when this installation has no account with it. */
   speaksTo(named: Named, environment: Environment): Carrier | null {
     return this.#connected(named, environment)?.carrier ?? null
   }
@@ -108,12 +106,12 @@ class Gateway {
     return noted(breaker, what(carrier))
   }
 
-  /** Whose account a provider is asked with just now; null when nobody here speaks to it. */
+  /** Id of the provider account in use now; null when this installation has none. */
   accountOf(named: Named, environment: Environment): string | null {
     return this.#connected(named, environment)?.account ?? null
   }
 
-  /** The half that pays; null when nobody here can pay there. */
+  /** Paying half of a provider's carrier; null when payouts are not set up with it. */
   outgoing(named: Named, environment: Environment): Carrier['outgoing'] {
     return this.#connected(named, environment)?.carrier.outgoing ?? null
   }
@@ -172,7 +170,7 @@ class Gateway {
     return entered ?? (environment === 'test' ? this.#simulatedBy(provider) : undefined)
   }
 
-  /** Connected when somebody first asks, so that a node does not make what it may never need. */
+  /** Opens the carrier with its first use, so that a node opens only those that it needs. */
   #simulatedBy(provider: string): Connected | undefined {
     const settings = simulatedAccounts(this.#app)[provider]
     const kind = kindOf(provider)
@@ -181,18 +179,6 @@ class Gateway {
     const connected = known ?? connectedTo(kind.connect(settings, this.#surroundings), '', simulator)
     this.#simulated.set(provider, connected)
     return connected
-  }
-
-  /** One after the other, so that the last one has seen the last change. */
-  #reload(): void {
-    this.#loading = this.#loading
-      .then(() => this.#load())
-      .catch((error) =>
-        this.#app.log.warn(
-          { error },
-          'payment providers not read: those known before stay in use; check the database if this repeats',
-        ),
-      )
   }
 
   async #load(): Promise<void> {
@@ -219,13 +205,12 @@ class Gateway {
       }
     }
     this.#entered = now
-    // What it has under way is answered first; nobody waits for that here.
+    // Its requests under way are answered first; closing is not waited for.
     for (const [name, { carrier }] of before) if (now.get(name)?.carrier !== carrier) void carrier.stop()
   }
 
   async #stop(): Promise<void> {
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#loading
+    await this.#followed.stop()
     const all = [...this.#simulated.values(), ...this.#entered.values()]
     await Promise.all(all.map(({ carrier }) => carrier.stop()))
   }

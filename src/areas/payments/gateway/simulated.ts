@@ -6,7 +6,7 @@ import { Simulator } from '../../../platform/simulators.ts'
 /** By provider: what an operator would enter for an account with it. */
 export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Beside the providers: provider -> what whoever answers its prompts for a payer has to know. */
+/** Key beside the providers: provider -> what answering its prompts for a payer takes. */
 export const payers = 'payers'
 
 export const paymentProviders = new Simulator<SimulatedAccounts>('payments')

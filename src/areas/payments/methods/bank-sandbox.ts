@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test account may do at the counter of the simulated bank: pay into a one-time account of its own payments.
+// Sandbox route of the simulated bank: a test account pays into a one-time account of its own payments.
 
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

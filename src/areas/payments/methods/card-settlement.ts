@@ -82,7 +82,7 @@ export const settlementJob: Job<App, typeof Payload> = {
   },
 }
 
-/** What is pending, by currency. */
+/** Pending amounts, by currency. */
 export async function pendingOf(queryable: Queryable, tenant: Tenant): Promise<ReadonlyMap<string, bigint>> {
   const rows = await queryable.query(sumSettlements, { ...tenant })
   return new Map(rows.map(({ currency, amount }) => [currency, amount]))

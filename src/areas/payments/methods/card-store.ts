@@ -69,7 +69,7 @@ export const askCapture = statement.tenant<OfPayment & { at: Date }, { payment_i
    returning payment_id`,
 )
 
-/** What is to be paid is what is captured of it. */
+/** Sets the amount of the payment to the captured part. */
 export const amendAmount = statement.tenant<
   OfPayment & { amount: bigint; fee: bigint; details: string; at: Date },
   { id: string }

@@ -61,7 +61,7 @@ export const card: PaymentMethod = {
       fee: collectionFeeOf(terms, money),
       phone: null,
       expirySeconds: challengeSeconds,
-      // Nobody can prove anything later, and a payment does not wait for what cannot come.
+      // 3-D Secure cannot follow later, and a payment does not wait for what cannot come.
       mostSeconds: challengeSeconds,
       details: {
         card: { brand, last4, exp_month, exp_year },
@@ -126,7 +126,7 @@ export const card: PaymentMethod = {
     const found = await traced(traceOf(app, tenant, attempt), () => carrier.query(attempt.id, currency))
     const known = await one(app.db.query(findCard, { ...tenant, payment: payment.id }))
     if (found.kind !== 'authorised' || known.capture_asked_at === null) return verdictOf(app, tenant, attempt, found)
-    // Whoever asked for it may have asked for a part, after the payment was read: both were stored at once.
+    // A partial capture may have been stored since the payment was read: both were stored at once.
     return capture(app, tenant, attempt, await one(app.db.query(findPayment, { ...tenant, id: payment.id })))
   },
 
@@ -190,7 +190,7 @@ function judgedOf(
   return { card: { brand, bin, fingerprint: fingerprint.toString('hex'), isSaved }, riskHint }
 }
 
-/** What is kept of the card that a request brings, or names. */
+/** Kept part of the card that a request brings or names. */
 async function cardOf(
   app: App,
   tx: Tx,
@@ -206,7 +206,7 @@ async function cardOf(
   return known
 }
 
-/** What an outcome means for the payment. What must be kept of it is kept first. */
+/** Verdict of an outcome, whose data is stored first. */
 async function verdictOf(app: App, tenant: Tenant, attempt: AttemptRow, outcome: CardOutcome): Promise<Verdict> {
   const { payment_id: payment, clock_offset_ms } = attempt
   const nowMs = app.clock.nowMs() + Number(clock_offset_ms)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a way to pay brings: what a request must say, who takes the payment and what that costs, what is stored, how the
+// Contract of a payment method: what a request must say, who takes the payment and what that costs, what is stored, how the
 // provider is asked for the money and how it went. Everything else is the same for all of them.
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import type { Money } from '../../../kernel/money.ts'
@@ -14,7 +14,7 @@ import type { NewPayment } from '../records/input.ts'
 import type { PollSchedule } from '../records/poll-schedule.ts'
 import type { AttemptRow, PaymentRow } from '../records/store.ts'
 
-/** What is decided before anything is stored. */
+/** Provider, fee and times of a payment, decided before anything is stored. */
 export interface Plan {
   readonly provider: string
   /** Which of the provider's accounts takes it. */
@@ -23,11 +23,11 @@ export interface Plan {
   readonly phone: string | null
   /** Unless the request says otherwise. */
   readonly expirySeconds: number
-  /** Whatever the request says. */
+  /** Upper limit of what a request may ask for. */
   readonly mostSeconds?: number
   /** Shown with the payment. */
   readonly details: PaymentDetails
-  /** What it adds to what the risk is judged by. */
+  /** Facts that it adds to those the risk is judged by. */
   readonly judged?: Pick<Subject, 'card' | 'bank' | 'riskHint'>
 }
 
@@ -39,13 +39,13 @@ export interface PaymentMethod {
   readonly polls: PollSchedule
   /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
   readonly isQueued: boolean
-  /** Refusals that whoever asks is told at once, as errors. */
+  /** Failure reasons that the request is answered with as errors. */
   readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>
   /** Whether a request that names no method means this one. */
   isMeant(input: NewPayment): boolean
   /** Throws when it cannot be paid in this way. */
   plan(app: App, tx: Tx, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
-  /** What is stored beside the payment, in its transaction. */
+  /** Stores rows beside the payment, in its transaction. */
   store?(app: App, tx: Tx, occasion: Occasion, input: NewPayment, payment: PaymentRow): Promise<void>
   /** Whether the provider knows the attempt by our own id, so that it can be asked about before it was ever answered. */
   isKnownByAttempt(app: App, tenant: Tenant, attempt: AttemptRow): boolean
@@ -53,7 +53,7 @@ export interface PaymentMethod {
   isRepeatable(app: App, tenant: Tenant, attempt: AttemptRow): boolean
   /** Asks for the money. `input` is what the request brought, where it is the request that sends it. */
   send(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow, input: NewPayment | null): Promise<Verdict>
-  /** How it went; null when nobody here speaks to the provider. */
+  /** Polls for the outcome; null when this installation has no account with the provider. */
   query(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Verdict | null>
   /** Tells the provider that the payment was given up, where it can be told. */
   withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>

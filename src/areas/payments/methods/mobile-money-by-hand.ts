@@ -3,12 +3,14 @@
 // an account changes it.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
 export const everybody = '*'
 /** Accounts that a node remembers; a test installation has fewer. */
 const maxAccounts = 10_000
+const goodForMs = 60_000
 /** Said to all nodes when an account changed its list. */
 const changed = 'payers'
 
@@ -24,25 +26,17 @@ const put = statement.tenant<{ bucket: number; account: string; byHand: readonly
 )
 
 const known = onePerApp((app) => {
-  const lists = new Map<string, Promise<readonly string[]>>()
+  const lists = new ToldCache<readonly string[]>(app.signals, { most: maxAccounts, goodForMs })
   app.signals.on('payments', (what) => {
-    if (what === changed) lists.clear()
+    if (what === changed) lists.forgetAll()
   })
-  app.signals.onGap(() => lists.clear())
   return lists
 })
 
-/** Whether a payer waits for somebody to answer; nobody does in live. */
+/** Whether a payer's prompt waits for an answer by hand; never in live. */
 export async function answersByHand(app: App, tenant: Tenant, phone: string): Promise<boolean> {
   if (tenant.environment !== 'test') return false
-  const lists = known(app)
-  if (lists.size >= maxAccounts) lists.clear()
-  const list = lists.get(tenant.account) ?? read(app, tenant)
-  lists.set(tenant.account, list)
-  const numbers = await list.catch((error: unknown) => {
-    lists.delete(tenant.account)
-    throw error
-  })
+  const numbers = await known(app).of(tenant.account, () => read(app, tenant))
   return numbers.includes(phone) || numbers.includes(everybody)
 }
 
@@ -64,5 +58,5 @@ export async function keepByHand(
   await tx.query(put, { bucket, account, byHand })
   await app.signals.send(tx, 'payments', changed)
   // This node obeys at once, without waiting to hear of it.
-  tx.afterCommit(() => known(app).clear())
+  tx.afterCommit(() => known(app).forgetAll())
 }

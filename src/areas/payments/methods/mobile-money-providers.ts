@@ -16,7 +16,7 @@ export interface Provider
   readonly currency: Currency
   /** The network whose subscribers have accounts with it; null where it has to be named. */
   readonly network: string | null
-  /** What a payer dials to see what waits for approval. */
+  /** USSD code to see what waits for approval. */
   readonly ussdCode: string | null
 }
 
@@ -30,7 +30,7 @@ const providers: readonly Provider[] = kinds
     })),
   )
 
-/** Who shares a currency, with a provider or without. Of the others that are offered each is the money of one country. */
+/** Countries that share a currency, with a provider or without. Every other currency offered is that of one country. */
 const sharedBy: Readonly<Partial<Record<Currency, readonly string[]>>> = {
   XAF: ['CF', 'CG', 'CM', 'GA', 'GQ', 'TD'],
   XOF: ['BF', 'BJ', 'CI', 'GW', 'ML', 'NE', 'SN', 'TG'],

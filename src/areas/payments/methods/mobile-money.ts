@@ -35,7 +35,7 @@ export const mobileMoney: PaymentMethod = {
       throw missing('phone', method === undefined ? '; or give card, or method bank_transfer' : '')
     const found = requireProvider(app, tenant, 'in', { phone, provider: named }, money)
     const { provider, country, terms, ussdCode } = found
-    // Somebody who types a PIN takes the time that they take, however fast the sandbox's passes.
+    // Typing a PIN takes real time, however fast the sandbox's passes.
     const scale = (await answersByHand(app, tenant, phone)) ? gatewayOf(app).timeScale(tenant.environment) : 1
     const expirySeconds = found.expirySeconds / scale
     const isSentOn = found.confirmsOn === 'page'
@@ -75,7 +75,7 @@ export const mobileMoney: PaymentMethod = {
 
   async query(app, tenant, attempt, payment) {
     const { provider_id } = attempt
-    // Whoever was sending it is gone, and nobody knows how far it came.
+    // Its sender is gone, and how far it came is unknown.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
     const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
     const carrier = carrierOf(app, tenant, attempt)
@@ -85,7 +85,7 @@ export const mobileMoney: PaymentMethod = {
     const verdict = said_paid_at ? paidAsAsked : await ask()
     if (!verdict) return null
     if (verdict.kind === 'action') return taken(app, tenant, attempt, verdict)
-    // What a callback said that could not be confirmed is so now.
+    // The unconfirmed callback is confirmed now.
     return isBare(verdict) && micros !== null ? { kind: 'paid', receipt, micros } : verdict
   },
 
@@ -93,26 +93,26 @@ export const mobileMoney: PaymentMethod = {
     const carrier = carrierOf(app, tenant, attempt)
     const asked = await askedOf(app, tenant, attempt, payment)
     const told = carrier?.readCallback(body, asked) ?? null
-    // Whoever knows the token and not what was agreed on is not the provider.
+    // A caller that knows the token but not the provider's id is not the provider.
     if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
     const { providerId, verdict } = told
     const isNews = attempt.state !== 'accepted'
     const accepted = isNews ? [{ kind: 'accepted', providerId } as const] : []
     const { thanks } = carrier
-    // Whoever knows it by our id tells everything when asked, so that a callback is a reason to ask and nothing else.
+    // A provider that knows our id tells everything when polled, so that a callback is only a reason to poll.
     if (carrier.knownByAttempt)
       return { verdicts: [...accepted, await carrier.query({ ...asked, providerId })], thanks }
     if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query({ ...asked, providerId })
     if (confirmed.kind === 'paid') return { verdicts: [...accepted, verdict], thanks }
-    // What cannot be confirmed now is found by the next poll, which may not hear how much it was.
+    // An unconfirmed success is found by the next poll, which may not name the amount.
     const { micros: amount, receipt } = verdict
     if (amount !== null) await app.db.query(noteCalled, { ...tenant, id: attempt.id, amount, receipt })
     return { verdicts: accepted, thanks }
   },
 }
 
-/** What is asked for with an attempt. */
+/** Order to the provider for an attempt. */
 function orderedAs(app: App, tenant: Tenant, attempt: AttemptRow, { amount: micros, phone }: PaymentRow) {
   if (phone === null) throw new Error('a stored payment has no phone')
   return {
@@ -135,7 +135,7 @@ async function askedOf(app: App, tenant: Tenant, attempt: AttemptRow, payment: P
   }
 }
 
-/** What an answer gave is stored before anybody is told of it, and payers are sent on from an address of ours. */
+/** Stores the data of an answer before the payment changes; payers are sent on from an address of ours. */
 async function taken(app: App, tenant: Tenant, attempt: AttemptRow, verdict: Verdict): Promise<Verdict> {
   if (verdict.kind !== 'accepted' && verdict.kind !== 'action') return verdict
   if (verdict.keeps) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do to providers: enter their own account with one, change it, give it up. Every node uses it at once.
+// Provider accounts, for operators: enter one, change it, remove it. Every node uses the change at once.
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -47,7 +47,7 @@ const created = {
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
-/** What an account need not have, and can be without again. */
+/** Optional settings, which may be removed again. */
 const outgoingSettings = removable(kinds.flatMap(({ outgoing }) => [outgoing.open, outgoing.secret]))
 
 const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
@@ -254,7 +254,7 @@ const removeProvider = writeAcross({
   },
 })
 
-/** What could never be called is told now, rather than by a provider that seems to be down. */
+/** Refuses an address that could never be called, instead of showing a provider that seems to be down. */
 async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
   if ('base_url' in body && typeof body.base_url === 'string')
     await carrierOutbound.checkUrl(body.base_url, 'callback', 'live', 'base_url')

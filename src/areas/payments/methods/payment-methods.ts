@@ -21,7 +21,7 @@ export function methodOf({ method }: Pick<PaymentRow, 'method'>): PaymentMethod 
 export function methodFor(input: NewPayment): PaymentMethod {
   const named = input.method?.toLowerCase()
   const method = methods.find((one) => (named === undefined ? one.isMeant(input) : one.name === named)) ?? mobileMoney
-  // A card that is not charged was sent by mistake, and whoever did so must hear of it.
+  // A card that is not charged was sent by mistake, and the request must be refused.
   if (method !== card && (input.card !== undefined || input.card_token !== undefined))
     throw invalidAt('method', `a card is not charged by ${method.name}`)
   if (input.card !== undefined && input.card_token !== undefined)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who could take an amount now: those that this installation has an account with, or a simulator of.
+// Ways that could take an amount now: the providers that this installation has an account with, or a simulator of.
 
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receipt says to whoever paid.
+// Texts of a receipt.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const receiptTexts = {

@@ -91,7 +91,7 @@ ${brandLines(payment.brand)}<table class="facts">${shown.map(([name, value]) => 
   return { title: say('receipt'), language: reader.language, from, brand, isTest: environment === 'test', content }
 }
 
-/** Who was paid, as their books know them. */
+/** Account that was paid, as it is known to the payer. */
 function brandLines({ address, tax_number: number }: Brand): Html | null {
   const lines = [...(address?.split('\n') ?? []), ...(number === undefined ? [] : [number])]
   return lines.length === 0 ? null : html`<p class="soft">${lines.map((line) => html`<bdi>${line}</bdi><br>`)}</p>`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages say between which a payer confirms: for whoever pays by card, or with a wallet that has a page.
+// Texts of the pages around a confirmation, for payers by card or with a wallet that has a page.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const redirectTexts = {

@@ -45,7 +45,7 @@ const maxCallbackUrls = 20
 
 const { description, metadata, callback_url, reference } = PaymentCreate.properties
 
-// What is wrong with an item is said in its own verdict, so items are checked one by one.
+// Each item has a verdict of its own, so items are checked one by one.
 const Items = Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
   rule: `must be a list of 1 to ${maxItems} payouts`,
 })
@@ -161,7 +161,7 @@ export async function acceptMany(
   return answerOf(batch, itemsFrom(drafts, refusals), null)
 }
 
-/** What is accepted, and what is not for a reason of its own. */
+/** Items accepted, and items refused with their reasons. */
 async function sorted(
   app: App,
   tx: Tx,
@@ -333,7 +333,7 @@ function itemsFrom(drafts: readonly NewPayout[], refusals: readonly Refusal[]): 
 }
 
 function itemsOf({ items, payouts }: BulkInput): readonly unknown[] {
-  // Nobody can say which of two lists was meant, and the wrong one would be paid.
+  // Two lists are refused: paying the wrong one could not be undone.
   if (items !== undefined && payouts !== undefined) throw invalid('payouts', 'must be absent where items is given')
   const given = items ?? payouts ?? []
   if (given.length > maxItems)

@@ -9,7 +9,7 @@ import { addJobs } from '../../../platform/work/many.ts'
 import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
-import { rememberSent } from './handover.ts'
+import { keepSent } from './handover.ts'
 import { judgeTogether } from './judge.ts'
 import { findMany, moveStates } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
@@ -75,7 +75,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
   const accepted: string[] = []
   await Promise.all(
     marked.map(async (payout) => {
-      rememberSent(app, payout)
+      keepSent(app, payout)
       const verdict = await pay(app, tenant, payout)
       if (verdict?.kind === 'accepted' || verdict?.kind === 'pending') accepted.push(payout.id)
       else await afterAsking(app, tenant, payout, verdict, false)
@@ -92,7 +92,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     })
 }
 
-/** What is still under way is asked about one by one. One that has two jobs, because this one died here, is settled once. */
+/** Gives each payout still under way a job of its own. One that has two jobs, because this one died here, is settled once. */
 async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
   if (rows.length === 0) return
   const jobs = rows.map(({ id }) =>

@@ -35,7 +35,7 @@ const mostAheadMs = 365 * dayMs
 
 const { amount, currency, description, metadata, callback_url, reference } = PaymentCreate.properties
 
-/** What may be given once for a whole batch. */
+/** Fields that may be given once for a whole batch. */
 export const shared = {
   currency,
   method: Type.Optional(
@@ -129,7 +129,7 @@ export function draftOf(
   // Every provider of the sandbox that can pay out does.
   if (known?.outgoing === null && tenant.environment === 'test')
     throw new AppError('UNSUPPORTED_PROVIDER', `${provider} takes payments, and pays nobody out`)
-  // The simulators are not known to every node; whoever knows them sends it.
+  // Only some nodes have the simulators; one that has them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError(
       'PROVIDER_UNAVAILABLE',
@@ -158,7 +158,7 @@ export function draftOf(
 
 type To = Pick<NewPayout, 'method' | 'provider' | 'country' | 'phone' | 'bank'>
 
-/** Who is paid, by whom and on what terms: somebody's phone or account, and never both. */
+/** Recipient, provider and terms of a payout: a phone or a bank account, never both. */
 function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Money): To & { terms: Terms } {
   const { method, bank, provider: named } = input
   const phone = phoneOf(input)
@@ -189,7 +189,7 @@ export interface Making extends Occasion {
   madeBy: string
 }
 
-/** Who makes a payout, and therefore does not approve it: the key, also behind a token that names somebody else, or a member. */
+/** Maker of a payout, who may not approve it: the key, also behind a token that names another, or a member. */
 export function makerOf({ principal }: Caller): string {
   return principal.signedInAtMs === null ? `key:${principal.keyId}` : principal.actor
 }
@@ -220,7 +220,7 @@ export async function sendNow(app: App, { tenant }: Caller, id: string): Promise
   const payout = await one(app.db.query(findPayout, { ...tenant, id }))
   if (payout.status !== 'processing') return payout
   const sent = submit(app, tenant, payout, true)
-  // What it comes to after the answer was given is found in the log and by polling.
+  // An error after the answer was given is logged; the outcome is found by polling.
   sent.catch((error) =>
     app.log.error(
       { error, payout: idOf('payout', id) },

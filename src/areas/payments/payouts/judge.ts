@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the account's rules do to a payout, before anybody is asked to pay: a blocked one fails, and one that somebody should
+// Applies the account's fraud rules to a payout, before it is sent: a blocked one fails, and one that a person should
 // look at waits. One that is asked for alone is judged while it is accepted; those of a batch a few at a time when their turn
 // comes, so that no transaction counts ten thousand of them while others wait for it.
 import type { Static } from 'typebox'
@@ -19,7 +19,7 @@ import { block, occasionOf } from './settle.ts'
 import { judgedColumns, lockMany, noteRisks } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
-/** How long payouts that are judged together wait for what one of them needs and somebody else has. */
+/** Wait for a lock that one payout of a batch needs, before the batch is given up. */
 const lockTimeoutMs = 250
 
 /** Judges a payout that is stored and was not sent; gives it as it is then. The row comes first, then what is counted. */
@@ -57,7 +57,7 @@ async function judgeSome(
   return after
 }
 
-/** What its risk is judged by. */
+/** Facts that its risk is judged by. */
 function subjectOf(payout: PayoutRow): Subject {
   const { id, amount, currency, method, provider, phone, bank, recipient, metadata } = payout
   return {
@@ -95,7 +95,7 @@ export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promis
   return one(app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, [id])))
 }
 
-/** The same for some of a batch. Where they fail together, or have to wait for somebody, each is judged by itself. */
+/** The same for some of a batch. When the shared transaction fails or waits too long for a lock, each is judged alone. */
 export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do with payouts of which nobody knows what became, or of which the provider says two things: ask it
+// Payouts as operators settle them: those whose outcome is unknown, or that the provider reports in two ways: ask it
 // themselves, and say so here. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

@@ -20,11 +20,11 @@ const sumTopups = statement.tenant<Tenant & { currency: string; since: Date }, {
 
 export interface Payable {
   readonly payable: bigint
-  /** What is available besides, because it was topped up lately. */
+  /** Available amount that was topped up lately. */
   readonly toppedUp: bigint
 }
 
-/** What can be paid out of a wallet, which nobody else changes until this transaction ends. Throws while something is owed. */
+/** Amount that can be paid out of a wallet, locked until this transaction ends. Throws while something is owed. */
 export async function lockPayable(app: App, tx: Tx, { tenant, nowMs }: Occasion, currency: Currency): Promise<Payable> {
   if (!(await collectDebts(app, tx, tenant, nowMs)))
     throw new AppError(

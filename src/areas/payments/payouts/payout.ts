@@ -51,7 +51,7 @@ export function recordOf(row: PayoutRow): Static<typeof Payout> {
   }
 }
 
-/** What an event says: the main fields at the top, the whole payout below. */
+/** Body of an event: the main fields at the top, the whole payout below. */
 export function toldOf(row: PayoutRow) {
   const payout = recordOf(row)
   const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout

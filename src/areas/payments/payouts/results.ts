@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers say of payouts when they call. Whether it is good or bad news, it is a reason to ask and nothing else: what
+// Callbacks about payouts. Good or bad news, a call is only a reason to poll: what
 // is believed is the answer. Some providers give that by a call too, to an address that is for nothing but answers.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
@@ -8,20 +8,20 @@ import { maybe } from '../../../platform/db.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import type { Call } from '../records/callback-address.ts'
 import { noteCallback } from '../records/provider-trace.ts'
-import { recallSent } from './handover.ts'
+import { takeSent } from './handover.ts'
 import { settleOne } from './settle-batch.ts'
 import { findPayout, noteRefusal } from './store.ts'
 import { ask, topics } from './submit.ts'
 
 export async function takeResult(app: App, call: Call): Promise<object | null> {
   const { tenant, id, token, topic, body } = call
-  const payout = recallSent(app, tenant, id) ?? (await maybe(app.db.query(findPayout, { ...tenant, id })))
+  const payout = takeSent(app, tenant, id) ?? (await maybe(app.db.query(findPayout, { ...tenant, id })))
   const about = topics[topic]
-  // Of a payout that was never sent nobody can tell anything.
+  // No provider knows a payout that was never sent.
   if (!payout || !about || payout.state === 'planned' || !timingSafeEqual(payout.token, token)) return null
   const provider = gatewayOf(app).speaksTo(payout, tenant.environment)
   const heard = provider?.outgoing?.readPayout(about, body, call)
-  // Whoever knows the token and not what was agreed on is not the provider.
+  // A caller that knows the token but not the provider's id is not the provider.
   if (!provider?.outgoing || !heard || (heard.id !== null && heard.id !== id)) return null
   const { verdict } = heard
   const clockOffsetMs = Number(payout.clock_offset_ms)

@@ -69,7 +69,7 @@ async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   for (const { tenant, payout, verdict } of some) {
     const completed = after?.get(payout.id)
     const result = completed ? Promise.resolve(completed) : settle(app, tenant, payout.id, verdict)
-    // Whoever asked hears of it; the next one does not begin before it is over.
+    // The caller gets the rejection; the next batch does not begin before this one is over.
     await result.catch(() => undefined)
     settled.push({ after: result })
   }
@@ -106,7 +106,7 @@ async function complete(app: App, tx: Tx, some: readonly Said[]): Promise<Readon
     ...(row.fee > 0n ? [{ capture: stepOf(row, 'fee'), micros: row.fee, credit: 'revenue:payout_fees' }] : []),
   ])
   const { sourceId, step } = holdOf({ id: batch, batch_id: batch })
-  // Late: from here on whoever else needs the wallet waits.
+  // Late in the transaction: from here on the wallet is locked.
   const { verdict } = await one(
     tx.query(captureShares, {
       ...tenant,

@@ -56,7 +56,7 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
       return payout
     }
     case 'unavailable':
-      // Only whoever sends it can know that it was not taken.
+      // Only its sender can know that it was not taken.
       return payout.state === 'sending' ? failed(app, tx, payout, 'PROVIDER_UNAVAILABLE', true) : payout
     case 'refused':
       return refused(app, tx, payout, verdict.reason)
@@ -99,7 +99,7 @@ export async function cancel(app: App, tx: Tx, tenant: Tenant, id: string): Prom
   return withdrawn(app, tx, payout)
 }
 
-/** Withdraws a payout that somebody should look at, and who did does not let it go. */
+/** Rejects a payout that waits for review. */
 export async function reject(app: App, tx: Tx, tenant: Tenant, id: string): Promise<PayoutRow> {
   const payout = await maybe(tx.query(lockPayout, { ...tenant, id }))
   if (!payout) throw noSuchPayout()
@@ -176,7 +176,7 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   const { tenant, receivedMs } = occasionOf(app, after)
   const { provider, amount, fee } = after
   const { sourceId, step } = holdOf(after)
-  // In one statement, and late: from here on whoever else needs the wallet waits.
+  // In one statement, and late in the transaction: from here on the wallet is locked.
   const { settled, charged } = await one(
     tx.query(captureShare, {
       ...tenant,
@@ -216,7 +216,7 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
   return after
 }
 
-/** What a call said before is the better reason: the answer to a question has none. */
+/** The reason of an earlier call counts: the answer to a poll has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
   if (payout.status === 'completed')
     return doubtful(
@@ -247,7 +247,7 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
   return after
 }
 
-/** Somebody has to look at it; nothing is moved until then. */
+/** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
 async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
   await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })
@@ -318,7 +318,7 @@ interface Move {
   isUnasked?: boolean
 }
 
-/** What is told of a status; of the others nothing is. */
+/** Events by status; other statuses have none. */
 const eventOf = {
   completed: payoutEvents.completed,
   failed: payoutEvents.failed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of payouts. A status moves by guarded updates: the row that comes back belongs to whoever won.
+// All SQL of payouts. A status moves by guarded updates: only the winner gets the row back.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -32,7 +32,7 @@ export interface PayoutRow {
   metadata: Record<string, string | number | boolean>
   callback_url: string | null
   scheduled_at: Date | null
-  /** Somebody has to let it go. */
+  /** Waits for an approval. */
   in_review: boolean
   /** Null until it was judged. */
   risk: Risk | null
@@ -124,7 +124,7 @@ export const findPayout = statement.tenant<One, PayoutRow>(
   `select ${columns} from payments.payouts where ${mine} and id = $id`,
 )
 
-/** The payout, which nobody else changes until this transaction ends. */
+/** Payout, locked until this transaction ends. */
 export const lockPayout = statement.tenant<One, PayoutRow>(
   'payments.lock_payout',
   `select ${columns} from payments.payouts where ${mine} and id = $id for update`,
@@ -182,7 +182,7 @@ export const movePayout = statement.tenant<
     to: PayoutStatus
     reason: string | null
     providerReference: string | null
-    /** Nobody was asked for it: its reference may be used again. */
+    /** Frees the reference of a payout that was never sent. */
     isUnasked: boolean
     told: number
     at: Date
@@ -225,7 +225,7 @@ export const captureShare = statement.tenant<
                                    $fee::text, $feeAmount::bigint, 'revenue:payout_fees', $feeId::uuid) end as charged`,
 )
 
-/** Whoever gets it back sends a payout that nobody sent yet, with this account. */
+/** Claims the sending of a payout that was not sent yet, with this provider account; no row when it was. */
 export const beginSending = statement.tenant<One & { sentBy: string | null; at: Date }, PayoutRow>(
   'payments.begin_payout',
   `update payments.payouts set state = 'sending', sent_by = $sentBy, touched_at = $at, missed_at = null, lost = false
@@ -233,7 +233,7 @@ export const beginSending = statement.tenant<One & { sentBy: string | null; at: 
    returning ${columns}`,
 )
 
-/** Moves the request for a payout on; none when somebody else did. */
+/** Moves the state of the request; no row when it was moved before. */
 export const moveState = statement.tenant<
   One & { from: readonly AttemptState[]; to: AttemptState; tries: number; at: Date },
   PayoutRow
@@ -253,13 +253,13 @@ export const noteMissing = statement.tenant<One & { before: Date; at: Date }, ob
     where ${mine} and id = $id and state = 'unknown'`,
 )
 
-/** What a call said that is not confirmed yet. */
+/** Stores the reason that an unconfirmed call gave. */
 export const noteRefusal = statement.tenant<One & { reason: string }, object>(
   'payments.note_payout_refusal',
   `update payments.payouts set refusal = $reason where ${mine} and id = $id and status = 'processing'`,
 )
 
-/** Nobody will be asked any more: a person has to find out. */
+/** Ends the polling: an operator has to find out. */
 export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.mark_payout_overdue',
   `update payments.payouts set overdue_at = $at

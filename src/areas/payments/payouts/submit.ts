@@ -28,9 +28,9 @@ export const topics = ['result', 'timeout', 'answer'] as const satisfies readonl
 
 /** When the provider is asked how it went: in the end once a day. */
 export const polls: PollSchedule = [15, 45, 120, 600, 3_600, 21_600, ...days(7)]
-/** By then nobody is asked any more, and the money stays where it is until a person has found out. */
+/** End of polling: the money stays held until an operator has found out. */
 const overdueDays = 7
-/** How soon one comes back that found the provider answering nobody. */
+/** Delay of a payout whose provider is down. */
 export const queuedMs = 30_000
 /** A provider that so often certainly did not take a payout has refused it. */
 const mostTries = 8
@@ -92,7 +92,7 @@ async function watch(app: App, tenant: Tenant, payout: PayoutRow, inline: boolea
   return { kind: 'again', afterMs: waitMs(app, after, isHeard, scale) }
 }
 
-/** Sends a payout that nobody sent yet; gives it as it is then. */
+/** Sends a payout that was not sent yet; gives it as it is then. */
 export async function submit(app: App, tenant: Tenant, planned: PayoutRow, inline: boolean): Promise<PayoutRow> {
   const { id } = planned
   const sentBy = gatewayOf(app).accountOf(planned, tenant.environment)
@@ -123,7 +123,7 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   const { id } = payout
   const outgoing = gatewayOf(app).outgoing(payout, tenant.environment)
   if (!outgoing) return { after: payout, isHeard: false }
-  // Whoever was sending it is gone, and nobody knows how far it came.
+  // Its sender is gone, and how far it came is unknown.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isSame = gatewayOf(app).accountOf(payout, tenant.environment) === payout.sent_by
   const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame && !payout.is_suspended

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a card acquirer is to this area. It is asked by our own id of the attempt, so that it can be asked about whatever
+// Contract of a card acquirer. Requests carry our own id of the attempt, so that it can be polled about whatever
 // became of the answer; what it says is one of a few outcomes.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
@@ -14,7 +14,7 @@ export type CardOutcome =
   /** The payer must prove who it is. */
   | { kind: 'challenge'; id: string; url: string }
   | { kind: 'refused'; reason: FailureReason; code: string }
-  /** Nobody will be charged: it was given up. */
+  /** Given up: the card is not charged. */
   | { kind: 'withdrawn' }
   | { kind: 'missing' }
   | { kind: 'unavailable'; reason: string }
@@ -69,7 +69,7 @@ export interface Money {
 export interface Acquirer {
   readonly method: 'card'
   readonly provider: string
-  /** Nobody is paid over it. */
+  /** Without a chargeback. */
   readonly outgoing: null
   readonly refunds: RefundCarrier
   authorise(authorisation: Authorisation): Promise<CardOutcome>
@@ -81,7 +81,7 @@ export interface Acquirer {
   /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string): Promise<RefundOutcome>
-  /** What payers want back of what an attempt brought. */
+  /** Disputes of an attempt. */
   disputes(attempt: string, currency: Currency): Promise<DisputeOutcome>
   /** Whether the acquirer itself has signed a notice. */
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean

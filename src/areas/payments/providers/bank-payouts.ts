@@ -8,7 +8,7 @@ import { noticeIdIn } from '../../../protocols/bank.ts'
 import type { Bank } from './bank.ts'
 import { type BankDisbursement, type FailureReason, type Outgoing, type OutgoingVerdict, outgoing } from './provider.ts'
 
-/** What is said of a payer's account, said of a recipient's: the money is ours here, and nobody declines. */
+/** Failure reasons of a payer's account in terms of a recipient's: here we pay, and nobody declines. */
 const reasons: Partial<Readonly<Record<FailureReason, FailureReason>>> = {
   INSUFFICIENT_FUNDS: 'PROVIDER_FLOAT_LOW',
   PAYER_NOT_FOUND: 'RECIPIENT_NOT_FOUND',

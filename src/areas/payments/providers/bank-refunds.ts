@@ -17,7 +17,7 @@ export function bankRefunds(bank: Pick<Bank, 'payOut' | 'queryPayout' | 'isSigne
         }),
       ),
     queryRefund: async ({ id }) => outgoing(await bank.queryPayout(id)),
-    // What it tells is signed in a header, and says no more than that it is time to ask.
+    // The notice is signed in a header, and is only a reason to poll.
     readRefund: (topic, body, received) => {
       if (topic !== 'result' || !received || !bank.isSigned(received.bytes, received.headers)) return null
       const id = noticeIdIn(body)

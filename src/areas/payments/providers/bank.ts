@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bank is to this area: somebody who takes money from accounts, waits for it on others and sends it, and who is
+// Contract of a bank carrier: it debits accounts, waits for transfers to others and sends transfers, and is
 // asked how that went.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'

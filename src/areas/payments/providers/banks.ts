@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying by bank: where it is offered, what is asked of whoever pays so, and what is shown of it.
+// Banks: where paying by bank is offered, what a request must say, and what is shown of it.
 import { type Static, Type } from 'typebox'
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -64,7 +64,7 @@ export type BankAccountIn = Static<typeof BankAccountIn>
 
 export const bankFields = { bank: Type.Optional(BankAccountIn) }
 
-/** What is shown of a debited account. */
+/** Debited account as it is shown. */
 export const BankShown = Type.Object(
   {
     bank_code: Type.String(),

@@ -38,7 +38,7 @@ const CardInput = Type.Object(
   { additionalProperties: false, rule: 'has a field that no card has', sensitive: true },
 )
 
-/** What a request for a payment by card may say beside what every payment says. */
+/** Fields of a request for a payment by card, beside those of every payment. */
 export const cardFields = {
   card: Type.Optional(CardInput),
   card_token: Type.Optional(
@@ -77,11 +77,11 @@ export interface KeptCard extends CardShown {
   bin: string
   /** The same for the same number in this installation, and nothing about it. */
   fingerprint: Buffer
-  /** What a test card is there to provoke. */
+  /** Risk that a test card provokes. */
   riskHint?: RiskHint | null
 }
 
-/** What may be kept of a card that can be right; throws INVALID_CARD for any other. */
+/** Kept part of a card that can be right; throws INVALID_CARD for any other. */
 export function keptOf(app: App, given: Static<typeof CardInput>, environment: Environment, nowMs: number): KeptCard {
   const digits = digitsOf(given)
   const brand = brandOf(digits)

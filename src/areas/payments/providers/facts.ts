@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a provider beside how it is spoken to: its name and picture, where it is, how its payers confirm, and what
+// Facts about a provider beside its protocol: its name and picture, where it is, how its payers confirm, and what
 // the columns of its statements are called. Each provider has one file of it; lists, pictures and presets follow from those.
 import type { Currency } from '../../../kernel/money.ts'
 
@@ -33,7 +33,7 @@ type StatementField =
 export interface MobileFacts extends ProviderFacts {
   /** Other names that customers may give it. */
   readonly alsoCalled?: readonly string[]
-  /** On the phone, where somebody may be asked at any time, or on a page that the payer has to be sent to. */
+  /** On the phone, where a payer may be asked at any time, or on a page that the payer has to be sent to. */
   readonly confirmsOn: 'phone' | 'page'
   /** How long the payer may take. A page that lives longer than its payment would be paid late. */
   readonly expirySeconds: number
@@ -46,7 +46,7 @@ type Place = readonly [
   currency: Currency,
   /** Whose subscribers have accounts with it; null where any may, so that the provider has to be named. */
   network: string | null,
-  /** What a payer dials to see what waits for approval; null where nothing does. */
+  /** USSD code to see what waits for approval; null where there is none. */
   ussdCode: string | null,
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind of provider brings: the settings that an operator enters for an account with it, and how one is spoken to.
+// Kind of provider: the settings that an operator enters for an account with it, and how its carrier is opened.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
 import Format from 'typebox/format'
@@ -10,7 +10,7 @@ import type { Bank } from './bank.ts'
 import type { MobileFacts, ProviderFacts } from './facts.ts'
 import type { MobileMoney } from './provider.ts'
 
-/** Whoever is spoken to, by the method it serves. */
+/** Carriers, by the method that they serve. */
 export type Carrier = MobileMoney | Acquirer | Bank
 
 export interface Surroundings {
@@ -28,7 +28,7 @@ export interface ProviderKind {
   readonly open: Readonly<Record<string, TString>>
   /** Settings that are sealed. */
   readonly secret: Readonly<Record<string, TString>>
-  /** What it needs beside them to pay out: all of these are entered, or none. */
+  /** Further settings for payouts: all of these are entered, or none. */
   readonly outgoing: {
     readonly open: Readonly<Record<string, TString>>
     readonly secret: Readonly<Record<string, TString>>

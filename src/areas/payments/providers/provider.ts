@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a provider is to this area: somebody who is asked to collect money, may be asked how that went, and calls back. Its
+// Contract of a provider's carrier: it is asked to collect money, polled for the outcome, and called back. Its
 // words are turned into one of a few verdicts; "unknown" is settled by asking or by its callback, never by guessing.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
@@ -39,13 +39,13 @@ export function isFailureReason(text: string | null): text is FailureReason {
   return text !== null && Object.hasOwn(failureMessages, text)
 }
 
-/** What a method shows of its own with a payment. Stored as it is. */
+/** Details that a method shows with a payment. Stored as they are. */
 export interface PaymentDetails {
-  /** What the payer dials to see what waits for approval; shown until the payment is over. */
+  /** USSD code to see what waits for approval; shown until the payment is over. */
   readonly ussd_code?: string
   /** Where the payer confirms, an address of ours; shown while that is awaited. */
   readonly redirect_url?: string
-  /** The page of somebody else that the payer is sent on to from there; never shown. */
+  /** Provider's page that the payer is sent on to from there; never shown. */
   readonly page_url?: string
   /** Where the account wants the payer afterwards; never shown. */
   readonly return_url?: string
@@ -54,7 +54,7 @@ export interface PaymentDetails {
   readonly card_token?: string
   /** Until when the money is set aside, as ISO 8601; null when it was asked for. */
   readonly authorised_until?: string | null
-  /** What was set aside, in micros, where less was taken. */
+  /** Amount set aside, in micros, where less was taken. */
   readonly amount_authorised?: string
   /** The account that is debited, as the bank needs it; shown in part. */
   readonly bank?: BankAccountIn
@@ -118,11 +118,11 @@ export interface Collection extends Ordered {
   callbackUrl: string
   /** Where a payer comes back to who was sent to a page. */
   returnUrl: string
-  /** Of the sandbox: the payer waits for somebody who answers the prompt. */
+  /** Of the sandbox: the prompt waits for an answer by hand. */
   isByHand?: boolean
 }
 
-/** An attempt as it was asked for, given back to whoever asked. */
+/** Attempt as it was requested, for polls and callbacks. */
 export interface Asked extends Ordered {
   /** As the provider knows it; null until it has told. */
   providerId: string | null
@@ -146,7 +146,7 @@ export interface Sent extends Market {
   addresses: Addresses
 }
 
-/** Money for somebody's phone. */
+/** Payout to a phone. */
 export interface Disbursement extends Sent {
   micros: bigint
   /** E.164. */
@@ -159,7 +159,7 @@ export interface BankDisbursement extends Omit<Disbursement, 'phone'> {
   account: BankAccountIn
 }
 
-/** What may be said of money whichever way it goes. */
+/** Verdicts that apply to money in both directions. */
 export type OrderVerdict = Exclude<Verdict, { kind: 'action' | 'authorised' }>
 
 export type OutgoingVerdict =
@@ -169,14 +169,14 @@ export type OutgoingVerdict =
   /** It was paid, and the provider took it back. */
   | { kind: 'reversed' }
 
-/** The verdict of somebody who collects, about money that goes out. */
+/** Verdict on a payout from one in the form of a collection. */
 export function outgoing(verdict: Verdict): OutgoingVerdict {
   if (verdict.kind === 'action' || verdict.kind === 'authorised')
     return { kind: 'unknown', reason: `${verdict.kind} was told of money that goes out` }
   return verdict
 }
 
-/** What somebody who called an address says. The id is null where the provider does not repeat it. */
+/** Content of a call to an address. The id is null where the provider does not repeat it. */
 export interface Heard {
   id: string | null
   verdict: OutgoingVerdict
@@ -194,7 +194,7 @@ export interface Outgoing<Payment extends Disbursement | BankDisbursement = Disb
   readonly repeatable: boolean
   payOut(disbursement: Payment): Promise<OutgoingVerdict>
   queryPayout(sent: Sent): Promise<OutgoingVerdict>
-  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  /** Content of a call to one of the addresses; null when it is not the provider's. */
   readPayout(topic: keyof Addresses, body: unknown, received?: Received): Heard | null
 }
 
@@ -209,12 +209,12 @@ export interface MobileMoney {
   collect(collection: Collection): Promise<Verdict>
   /** How an attempt went. */
   query(taken: Taken): Promise<Verdict>
-  /** What a callback about an attempt says; null when it is none of the provider's. */
+  /** Content of a callback about an attempt; null when it is not the provider's. */
   readCallback(body: unknown, asked: Asked): { providerId: string; verdict: Verdict } | null
   /** Null when what is needed to pay was not entered. */
   readonly outgoing: Outgoing | null
   readonly refunds: RefundCarrier
-  /** What the provider wants to hear after a callback. */
+  /** Answer that the provider expects to a callback. */
   readonly thanks: object
   stop(): Promise<void>
 }
@@ -236,7 +236,7 @@ export interface RefundOrder extends Sent {
   description: string
 }
 
-/** Somebody who gives money back. `paid` is a refund that has happened. */
+/** Carrier of refunds. `paid` is a refund that was made. */
 export interface RefundCarrier {
   /** Whether a refund that the provider has never heard of may be sent again: it gives the same money back once. */
   readonly repeatable: boolean
@@ -246,6 +246,6 @@ export interface RefundCarrier {
   objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
   refund(order: RefundOrder): Promise<OutgoingVerdict>
   queryRefund(order: RefundOrder): Promise<OutgoingVerdict>
-  /** What a call to one of the addresses says; null when it is none of the provider's. */
+  /** Content of a call to one of the addresses; null when it is not the provider's. */
   readRefund(topic: keyof Addresses, body: unknown, received?: Received): Heard | null
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On what terms somebody takes an amount, or pays it out: what that costs the account, and how little and how much goes at
+// Terms of taking an amount or paying it out: what it costs the account, and how little and how much goes at
 // once. They are on the operator's price list, as `percent`, `fixed`, `min` and `max` of each method; these here hold until
 // an operator says otherwise.
 import { AppError } from '../../../kernel/errors.ts'
@@ -11,7 +11,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 
 type MethodName = 'mobile_money' | 'card' | 'bank_transfer'
 
-/** Who takes or pays, and in which way. */
+/** Provider, method and direction that terms are for. */
 export interface Way {
   readonly direction: 'in' | 'out'
   readonly method: MethodName
@@ -34,7 +34,7 @@ const usualPercents: Readonly<Record<MethodName, bigint>> = {
 }
 const usualPayoutPercent = 500_000n
 
-/** What goes at once over mobile money, in major units. */
+/** Least and most of one payment over mobile money, in major units. */
 const usualBounds: Readonly<Record<Currency, readonly [min: number, max: number]>> = {
   KES: [1, 250_000], TZS: [20, 5_000_000], UGX: [50, 5_000_000], RWF: [20, 2_500_000], ETB: [1, 250_000],
   GHS: [1, 20_000], NGN: [20, 2_500_000], ZAR: [1, 25_000], ZMW: [1, 50_000], XOF: [5, 1_000_000],
@@ -78,14 +78,14 @@ export function termsOf(
   }
 }
 
-/** What an amount costs the account, to the minor unit, ties to even. */
+/** Fee of an amount, to the minor unit, ties to even. */
 export function feeOf({ percent, fixed }: Terms, { micros, currency }: Money): bigint {
   const minorUnit = 10n ** BigInt(6 - currencies[currency])
   const hundredMillion = 100_000_000n
   return divideHalfEven(micros * percent + fixed * hundredMillion, hundredMillion * minorUnit) * minorUnit
 }
 
-/** What of a collection its fee is: never more than was collected. */
+/** Fee of a collection: never more than was collected. */
 export function collectionFeeOf(terms: Terms, money: Money): bigint {
   const fee = feeOf(terms, money)
   if (fee > money.micros) return money.micros
@@ -96,7 +96,7 @@ export function isWithin({ min, max }: Terms, micros: bigint): boolean {
   return micros >= min && micros <= max
 }
 
-/** Throws when somebody does not take such an amount. */
+/** Throws when an amount is outside the terms. */
 export function requireWithin(name: string, { min, max }: Terms, { micros, currency }: Money): void {
   if (micros < min)
     throw new AppError('AMOUNT_TOO_LOW', `${name} takes ${currency} ${formatMicros(min)} and more`, {

@@ -11,7 +11,7 @@ import { lockPayment, open, type PaymentRow } from '../records/store.ts'
 import { accountOf, book, houseKey, matchJob } from './match.ts'
 import { assignLine, type LineRow, lineOfPayment, lockLine, type StatementRow } from './store.ts'
 
-/** Books the line to the payment; whoever comes to it first settles that: the request, or the job when the node dies before. */
+/** Books the line to the payment, which the request then settles, or the job if the node dies first. */
 export async function assign(
   app: App,
   tx: Tx,
@@ -38,7 +38,7 @@ export async function assign(
   return assigned
 }
 
-/** A line of money that came and is nobody's yet. */
+/** Line of money that came and is not assigned yet. */
 async function unclaimedLine(tx: Tx, statement: StatementRow, id: string): Promise<LineRow> {
   const uuid = uuidOf('statementLine', id)
   const line = uuid && (await maybe(tx.query(lockLine, { ...houseKey(houseOf('live')), id: uuid })))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the columns of a provider's statement mean, and one of its rows read. Providers write the same things under several
+// Columns of a provider's statement, and how a row is read. Providers write the same things under several
 // names, and above the names they put a few lines about the account; a row is taken as the first one that has the names.
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max'
 import { type Static, Type } from 'typebox'
@@ -88,7 +88,7 @@ const maxDetailsLength = 200
 /** A statement names no larger one, so that a few of them can be added up. */
 export const maxAmount = 10n ** 18n
 
-/** What a row says: lines, none for what is not complete, or a sentence about what is wrong with it. */
+/** Lines of a row; none for one that is not complete; or a sentence about what is wrong with it. */
 export function linesIn(cells: readonly string[], places: Places, about: Circumstances): Line[] | { problem: string } {
   const cell = (field: Field): string => cells[places[field] ?? -1] ?? ''
   const status = cell('status')

@@ -58,7 +58,7 @@ export async function importFile(
   })
 }
 
-/** What is counted while a file is read. */
+/** Counts of a file being read. */
 class Tally {
   lines = 0
   added = 0

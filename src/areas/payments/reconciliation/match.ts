@@ -122,7 +122,7 @@ async function inPages(
   }
 }
 
-/** Settles the payments whose lines say that they were paid: also those that nobody knew the end of. */
+/** Settles the payments whose lines say that they were paid, also those with an unknown outcome. */
 export async function settleLines(app: App, { environment, provider, country }: ProviderAccount): Promise<void> {
   const house = houseOf(environment)
   let after = nilUuid
@@ -143,7 +143,7 @@ async function settleLine(app: App, house: Tenant, line: LineRow): Promise<void>
   const tenant: Tenant = { bucket, account, environment: line.environment }
   const attempt = await one(app.db.query(attemptOfPayment, { ...tenant, payment }))
   const after = await settle(app, tenant, attempt, { kind: 'paid', receipt, micros: amount })
-  // Somebody else may have been quicker with another receipt: then the line is not about this payment after all.
+  // Another receipt may have settled it before: then the line is not about this payment.
   const isPaidByIt = after.status === 'completed' && after.provider_reference === receipt
   const isLookedAt = after.failure_reason === 'AMOUNT_MISMATCH'
   const to = isPaidByIt ? 'matched' : isLookedAt ? 'amount_differs' : 'theirs_only'
@@ -171,7 +171,7 @@ async function finish(app: App, tx: Tx, statement: StatementRow): Promise<void> 
   await tx.query(store.finishStatement, { ...house, id, floatBalance, difference, at: new Date(app.clock.nowMs()) })
 }
 
-/** What somebody must look at is said in the log; the metric says it until it is so no longer. */
+/** Logs the differences that an operator must resolve; the metric shows them until they are. */
 async function alert(app: App, { environment, provider, id }: StatementRow): Promise<void> {
   const house = houseOf(environment)
   const counts = await app.db.query(store.countClasses, { ...house, id })

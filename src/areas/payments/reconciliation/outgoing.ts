@@ -13,7 +13,7 @@ import { type Account, type LineRow, noteSettled, ours } from './store.ts'
 const unmatched = `${ours} and l.provider = $provider and l.country = $country and (l.class is null or l.class = 'theirs_only')`
 const common = 'p.environment = l.environment and p.provider = l.provider and p.currency = l.currency'
 
-/** What a line has found; whether that is settled is the provider's business only while the books do not know its end. */
+/** Match of a line. It settles its subject only while the ledger does not know the outcome. */
 const found = (object: 'payout' | 'refund') => `matched_by = 'receipt', object = '${object}', payment_bucket = p.bucket,
           payment_account = p.account_id, payment_id = p.id, is_settled = true,
           class = case when p.amount = l.amount then 'matched' else 'amount_differs' end`
@@ -147,7 +147,7 @@ async function refundTakenBack(app: App, tenant: Tenant, id: string): Promise<bo
 
 type Paid = { kind: 'paid'; receipt: string; micros: bigint }
 
-/** Whether the payout is paid by it; somebody else may have been quicker with another receipt. */
+/** Whether the line settles the payout; another receipt may have settled it before. */
 async function payoutPaid(app: App, tenant: Tenant, id: string, verdict: Paid): Promise<boolean> {
   const after = await settle(app, tenant, id, verdict)
   return after.status === 'completed' && after.provider_reference === verdict.receipt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reconciliation brings to the area, and the figure that tells whether the books and the providers agree.
+// Routes, jobs and metric of reconciliation; the metric tells whether the ledger and the providers agree.
 import { houseOf } from '../../../ledger/house.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMostEvery } from '../../../platform/metrics.ts'

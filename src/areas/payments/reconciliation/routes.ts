@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do with providers' statements: bring them, read what was found of each line, and say whose money it is
+// Routes of providers' statements, for operators: import one, read what was found for each line, and assign money
 // where nothing else can tell.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

@@ -9,7 +9,7 @@ type StatementStatus = 'open' | 'matching' | 'matched'
 export const classes = ['matched', 'theirs_only', 'amount_differs', 'booked', 'ours_only'] as const
 type LineClass = Exclude<(typeof classes)[number], 'ours_only'>
 export const covers = ['everything', 'collections', 'payouts'] as const
-/** What a line may be about. */
+/** Subjects of a line. */
 export type LineObject = 'payment' | 'payout' | 'refund'
 
 export interface StatementRow {
@@ -147,7 +147,7 @@ export const insertLines = statement.tenant<
    select count(*)::int as added from added`,
 )
 
-/** What a file brought; several files may make one statement. */
+/** Counts of an imported file; several files may make one statement. */
 export const noteImport = statement.tenant<
   One & {
     added: number
@@ -294,7 +294,7 @@ export const unsettled = statement.tenant<Account & { after: string; limit: numb
     order by id limit $limit`,
 )
 
-/** What became of a line whose payment was settled by it. */
+/** Stores the outcome of a line whose payment was settled by it. */
 export const noteSettled = statement.tenant<One & { class: string; keeps: boolean }, object>(
   'payments.note_settled',
   `update payments.statement_lines
@@ -322,7 +322,7 @@ const completed = `(
             r.provider_reference, r.completed_at, null, case r.way when 'payout' then 'payouts' else 'collections' end
        from payments.refunds r where r.status = 'completed')`
 
-/** What was completed while the statement ran, and that no line is known of. */
+/** Payments completed within the statement's time that have no line. */
 export const insertGaps = statement.tenant<Account & { id: string; currency: string }, { payment_id: string }>(
   'payments.insert_gaps',
   `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket,
@@ -352,7 +352,7 @@ export const closingBalances = statement.tenant<
             order by country, closing_at desc, id desc) c`,
 )
 
-/** What moved the float after the statement, and is not on it. */
+/** Movements of the float after the statement. */
 export const movedSince = statement.tenant<
   Tenant & { names: readonly string[]; currency: string; since: string },
   { micros: bigint }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address for each thing that was asked of a provider, which nobody can know but those who were told: it names the thing
+// Callback addresses, one for each request to a provider. Only that provider is told it: the address names the request
 // and proves it.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -14,7 +14,7 @@ const tokenBytes = 16
 /** Bucket, account, environment and subject, id and token. Providers refuse some words in a path; in hexadecimal there are none. */
 const nameBytes = 2 + 16 + 1 + 16 + tokenBytes
 
-/** What an address is about. Its number is part of the address, next to the environment. */
+/** Subjects of addresses. The number is part of the address, next to the environment. */
 const subjects = { attempt: 0, payout: 1, refund: 2 } as const
 export type Subject = keyof typeof subjects
 
@@ -53,7 +53,7 @@ export function callbackUrl(
   return `${app.publicUrl}/hooks/p/${secretNameOf({ subject, tenant, id, token, topic })}`
 }
 
-/** What only those know who were told of it. */
+/** Secret name of an address, for its URL. */
 export function secretNameOf({ subject, tenant, id, token, topic }: Address): string {
   const bucket = Buffer.alloc(2)
   bucket.writeUInt16BE(tenant.bucket)
@@ -62,7 +62,7 @@ export function secretNameOf({ subject, tenant, id, token, topic }: Address): st
   return Buffer.concat([bucket, bytesOf(tenant.account), kind, bytesOf(id), token]).toString('hex')
 }
 
-/** What a secret name says; throws when it says nothing. Whether its token is right is for whoever looks after the subject. */
+/** Address that a secret name encodes; throws when it encodes none. The receiver checks the token. */
 export function addressOf(name: string): Address {
   const bytes = Buffer.from(name, 'hex')
   const kind = bytes[18] ?? 0

@@ -89,7 +89,7 @@ const resolveOne = statement.everywhere<
    returning ${columns}`,
 )
 
-/** What the provider says was paid, if that is not what was asked for. */
+/** Amount that the provider reports, if it is not the one asked for. */
 export function otherAmount({ amount }: PaymentRow, verdict: Verdict): { told: bigint; receipt: string | null } | null {
   if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return null
   return { told: verdict.micros, receipt: verdict.receipt }
@@ -223,7 +223,7 @@ async function moveOut(
   const { id: sourceId, purpose, status, note } = row
   const tenant = tenantOf(row)
   const step = `${purpose}:mismatch`
-  // What was posted is what is there, whatever was told since.
+  // The amount posted counts, whatever was reported since.
   const [kept] = await postedLegs(tx, tenant, { sourceId, step })
   if (!kept)
     throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the payments area tells customers of: payments, refunds, payouts and what needs a second look. A body is flat and
+// Events of payments, refunds, payouts and fraud reviews. A body is flat and
 // wrapped at once: the main fields at the top, the whole object under its name, so that receivers of either form work.
 
 import { type Static, Type } from 'typebox'
@@ -91,7 +91,7 @@ export const Dispute = Type.Object(
 const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
 const refundStatus = OneOf(['none', 'partial', 'full'])
 
-/** What only a top-up has, where it is read. */
+/** Fields that only a top-up has. */
 export const topupFields = {
   type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
   wallet_id: Type.String(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request for a payment may say, whatever the method; each method asks for its own fields.
+// Shape of a request for a payment, with the fields of all methods; each method checks its own.
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { askedMetadata } from '../../../platform/metadata/filter.ts'
@@ -46,7 +46,7 @@ const optionalFields = {
 }
 
 const amount = AmountIn({ description: 'Major units' })
-// What is too long is no currency of ours either, and is refused as such.
+// A text that is too long is refused as an unknown currency.
 const currency = Type.String({ maxLength: 40, description: 'Such as KES' })
 const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
 const phone = Type.String({
@@ -84,7 +84,7 @@ export const MobilePaymentCreate = Type.Object({
   provider,
   ...phoneFields,
   ...optionalFields,
-  // Whoever names another source of the money must not find a phone charged.
+  // A request that names another source of the money must not charge a phone.
   bank: NotTaken('is not debited here: use POST /v1/payments'),
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
   capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators see of money of which nobody knows what became: payouts and refunds alike.
+// Overdue payouts and refunds, whose outcome is unknown, as operators see them.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { Amount, At, EnvironmentName, Nullable } from '../../../platform/schema.ts'

@@ -56,7 +56,7 @@ type Shown = Pick<
   | 'bank_transfer'
 >
 
-/** What the method shows of its own, while it is so. */
+/** Fields that the method shows, in the states in which it does. */
 function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
   const { ussd_code, redirect_url, card, card_token, authorised_until, amount_authorised, bank, pay_into } = details
   return {
@@ -71,7 +71,7 @@ function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
   }
 }
 
-/** What an event says: the main fields at the top, the whole payment below. */
+/** Body of an event: the main fields at the top, the whole payment below. */
 export function toldOf(row: PaymentRow, refunds: readonly Static<typeof Refund>[] = []) {
   const payment = recordOf(row, refunds)
   const { payment_id, status, amount, currency, metadata, customer, failure_reason } = payment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a payment is for. Most are what an account collects from its customers; who collects for another reason says here
+// Purposes of payments. Most are what an account collects from its customers; an area that collects for another reason says here
 // what it costs and what follows when the money came.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
@@ -17,8 +17,7 @@ export interface Purpose {
   /** The account's own money: it can be used at once, whatever it was paid with, and be paid out only some days later. */
   readonly isOwn?: boolean
   /**
-   * What follows waits for a moment of the account's clock, which is held until that is written. Whoever moves the clock has it
-   * before the jobs, so it is held before the payment's own job goes.
+   * The hook schedules by the account's clock, which is locked until that is written. Lock order: the clock's row, then jobs.
    */
   readonly holdsClock?: boolean
   /** Done in the transaction that makes the payment completed, when the money has come. */
@@ -31,7 +30,7 @@ export interface Purpose {
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
   /** The same when the provider took back what its payer had; `total` is what all came to, with this one. */
   refundTakenBack?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
-  /** What such a payment shows besides when it is read. */
+  /** Further fields of such a payment, when it is read. */
   shown?(queryable: Queryable, payment: PaymentRow): Promise<Pick<Static<typeof Payment>, keyof typeof topupFields>>
 }
 

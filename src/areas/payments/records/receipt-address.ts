@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a receipt: whoever has it may see the receipt, and nobody can guess it. It names the bucket, so that the
+// Address of a receipt: it cannot be guessed, and having it is enough to see the receipt. It names the bucket, so that the
 // payment is found by the secret alone.
 import { randomBytes } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'

@@ -9,7 +9,7 @@ import type { AttemptRow } from './store.ts'
 
 type Named = Pick<AttemptRow, 'id' | 'token'>
 
-/** What is stored of a payment whose payer is sent to a page. */
+/** Details stored with a payment whose payer is sent to a page. */
 export function sentTo(app: App, tenant: Tenant, attempt: Named, page: string): PaymentDetails {
   return { page_url: page, redirect_url: goUrl(app, tenant, attempt) }
 }

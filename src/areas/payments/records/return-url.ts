@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a payer lands after a page of somebody else's: an address of the account's own, with what became of the payment, signed.
+// Return URL: where a payer lands after a provider's page, an address of the account's own, with the outcome, signed.
 import { createHmac } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'

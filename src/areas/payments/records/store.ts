@@ -39,7 +39,7 @@ export interface PaymentRow {
   failure_reason: string | null
   risk: Risk | null
   late: boolean
-  /** What its refunds that did not fail add up to. */
+  /** Sum of its refunds that did not fail. */
   refunded: bigint
   dispute_status: 'open' | 'won' | 'lost' | null
   receipt_url: string | null
@@ -49,7 +49,7 @@ export interface PaymentRow {
   completed_at: Date | null
   created_at: Date
   updated_at: Date
-  /** Another one after every change, whoever makes it. */
+  /** Version, another one after every change. */
   version: string
 }
 
@@ -65,7 +65,7 @@ export interface AttemptRow {
   /** Whose account with the provider it was sent with; null until it was. */
   sent_by: string | null
   provider_id: string | null
-  /** What the provider's answer gave that it wants to hear again, sealed. */
+  /** Data of the provider's answer that later requests must repeat, sealed. */
   kept: Buffer | null
   token: Buffer
   /** By the account's clock. */
@@ -74,7 +74,7 @@ export interface AttemptRow {
   updated_at: Date
   /** When the provider, asked, first said that it was paid, but not how much. */
   said_paid_at: Date | null
-  /** What a callback said that could not be confirmed when it came. */
+  /** Amount that an unconfirmed callback named. */
   called_amount: bigint | null
   called_receipt: string | null
   clock_offset_ms: bigint
@@ -96,7 +96,7 @@ export const findPayment = statement.tenant<One, PaymentRow>(
   `select ${columns} from payments.payments where ${mine} and id = $id`,
 )
 
-/** The payment, which nobody else changes until this transaction ends. */
+/** Payment, locked until this transaction ends. */
 export const lockPayment = statement.tenant<One, PaymentRow>(
   'payments.lock',
   `select ${columns} from payments.payments where ${mine} and id = $id for update`,
@@ -285,14 +285,14 @@ export async function attemptAndPayment(
   return { attempt, payment: row }
 }
 
-/** Whoever gets it back has taken an attempt that nobody sent away from whoever would. */
+/** Withdraws an attempt that was not sent; no row when it was. */
 export const withdrawAttempt = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.withdraw_attempt',
   `update payments.attempts set state = 'final', updated_at = $at where ${mine} and id = $id and state = 'planned'
    returning id`,
 )
 
-/** Nobody moves the account's clock before this transaction ends. */
+/** Locks the account's clock until this transaction ends. */
 export const holdClock = statement.home<Pick<Tenant, 'account' | 'environment'>, object>(
   'payments.hold_clock',
   'select accounts.hold_clock($account::uuid, $environment::text)',
@@ -304,20 +304,20 @@ export const noteSaidPaid = statement.tenant<One & { at: Date }, object>(
   `update payments.attempts set said_paid_at = coalesce(said_paid_at, $at) where ${mine} and id = $id`,
 )
 
-/** What a callback said of a success that could not be confirmed. The first one stands. */
+/** Stores amount and receipt of a success that could not be confirmed. The first one stands. */
 export const noteCalled = statement.tenant<One & { amount: bigint; receipt: string | null }, object>(
   'payments.note_called',
   `update payments.attempts set called_amount = $amount, called_receipt = $receipt
     where ${mine} and id = $id and called_amount is null`,
 )
 
-/** What the provider's answer gave, before anybody can be told of it. */
+/** Stores the data of the provider's answer, before the payment changes. */
 export const noteKept = statement.tenant<One & { kept: Buffer }, object>(
   'payments.note_kept',
   `update payments.attempts set kept = $kept where ${mine} and id = $id`,
 )
 
-/** Whoever comes first decides for the payer of the sandbox; none for everybody else. */
+/** Claims the decision for a payer of the sandbox; no row for all but the first. */
 export const decideOnce = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.decide_once',
   `update payments.attempts set decided_at = $at where ${mine} and id = $id and decided_at is null returning id`,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers say of refunds. Their calls are reasons to ask; where the answer is no better than the call, it is believed
+// Callbacks about refunds. A call is a reason to poll; where the answer is no better than the call, it is believed
 // by the address, which nobody else knows, and by the id and the amount that it names.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
@@ -22,7 +22,7 @@ export async function takeRefund(app: App, call: Call): Promise<object | null> {
   const carrier = refunderOf(app, refund, tenant.environment)
   const heard = carrier?.readRefund(about, body, call) ?? null
   const isTheirs = heard?.id === null || heard?.id === (refund.provider_id ?? heard?.id)
-  // Whoever knows the token and not what was agreed on is not the provider.
+  // A caller that knows the token but not the provider's id is not the provider.
   if (!carrier || !heard || !isTheirs) return null
   const resource = idOf('payment', refund.payment_id)
   const called = { resource, provider: refund.provider, clockOffsetMs: Number(refund.clock_offset_ms) }

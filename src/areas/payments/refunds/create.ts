@@ -60,7 +60,7 @@ export async function acceptRefund(
   refuseCardNumbers({ description: input.description, metadata: input.metadata })
   const payment = await maybe(tx.query(lockPayment, { ...tenant, id: paymentId }))
   if (!payment) throw noSuchPayment()
-  // Whoever repeats a refund is told so, also when there is nothing left to refund.
+  // A repeated refund is answered as such, also when there is nothing left to refund.
   if (input.reference !== undefined) await requireUnused(tx, payment, input.reference)
   requireRefundable(payment, nowMs)
   const currency = currencyOf(payment.currency)
@@ -111,14 +111,14 @@ function requireRefundable({ purpose, status, completed_at, dispute_status }: Pa
     throw notAllowed('a top-up is not refunded: it is money of your own, which is in your wallet')
   if (status !== 'completed' || completed_at === null)
     throw notAllowed(`the payment is ${status}; only a completed one is refunded`, { status })
-  // Whoever gets its money back over its bank does not get it a second time.
+  // A payer who got the money back through a dispute is not refunded as well.
   if (dispute_status === 'open' || dispute_status === 'lost')
     throw notAllowed(`the payment is disputed; the dispute is ${dispute_status}`, { dispute_status })
   if (nowMs - completed_at.getTime() > refundableDays * dayMs)
     throw notAllowed(`the payment was completed more than ${refundableDays} days ago`)
 }
 
-/** What is asked for, or all that is left. */
+/** Amount asked for, or all that is left. */
 function amountOf(payment: PaymentRow, given: number | string | undefined, currency: Currency): bigint {
   const left = payment.amount - payment.refunded
   const micros = given === undefined ? left : microsOf('amount', given, currency)

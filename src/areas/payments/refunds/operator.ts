@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators do to refunds: say how one went of which the provider does not tell, or tells two things, after a look at
+// Refunds as operators settle them: one whose outcome the provider does not tell, or tells in two ways, after a look at
 // its statement. Until then the money stays where it is.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -101,7 +101,7 @@ async function decide(
   verdict: Extract<OutgoingVerdict, { kind: 'paid' | 'refused' }>,
 ): Promise<Static<typeof Refund>> {
   const found = await refundOfAccount(tx, id, refund_id)
-  // Whoever else settles it waits, and finds what was decided.
+  // Another settler waits for this lock, and finds the decision.
   const payment = await one(tx.query(lockPayment, { ...tenantOf(found), id: found.payment_id }))
   const refund = await one(tx.query(findRefund, { ...tenantOf(found), id: found.id }))
   const { status, state, overdue_at } = refund
@@ -110,7 +110,7 @@ async function decide(
   else if (status === 'completed' && verdict.kind === 'refused') await takenBack(app, tx, payment, refund)
   else if (status === 'failed' && isListed && verdict.kind === 'paid')
     await completeAfterAll(app, tx, refund, verdict.receipt)
-  // What only confirms the books needs nobody's eyes any more.
+  // A result that confirms the ledger needs no review any more.
   else if ((status === 'failed' || status === 'completed') && isListed)
     await tx.query(clearRefundOverdue, { ...tenantOf(refund), id: refund.id })
   else

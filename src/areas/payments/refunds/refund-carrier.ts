@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gives money back: the provider by its refunds, or by paying the payer's number. Whoever does not answer anybody is not
+// Carrier of a refund: the provider by its refunds, or by paying the payer's number. A provider that is down is not
 // asked.
 import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -15,7 +15,7 @@ interface Named {
   way: RefundRow['way']
 }
 
-/** Null when nobody here can ask the provider so. */
+/** Null when this installation cannot ask the provider for it. */
 export function refunderOf(app: App, named: Named, environment: Environment): RefundCarrier | null {
   const carrier = gatewayOf(app).speaksTo(named, environment)
   return carrier && wayOf(carrier, named)

@@ -112,7 +112,7 @@ const listAll = list({
       ...shownBounds(query, caller),
       ...askedOf(query),
       status: query.status ?? null,
-      // What is no id of a payment finds nothing.
+      // A malformed payment id finds nothing.
       payment: query.payment_id === undefined ? null : (uuidOf('payment', query.payment_id) ?? nilUuid),
     })
     return pageOf(window, rows, shownOf)
@@ -148,7 +148,7 @@ async function sendNow(app: App, { tenant }: Caller, { refund_id }: Static<typeo
   const id = refundUuid(refund_id)
   const refund = await one(app.db.query(findRefund, { ...tenant, id }))
   const sent = submitRefund(app, refund).catch((error) =>
-    // What it comes to is found by the job that follows it.
+    // The job that follows it finds the outcome.
     app.log.error(
       { error, refund: idOf('refund', id) },
       'refund not sent: its job sends it within seconds; check the error if this repeats',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verdict does to a refund: its state, the payment it is of, the ledger and what is told of it, in one transaction.
-// Whoever comes second changes nothing, so that verdicts may come twice, late and in any order.
+// Applies a verdict to a refund: its state, its payment, the ledger and its event, in one transaction.
+// The second verdict changes nothing, so that verdicts may come twice, late and in any order.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
@@ -26,7 +26,7 @@ import {
   returnedFees,
 } from './store.ts'
 
-/** What is held for a refund, until it is captured or released. */
+/** Hold of a refund, until it is captured or released. */
 export const holdStep = 'refund:hold'
 const captureStep = 'refund:capture'
 const feeStep = 'refund:fee'
@@ -36,7 +36,7 @@ const lateFeeStep = 'refund:fee_late'
 
 const open: readonly RefundStatus[] = ['pending', 'processing']
 
-/** What the asking may have been before it is what a verdict makes it. */
+/** States that the request may be in before a verdict moves it. */
 const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final', readonly AttemptState[]>> = {
   // Nothing was taken, so that nothing was sent.
   planned: ['sending'],
@@ -45,7 +45,7 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
   final: ['planned', 'sending', 'accepted', 'unknown'],
 }
 
-/** Whoever changes what a refund changes mostly has done so by the second time. */
+/** Tries of the transaction: the rows that it needs are mostly free by the second one. */
 const mostTries = 5
 
 /** Applies what is known of a refund; once more when what the payment was for was changed in this very moment. */
@@ -100,7 +100,7 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
   }
 }
 
-/** Gives up a refund that nobody was ever asked for. */
+/** Gives up a refund that was never sent. */
 export async function giveUp(app: App, refund: RefundRow, reason: FailureReason): Promise<void> {
   const tenant = tenantOf(refund)
   await app.db.tx(tenant, async (tx) => {
@@ -178,7 +178,7 @@ export async function takenBack(app: App, tx: Tx, payment: PaymentRow, refund: R
   await payerHasBackNoMore(app, tx, occasionOf(app, after), payment, after)
 }
 
-/** What follows when money has gone back. `by` is what the payment's refunds grow by; mostly it was counted before. */
+/** Consequences of money that went back. `by` is what the payment's refunds grow by; mostly it was counted before. */
 async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, by: bigint): Promise<void> {
   const occasion = occasionOf(app, refund)
   const { tenant, nowMs } = occasion
@@ -189,7 +189,7 @@ async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRo
   await payerHasBack(app, tx, occasion, payment, refund)
 }
 
-/** It is told once more how it went, or otherwise than before: then the payer has money that the wallet has again, too. */
+/** Repeated or contradicting result: after a recorded failure, the payer has money that the wallet has back, too. */
 async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
   if (status === 'failed')
@@ -213,7 +213,7 @@ async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> 
     )
 }
 
-/** Somebody has to look at it; nothing is moved until then. */
+/** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
 export async function doubtful(app: App, db: Queryable, refund: RefundRow, why: string): Promise<void> {
   const { id, provider } = refund
   const { tenant, nowMs } = occasionOf(app, refund)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of refunds. Status and state move by guarded updates: the row that comes back belongs to whoever won. Whoever
+// All SQL of refunds. Status and state move by guarded updates: only the winner gets the row back. A caller that
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
@@ -141,7 +141,7 @@ export const listRefunds = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** What of a payment's fee is back with all its refunds. One that failed has none of it. */
+/** Part of a payment's fee that its refunds have given back; failed ones gave back none. */
 export const returnedFees = statement.tenant<Tenant & { payment: string }, { fees: bigint }>(
   'payments.returned_fees',
   `select coalesce(sum(r.fee_returned), 0)::bigint as fees
@@ -170,7 +170,7 @@ export const moveRefund = statement.tenant<
    returning ${columns}`,
 )
 
-/** Whoever gets it back asks for a refund that nobody asked for yet, with this account. */
+/** Claims the sending of a refund that was not sent yet, with this provider account; no row when it was. */
 export const beginRefund = statement.tenant<One & { sentBy: string | null; at: Date }, RefundRow>(
   'payments.begin_refund',
   `update payments.refunds r set state = 'sending', sent_by = $sentBy, state_at = $at
@@ -178,7 +178,7 @@ export const beginRefund = statement.tenant<One & { sentBy: string | null; at: D
    returning ${columns}`,
 )
 
-/** Moves the asking on; none when somebody else did. */
+/** Moves the state of the request; no row when it was moved before. */
 export const moveRefundState = statement.tenant<
   One & { from: readonly AttemptState[]; to: AttemptState; providerId: string | null; at: Date },
   { id: string }

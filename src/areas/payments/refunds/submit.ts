@@ -72,11 +72,11 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   return { kind: 'retry', reason, afterMs: dayMs * scale }
 }
 
-/** Asks the provider for a refund that nobody asked for yet. */
+/** Sends a refund to the provider for the first time. */
 export async function submitRefund(app: App, refund: RefundRow): Promise<void> {
   const tenant = tenantOf(refund)
   const { dispute_status } = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))
-  // The payer's bank has given the money back while the refund waited; nobody is given it twice.
+  // The payer's bank has given the money back while the refund waited: it is not paid twice.
   if (dispute_status === 'open' || dispute_status === 'lost') return giveUp(app, refund, 'REVERSED_BY_PROVIDER')
   const order = await orderOf(app, refund)
   const sentBy = gatewayOf(app).accountOf(refund, refund.environment)
@@ -129,7 +129,7 @@ export function refundTrace(app: App, refund: RefundRow) {
   return providerTrace(app, tenantOf(refund), idOf('payment', refund.payment_id), Number(refund.clock_offset_ms))
 }
 
-/** What the provider is asked for. */
+/** Order to the provider. */
 export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder> {
   const tenant = tenantOf(refund)
   const payment = await one(app.db.query(findPayment, { ...tenant, id: refund.payment_id }))

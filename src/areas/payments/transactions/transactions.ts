@@ -128,7 +128,7 @@ function transactionOf(row: PaymentRow): Static<typeof Transaction> {
   }
 }
 
-/** What leaves the wallet is the amount and the fee. */
+/** Amount that leaves the wallet: the payout and its fee. */
 function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
   const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
   return {
@@ -155,7 +155,7 @@ function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
   }
 }
 
-/** What leaves the wallet is the amount without the part of the fee that comes back. */
+/** Amount that leaves the wallet: the refund without the part of the fee that comes back. */
 function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
   const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
   return {

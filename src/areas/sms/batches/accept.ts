@@ -25,7 +25,7 @@ import { insertBatch, type Rejection } from './store.ts'
 /** A transaction hands so many messages to PostgreSQL at a time. */
 const chunkSize = 500
 
-/** What `acceptOne` does for one, except that the transaction pays for all of them last. */
+/** Does for many what `acceptOne` does for one, except that the transaction charges for all of them last. */
 const accept = statement.tenant<{ bucket: number; items: Buffer }, { verdict: string; existing: string | null }>(
   'sms.accept',
   `select v.verdict, v.existing
@@ -51,7 +51,7 @@ const charge = statement.tenant<
           false) as insufficient`,
 )
 
-/** What became of an entry, as the reply tells it. */
+/** Outcome of an entry, as the reply shows it. */
 export type EntryOutcome = Static<typeof BulkReply>['messages'][number]
 
 interface Accepted {
@@ -143,7 +143,7 @@ async function decide(
   return { verdicts, jobs }
 }
 
-/** What a batch comes to. */
+/** Totals of a batch. */
 function headOf(outcomes: readonly EntryOutcome[], currency: string): Accepted['head'] {
   const accepted = outcomes.filter(({ message_id }) => message_id !== null).length
   return {
@@ -165,12 +165,12 @@ function afterMs(app: App, { principal }: Caller, position: number): number {
   return Math.floor(position / perMinute) * minuteMs
 }
 
-/** The last thing of the transaction: whoever else sends for this account waits for the wallet from here on. */
+/** Charges last in the transaction: from here on the wallet is locked. */
 async function pay(tx: Tx, drafts: readonly Draft[], caller: Caller): Promise<void> {
   if (drafts.length === 0) return
   const currency = callersCurrency(caller)
   const total = drafts.reduce((sum, { cost }) => sum + cost, 0n)
-  // What cannot be paid is mostly seen without the lock, and without deciding on each message.
+  // An insufficient balance is mostly seen without the lock, before each message is decided on.
   const wallet = (await walletsOf(tx, caller.tenant)).find((candidate) => candidate.currency === currency)
   const available = wallet?.availableMicros ?? 0n
   if (total > available) throw tooExpensive(currency, total, available)

@@ -14,7 +14,7 @@ import { batchState, completeBatch, findBatch } from './store.ts'
 
 export const firstLookMs = 1_000
 const mostSeldomMs = 10 * minuteMs
-/** What was sent and has had no receipt a day after its validity will have none. */
+/** Wait for receipts: a day after its validity a message gets none any more. */
 const waitSeconds = mostValiditySeconds + 86_400
 
 /** `waited`: how often it had looked when the last of the messages was not due yet. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of a batch: how far it is, what became of its entries, and to call off the rest.
+// Routes of a batch: progress, outcomes of its entries, and cancelling the rest.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'

@@ -29,7 +29,7 @@ export const BulkMessage = Type.Object({
 
 export const BulkSend = Type.Object({
   from: Sender,
-  // What is wrong with an entry is said in its own verdict, so entries are checked one by one.
+  // Each entry has a verdict of its own, so entries are checked one by one.
   messages: Type.Array(JudgedApart(BulkMessage), {
     minItems: 1,
     maxItems: maxMessages,

@@ -175,7 +175,7 @@ export async function findBatch(
       batch_id: idOf('smsBatch', id),
       status: isOver ? end : 'queued',
       ...head,
-      // What was given back is not paid for.
+      // Refunded messages are not counted.
       cost: found.reduce((sum, { cost }) => sum + cost, 0n),
       timestamp: created_at,
       counts,

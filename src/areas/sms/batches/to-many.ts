@@ -16,7 +16,7 @@ import { allRefused } from './refusals.ts'
 
 /** A message before it is known whether it goes to one recipient or to many. */
 export interface Composed {
-  /** What is the same for all of them. */
+  /** Fields shared by all of them. */
   readonly common: Omit<Wanted, 'to'>
   readonly shortLinks: ShortLinks | null
   /** Throws why there is none. */
@@ -78,7 +78,7 @@ async function once<Reply>(app: App, caller: Caller, keyed: Keyed, work: (tx: Tx
   })
 }
 
-/** What all recipients have in common, or null. */
+/** Value that all recipients share, or null. */
 function sameFor<T>(entries: readonly Entry[], pick: (draft: Draft) => T | null): T | null {
   const values = new Set(entries.flatMap((entry) => ('draft' in entry ? [pick(entry.draft)] : [])))
   const [only = null] = values

@@ -9,6 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { fieldsOf, type Hook, type HookCall, hook, text } from '../../../platform/hook.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
@@ -109,21 +110,21 @@ function digest(text: string): Buffer {
 }
 
 const remembered = onePerApp((app) => {
-  const callers = new Map<string, { caller: Caller; untilMs: number }>()
-  app.signals.on('sms', () => callers.clear())
-  app.signals.onGap(() => callers.clear())
+  const callers = new ToldCache<Caller | null>(app.signals, { most: maxRemembered, goodForMs: rememberMs })
+  app.signals.on('sms', () => callers.forgetAll())
   return callers
 })
 
 async function knownCaller(app: App, name: string): Promise<Caller | null> {
-  const callers = remembered(app)
-  const known = callers.get(name)
-  if (known && known.untilMs > performance.now()) return known.caller
+  const caller = await remembered(app).of(name, () => loadCaller(app, name))
+  // A bind that is not there may come, and any name may stand in an address.
+  if (caller === null) remembered(app).forget(name)
+  return caller
+}
+
+async function loadCaller(app: App, name: string): Promise<Caller | null> {
   const row = await maybe(app.db.query(findBind, { name }))
   if (row?.kind !== 'http') return null
   const { token, settings } = await bindOf(app, row)
-  const caller = { name, token, profile: checkSettings(settings).value.profile }
-  if (callers.size >= maxRemembered) callers.clear()
-  callers.set(name, { caller, untilMs: performance.now() + rememberMs })
-  return caller
+  return { name, token, profile: checkSettings(settings).value.profile }
 }

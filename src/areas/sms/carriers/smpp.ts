@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A carrier behind SMPP: one bind is several sessions to the same message centre that share one line of waiting parts and
-// one pace. A session that is lost comes back by itself; what it had sent and not had answered is of unknown fate.
-import { backoffMs } from '../../../kernel/backoff.ts'
+// A carrier behind SMPP: one bind is a pool of sessions to the same message centre that share one line of waiting parts and
+// one pace. What a session that is lost had sent and not had answered is of unknown fate.
 import { AppError } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import type { DeliverSm, SubmitSm } from '../../../protocols/smpp/pdu.ts'
+import { SmppPool, type SmppSession } from '../../../protocols/smpp/pool.ts'
 import { isReceipt, normaliseId, parseReceipt } from '../../../protocols/smpp/receipts.ts'
 import type { SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
@@ -16,7 +16,6 @@ import { carrierKind } from './bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 import { deliverFrame, submitFrame } from './smpp-frames.ts'
-import { openSession, type SmppSession } from './smpp-session.ts'
 import { centreOf, checkSmpp, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
 import { classOf, pdusOf } from './smpp-submit.ts'
 
@@ -29,13 +28,6 @@ export const smppKind = carrierKind({
 
 /** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
 const maxWaiting = 50_000
-/** Waits before a session is opened again; the last one goes on. */
-const reconnectSeconds = [0.1, 0.5, 1, 2, 5, 10, 20]
-const longestReconnectMs = 20_000
-/** A session that is lost sooner than this was as good as refused: operators bar those who bind again and again at once. */
-const soundMs = 5_000
-const jitter = 0.2
-
 type PartOutcome =
   | { kind: 'taken'; id: string }
   | { kind: 'rejected'; code: string; carrierCode: string }
@@ -64,11 +56,9 @@ class SmppCarrier implements Carrier {
   readonly #intake: Intake
   readonly #log: Logger
   readonly #line: Line<Part>
-  readonly #sessions = new Set<SmppSession>()
+  readonly #pool: SmppPool
   /** Places in the windows of sessions that are kept for parts whose permit was asked for. */
   readonly #kept = new Map<SmppSession, number>()
-  readonly #reconnects = new Set<NodeJS.Timeout>()
-  #stopped = false
   lastError: string | null = null
 
   constructor(bind: SmppBind, intake: Intake, log: Logger) {
@@ -76,9 +66,18 @@ class SmppCarrier implements Carrier {
     this.#intake = intake
     this.#log = log
     this.#line = new Line(maxWaiting, bind.ratePerSecond, {
-      isConnected: () => this.#sessions.size > 0,
+      isConnected: () => this.sessions > 0,
       unanswered: () => this.#unanswered(),
       pump: () => this.#pump(),
+    })
+    this.#pool = new SmppPool({
+      ...bind,
+      responseTimeoutMs: bind.responseTimeoutSeconds * 1_000,
+      enquireLinkMs: bind.enquireLinkSeconds * 1_000,
+      onDeliver: (pdu, sequence) => this.#deliver(pdu, sequence),
+      opened: () => this.#opened(),
+      failed: (error, isFirst) => this.#failed(error, isFirst),
+      lost: (reason) => this.#lost(reason),
     })
   }
 
@@ -91,7 +90,7 @@ class SmppCarrier implements Carrier {
   }
 
   get sessions(): number {
-    return this.#sessions.size
+    return this.#pool.sessions.size
   }
 
   get pending(): number {
@@ -103,7 +102,7 @@ class SmppCarrier implements Carrier {
   }
 
   async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#bind.sessions }, () => this.#connect(0)))
+    await this.#pool.start()
   }
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {
@@ -124,68 +123,31 @@ class SmppCarrier implements Carrier {
 
   /** Sends nothing more, waits for the answers that are due, and unbinds. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    for (const timer of this.#reconnects) clearTimeout(timer)
     this.#line.stop()
-    await Promise.all([...this.#sessions].map((session) => session.close()))
+    await this.#pool.stop()
   }
 
-  async #connect(failures: number): Promise<void> {
-    const holder: { session: SmppSession | null; isClosed: boolean } = { session: null, isClosed: false }
-    let openedMs = performance.now()
-    const lost = (session: SmppSession, reason: string): void =>
-      this.#lost(session, reason, performance.now() < openedMs + soundMs ? failures : 0)
-    try {
-      const session = await openSession(this.#bind, {
-        onDeliver: (pdu, sequence) => this.#deliver(pdu, sequence),
-        onClosed: (reason) => {
-          holder.isClosed = true
-          if (holder.session) lost(holder.session, reason)
-        },
-      })
-      if (this.#stopped) return void (await session.close())
-      openedMs = performance.now()
-      holder.session = session
-      this.#sessions.add(session)
-      if (holder.isClosed) return lost(session, 'it closed at once')
-      this.lastError = null
-      this.#pump()
-    } catch (error) {
-      this.lastError = messageOf(error)
-      if (failures === 0)
-        this.#log.warn(
-          { error, bind: this.name },
-          'bind not connected: retried with growing waits; check host, port, system_id and password if it stays so',
-        )
-      this.#reconnect(failures + 1)
-    }
+  #opened(): void {
+    this.lastError = null
+    this.#pump()
   }
 
-  /** `failures`: how many in a row came before this one. */
-  #lost(session: SmppSession, reason: string, failures: number): void {
-    this.#sessions.delete(session)
-    if (this.#stopped) return
+  #failed(error: unknown, isFirst: boolean): void {
+    this.lastError = messageOf(error)
+    if (isFirst)
+      this.#log.warn(
+        { error, bind: this.name },
+        'bind not connected: retried with growing waits; check host, port, system_id and password if it stays so',
+      )
+  }
+
+  #lost(reason: string): void {
     this.lastError = reason
     this.#log.warn(
       { bind: this.name, reason },
       'SMPP session lost: binding again; check the network and the carrier if this repeats',
     )
-    if (this.#sessions.size === 0) this.#line.giveBack()
-    this.#reconnect(failures + 1)
-  }
-
-  #reconnect(failures: number): void {
-    if (this.#stopped) return
-    const attempt = Math.min(failures, reconnectSeconds.length)
-    const timer = setTimeout(
-      () => {
-        this.#reconnects.delete(timer)
-        void this.#connect(failures)
-      },
-      backoffMs(reconnectSeconds, attempt, jitter, Math.random()) ?? longestReconnectMs,
-    )
-    timer.unref()
-    this.#reconnects.add(timer)
+    if (this.sessions === 0) this.#line.giveBack()
   }
 
   #pump(): void {
@@ -217,14 +179,14 @@ class SmppCarrier implements Carrier {
 
   #unanswered(): number {
     let unanswered = 0
-    for (const session of this.#sessions) unanswered += session.pending
+    for (const session of this.#pool.sessions) unanswered += session.pending
     return unanswered
   }
 
   #freest(): SmppSession | null {
     let freest: SmppSession | null = null
     let least = this.#bind.window
-    for (const session of this.#sessions) {
+    for (const session of this.#pool.sessions) {
       const pending = session.pending + (this.#kept.get(session) ?? 0)
       if (pending >= least) continue
       least = pending

@@ -2,7 +2,7 @@
 // STOP, START and HELP, which a handset commands by the usual words or by an account's own, and how each is answered.
 import { type Command, type Language, usualCommandOf, wordOf } from '../../../kernel/handset-words.ts'
 
-/** What is answered, by command and language; `{sender}` is who wrote to them. */
+/** Answers to commands, by command and language; `{sender}` is the sender of the texts. */
 const answers: Readonly<Record<Command, Readonly<Partial<Record<Language, string>> & { en: string }>>> = {
   stop: {
     en: 'You will get no more messages from {sender}. Reply START to get them again.',

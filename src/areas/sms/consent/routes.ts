@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not want messages: noted by the customer here, or by a STOP that came in.
+// Routes of opt-outs: entered by the customer here, or by a STOP that came in.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'

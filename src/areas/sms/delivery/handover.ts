@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this node knows of messages without asking the database: those that it has just accepted and is about to submit, and
-// those that a carrier has taken and will report on. Each is told of once and then forgotten; whatever is not found here is
-// read. Nothing depends on it: states move by guarded updates, whoever asks for them.
+// Handover of messages within one node, so that rows just written are not read back: from the commit that accepted a message to
+// its submit job, and from the submission to the carrier's receipt. Each is taken once; what is not found here is read from the
+// database. Only speed depends on it: states move by guarded updates.
 import type { App } from '../../../platform/app.ts'
-import { Memory } from '../../../platform/concurrency/handover.ts'
+import { Handover } from '../../../platform/concurrency/handover.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { NamedPart, StoredMessage } from './load.ts'
 
-/** Well within the lease of a job that was born here: until then no other node has the message. */
+/** Time that an accepted message is kept: well within the lease of its job, so that no other node has it. */
 const acceptedForMs = 5_000
 const takenForMs = 30_000
-const maxRemembered = 10_000
+const maxKept = 10_000
 
-interface Memories {
+interface Handovers {
   /** By the message's id. */
-  readonly accepted: Memory<StoredMessage>
+  readonly accepted: Handover<StoredMessage>
   /** By the carrier and its id. */
-  readonly taken: Memory<NamedPart>
+  readonly taken: Handover<NamedPart>
 }
 
-const memories = onePerApp((app): Memories => {
+const handoversOf = onePerApp((app): Handovers => {
   const made = {
-    accepted: new Memory<StoredMessage>(acceptedForMs, maxRemembered),
-    taken: new Memory<NamedPart>(takenForMs, maxRemembered),
+    accepted: new Handover<StoredMessage>(acceptedForMs, maxKept),
+    taken: new Handover<NamedPart>(takenForMs, maxKept),
   }
   const forget = (): void => {
     made.accepted.clear()
@@ -34,17 +34,17 @@ const memories = onePerApp((app): Memories => {
   return made
 })
 
-/** For the job of a message that this node has accepted and begins at once. */
-export function rememberAccepted(app: App, message: StoredMessage): void {
-  if (app.signals.connected) memories(app).accepted.keep(message.id, message)
+/** Keeps a message for its submit job, which this node begins at once. */
+export function keepAccepted(app: App, message: StoredMessage): void {
+  if (app.signals.connected) handoversOf(app).accepted.keep(message.id, message)
 }
 
-/** The message as it was accepted: no node but this one has had its job, and nobody can have taken it back. */
-export function recallAccepted(app: App, id: string): StoredMessage | null {
-  return memories(app).accepted.take(id)
+/** Message as it was accepted: no other node has had its job, and it cannot have been cancelled. */
+export function takeAccepted(app: App, id: string): StoredMessage | null {
+  return handoversOf(app).accepted.take(id)
 }
 
-/** A part whose message is being stored as sent. A receipt often comes sooner than that is done, and waits for it here. */
+/** Part whose message is being stored as sent. A receipt often comes before that is done, and waits for it here. */
 interface Taking extends NamedPart {
   /** Whether it was stored. */
   readonly stored: Promise<boolean>
@@ -83,25 +83,25 @@ export async function whileStoring<Verdict extends { changed: boolean | null }>(
     const verdict = await storing
     const [only] = carrierIds
     const isAwaited = carrierIds.length === 1 && known.get(`${carrier} ${only}`)?.isReported === false
-    if (only !== undefined && isAwaited && verdict.changed) rememberTaken(app, carrier, only, message)
+    if (only !== undefined && isAwaited && verdict.changed) keepTaken(app, carrier, only, message)
     return verdict
   } finally {
     for (const id of carrierIds) known.delete(`${carrier} ${id}`)
   }
 }
 
-/** For the receipt of a message that went out whole: a second one for it, or one of several parts, asks the database. */
-function rememberTaken(app: App, carrier: string, carrierId: string, message: StoredMessage): void {
+/** Keeps a message of one part for its receipt; a second receipt, or one of several parts, reads the database. */
+function keepTaken(app: App, carrier: string, carrierId: string, message: StoredMessage): void {
   if (app.signals.connected)
-    memories(app).taken.keep(`${carrier} ${carrierId}`, { message, part: 0, parts: 1, holder: carrier })
+    handoversOf(app).taken.keep(`${carrier} ${carrierId}`, { message, part: 0, parts: 1, holder: carrier })
 }
 
-/** The part that an id stands for, once its message is stored; null when this node does not know it, or that failed. */
-export async function recallTaken(app: App, carrier: string, carrierId: string): Promise<NamedPart | null> {
-  // The answer that names the id may have been read together with the receipt; who waits for it goes first.
+/** Part that a carrier's id stands for, once its message is stored; null when this node does not know it, or storing failed. */
+export async function takeTaken(app: App, carrier: string, carrierId: string): Promise<NamedPart | null> {
+  // Yield a tick so that the submit continuation registers the id first: answer and receipt may have been read together.
   await new Promise((resolve) => setImmediate(resolve))
   const found = underWay(app).get(`${carrier} ${carrierId}`)
-  if (!found) return memories(app).taken.take(`${carrier} ${carrierId}`)
+  if (!found) return handoversOf(app).taken.take(`${carrier} ${carrierId}`)
   found.isReported = true
   return (await found.stored) ? found : null
 }

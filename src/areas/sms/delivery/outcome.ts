@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a message that a carrier was asked to take: it was sent, it failed, or it goes on.
+import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
 import type { Route, SubmitOutcome } from '../carrier.ts'
@@ -8,39 +9,40 @@ import { whileStoring } from './handover.ts'
 import type { StoredMessage } from './load.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
 import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
-import type { Errand } from './submit-state.ts'
+import { noteUnanswered, offersOf, type SubmitState, tryLater } from './submit-state.ts'
 
 /** What a carrier's answer makes of a message; null: the next carrier may be asked. */
 export async function settle(
-  errand: Errand,
+  app: App,
+  state: SubmitState,
   message: StoredMessage,
   { onUnknown }: Route,
   carrier: string,
   outcome: SubmitOutcome,
 ): Promise<Outcome | null> {
-  const { log } = errand.app
+  const { log } = app
   switch (outcome.kind) {
     case 'sent':
-      return sent(errand, message, carrier, outcome.carrierIds)
+      return sent(app, state, message, carrier, outcome.carrierIds)
     case 'rejected':
-      return fail(errand, message, outcome.code, { carrier, carrierCode: outcome.carrierCode })
+      return fail(app, state, message, outcome.code, { carrier, carrierCode: outcome.carrierCode })
     case 'retry':
-      return errand.goesOn(errand.run.place, outcome.afterMs)
+      return tryLater(state, state.run.place, outcome.afterMs)
     case 'unknown': {
-      const mayGoOn = errand.doubt() && onUnknown === 'maybe_twice'
+      const mayGoOn = noteUnanswered(state) && onUnknown === 'maybe_twice'
       log.warn(
         { carrier, sms: message.id, reason: outcome.reason },
-        'carrier did not answer: the message is not sent twice and waits for its receipt; check the carrier if this repeats',
+        'carrier did not answer: the route’s on_unknown says whether another bind is asked; check the carrier if this repeats',
       )
       void outcome.late
-        ?.then((carrierIds) => sent(errand, message, carrier, carrierIds))
+        ?.then((carrierIds) => sent(app, state, message, carrier, carrierIds))
         .catch((error) =>
           log.warn(
             { error, carrier, sms: message.id },
             'late answer of a carrier not stored: the message waits for its receipt; check the database',
           ),
         )
-      return mayGoOn ? null : fail(errand, message, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
+      return mayGoOn ? null : fail(app, state, message, 'CARRIER_ERROR', { carrier, carrierCode: 'NO_ANSWER' })
     }
     case 'withheld':
       return { kind: 'settled' }
@@ -50,7 +52,8 @@ export async function settle(
 }
 
 async function sent(
-  { app, run, offers }: Errand,
+  app: App,
+  state: SubmitState,
   message: StoredMessage,
   carrier: string,
   carrierIds: readonly string[],
@@ -60,10 +63,10 @@ async function sent(
     commitSurely(app, storeSent, {
       ...tenantOf(message),
       id: message.id,
-      job: run.id,
+      job: state.run.id,
       carrier,
       carrier_ids: JSON.stringify(carrierIds),
-      attempts: offers,
+      attempts: offersOf(state),
       at: change.at,
       ...change.columns,
     }),
@@ -81,11 +84,13 @@ interface CarrierWord {
 
 /** Ends a message that nobody takes, or that must not go out any more. */
 export async function fail(
-  { app, run, offers }: Errand,
+  app: App,
+  state: SubmitState,
   message: StoredMessage,
   errorCode: string,
   { carrier, carrierCode }: CarrierWord = { carrier: null, carrierCode: null },
 ): Promise<Outcome> {
+  const { run } = state
   // It was sent once, and not delivered: that is what remains to be said of it.
   if (run.payload.undelivered) {
     await endUndelivered(app, message, run.payload.undelivered)
@@ -100,7 +105,7 @@ export async function fail(
     error_code: errorCode,
     carrier_code: carrierCode,
     carrier,
-    attempts: offers,
+    attempts: offersOf(state),
     at: change.at,
     transfer: transferId(app),
     ...change.columns,

@@ -11,7 +11,7 @@ import { mine, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Receipt } from '../carrier.ts'
 import { goOn } from '../fallback/fallback.ts'
 import { networkOf } from '../network/network.ts'
-import { recallTaken } from './handover.ts'
+import { takeTaken } from './handover.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
 import { reroute } from './reroute.ts'
@@ -122,8 +122,8 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   const { carrierId: id, status, errorCode, carrierCode } = receipt
   const carriers = networkOf(app).sharers(receipt.carrier)
   for (const carrier of carriers) {
-    const remembered = await recallTaken(app, carrier, id)
-    if (remembered) return apply(app, remembered, { ...receipt, carrier })
+    const handedOver = await takeTaken(app, carrier, id)
+    if (handedOver) return apply(app, handedOver, { ...receipt, carrier })
   }
   // The second time is for an answer that came between looking and storing.
   for (let times = 0; times < 2; times++) {

@@ -14,12 +14,11 @@ import { isOurAnswer, priorityOf } from '../message.ts'
 import { isSandbox, networkOf } from '../network/network.ts'
 import { wishFor } from '../sandbox/behaviour.ts'
 import { permissionOf } from '../senders/permissions.ts'
-import { recallAccepted } from './handover.ts'
+import { takeAccepted } from './handover.ts'
 import { loadMessage, type StoredMessage } from './load.ts'
 import { fail, settle } from './outcome.ts'
-import { Permit } from './permit.ts'
 import { lanes, nextReference, Submission, type SubmitRun } from './queue.ts'
-import { Errand } from './submit-state.ts'
+import { mark, type SubmitState, submitStateOf, tryLater, unmark } from './submit-state.ts'
 import { traceOf } from './trace.ts'
 
 /** Waits before a message is offered again that nobody could take; the last one goes on. */
@@ -52,41 +51,41 @@ function submitJob(lane: string): SubmitJob {
 export const submitJobs: readonly SubmitJob[] = Object.values(lanes).map(submitJob)
 
 async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome> {
-  const errand = new Errand(app, run)
+  const state = submitStateOf(run)
   const { undelivered, message: id } = run.payload
-  const message = recallAccepted(app, id) ?? (await loadMessage(app, tenant, id))
+  const message = takeAccepted(app, id) ?? (await loadMessage(app, tenant, id))
   if (message?.status !== (undelivered ? 'sent' : 'queued')) return { kind: 'done' }
   const nowMs = app.clock.nowMs() + Number(message.clock_offset_ms)
   const leftMs = expiresMs(message) - nowMs
-  if (leftMs <= 0) return fail(errand, message, 'EXPIRED')
+  if (leftMs <= 0) return fail(app, state, message, 'EXPIRED')
   // Its text is no longer kept, and without it there is nothing to send.
   const { body: text, country, network } = message
-  if (text === null) return fail(errand, message, 'UNDELIVERABLE')
+  if (text === null) return fail(app, state, message, 'UNDELIVERABLE')
   // Who has opted out since it was accepted does not get it.
   const isStale = hasWaited(message, nowMs)
   if (isStale && (await hasOptedOut(app, tenant, message.recipient, message.sender)))
-    return fail(errand, message, 'OPTED_OUT')
+    return fail(app, state, message, 'OPTED_OUT')
   const route = networkOf(app).routeFor({ ...tenant, country, network })
-  if (!route) return noRoute(errand, message)
+  if (!route) return noRoute(app, state, message)
   const { weight, isSuspended, problem } = await permissionOf(app, tenant)
   // The same holds for what its account may no longer send.
   const forbidden = isStale ? problem(message.sender, country) : null
-  if (forbidden) return fail(errand, message, forbidden.code)
-  const permit = route.onUnknown === 'maybe_never' ? new Permit(app, message, run) : null
-  if (message.under_way && permit) {
-    // By a run that did not live to tell of it.
-    errand.offered()
-    return fail(errand, message, 'CARRIER_ERROR', { carrier: message.route, carrierCode: 'NO_ANSWER' })
+  if (forbidden) return fail(app, state, message, forbidden.code)
+  const isMarked = route.onUnknown === 'maybe_never'
+  if (message.under_way && isMarked) {
+    // Marked by a run whose node died before the outcome was stored.
+    state.offers++
+    return fail(app, state, message, 'CARRIER_ERROR', { carrier: message.route, carrierCode: 'NO_ANSWER' })
   }
-  if (isSuspended) return errand.goesOn(null, Math.min(suspendedMs, leftMs))
-  const outcome = await offer(errand, message, { text, route, weight, leftMs, permit })
-  if (outcome === null || outcome.kind === 'move') await permit?.takeBack()
-  return outcome ?? nobodyNow(errand, leftMs)
+  if (isSuspended) return tryLater(state, null, Math.min(suspendedMs, leftMs))
+  const outcome = await offer(app, state, message, { text, route, weight, leftMs, isMarked })
+  if (outcome === null || outcome.kind === 'move') await unmark(app, state, message)
+  return outcome ?? nobodyNow(state, leftMs)
 }
 
-function noRoute(errand: Errand, message: StoredMessage): Outcome | Promise<Outcome> {
-  const isElsewhere = message.environment === 'test' && !networkOf(errand.app).hasSandbox
-  return isElsewhere ? errand.goesOn(errand.run.place, elsewhereMs) : fail(errand, message, 'NO_ROUTE')
+function noRoute(app: App, state: SubmitState, message: StoredMessage): Outcome | Promise<Outcome> {
+  const isElsewhere = message.environment === 'test' && !networkOf(app).hasSandbox
+  return isElsewhere ? tryLater(state, state.run.place, elsewhereMs) : fail(app, state, message, 'NO_ROUTE')
 }
 
 /** How a message goes out. */
@@ -96,31 +95,32 @@ interface Terms {
   readonly weight: number
   /** How long it is still worth delivering. */
   readonly leftMs: number
-  readonly permit: Permit | null
+  /** Whether the message is marked as under way before a carrier is asked. */
+  readonly isMarked: boolean
 }
 
 /** Asks the carriers of its route, one after the other, until one takes the message; null: none can now. */
-async function offer(errand: Errand, message: StoredMessage, terms: Terms): Promise<Outcome | null> {
-  const { app, run } = errand
-  const { route, permit } = terms
+async function offer(app: App, state: SubmitState, message: StoredMessage, terms: Terms): Promise<Outcome | null> {
+  const { run } = state
+  const { route, isMarked } = terms
   const network = networkOf(app)
   // Those that are down here have had their chance, whoever is asked next.
   const tried = [...(run.payload.tried ?? []), ...(run.payload.undelivered?.without ?? []), ...network.down(route)]
   for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {
     const carrier = network.carrier(name)
     // It is open elsewhere; or it is being opened here, or has just been lost.
-    if (!carrier || run.place === null) return errand.goesOn(name, name === run.place ? reopenMs : 0, tried)
+    if (!carrier || run.place === null) return tryLater(state, name, name === run.place ? reopenMs : 0, tried)
     const wish = isSandbox(name)
       ? await wishFor(app, tenantOf(message), message.recipient, Number(message.clock_offset_ms))
       : null
-    errand.offered()
+    state.offers++
     const answer = await carrier.submit({
       ...handedOver(message, terms, run.payload.reference ?? nextReference()),
-      permit: permit ? () => permit.ask(carrier.name) : null,
+      permit: isMarked ? () => mark(app, state, message, carrier.name) : null,
       trace: traceOf(app, message),
       ...(wish ? { wish } : {}),
     })
-    const outcome = await settle(errand, message, route, name, answer)
+    const outcome = await settle(app, state, message, route, name, answer)
     if (outcome) return outcome
     tried.push(name)
   }
@@ -148,10 +148,10 @@ function handedOver(
 }
 
 /** Nobody can take it now: it waits at no bind, and then all of them are asked anew. */
-function nobodyNow(errand: Errand, leftMs: number): Outcome {
-  const attempt = Math.min(errand.run.attempt, retrySeconds.length)
+function nobodyNow(state: SubmitState, leftMs: number): Outcome {
+  const attempt = Math.min(state.run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs
-  return errand.goesOn(null, Math.min(waitMs, leftMs))
+  return tryLater(state, null, Math.min(waitMs, leftMs))
 }
 
 /** The bind at which the message waited, while its route still names it. */

@@ -12,7 +12,7 @@ import { findPlaces } from '../ported/number-network.ts'
 import { claimsTo } from './owner.ts'
 import { receive, type Whole } from './receive.ts'
 
-/** What has not all arrived by then is told of as it is. */
+/** Wait for missing parts; after it the message is delivered as it is. */
 const joinWithinMs = 60_000
 
 interface PartKey {
@@ -32,7 +32,7 @@ const insertPart = statement.tenant<PartKey & { part: number; body: string }, ob
    on conflict do nothing`,
 )
 
-/** Whoever brings a part waits for whoever is bringing another: one of them sees them all. */
+/** Lock of a message's parts: of two parts that arrive at once, the second sees both. */
 const lockParts = statement.tenant<{ key: string; bucket: number }, object>(
   'sms.lock_parts',
   `select pg_advisory_xact_lock($bucket::int, hashtext($key))`,
@@ -116,7 +116,7 @@ export async function join(app: App, tx: Tx, tenant: Tenant, message: Incoming):
   return null
 }
 
-/** Whoever brings a part, and whoever no longer waits for one, does so alone: none is forgotten between the two. */
+/** Lock between the arrival of a part and the end of waiting, so that no part is lost between the two. */
 async function lock(tx: Tx, { bucket }: Tenant, { sender, recipient, reference, total }: Static<typeof Late>) {
   await tx.query(lockParts, { bucket, key: JSON.stringify([sender, recipient, reference, total]) })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose message it is that came in: of whoever has the number and the keyword, else of whoever has the number alone, else
-// of whoever wrote to the handset last from the number or name that it now writes to.
+// Owner of an inbound message: the account that has the number and the keyword, else the one that has the number, else
+// the one that wrote to the handset last from the number or name that it now writes to.
 import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -65,7 +65,7 @@ export interface Arrived {
   readonly to: string
   /** It came from the sandbox's network, where every account has numbers of its own. */
   readonly isTest: boolean
-  /** Who asked for it, if somebody did. */
+  /** Request that asked for it, if one did. */
   readonly expectedBy: Whose | null
 }
 

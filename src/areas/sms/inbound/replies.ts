@@ -49,7 +49,7 @@ const answersTo = statement.tenant<
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id = $id`,
 )
 
-/** Gives the message when nobody has answered it yet. */
+/** Claims the message for an answer; no row when it was answered before. */
 const claimReply = statement.tenant<Tenant & { id: string; reply: string }, { recipient: string; sender: string }>(
   'sms.claim_reply',
   `update sms.messages set reply_id = $reply
@@ -118,7 +118,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
       if (!claimed) return
       const answered = { id, handset: claimed.sender, number: claimed.recipient, reply }
       const problem = await sendReply(app, tx, occasion, answered, text)
-      // Whoever answers next may have better luck.
+      // A later answer may succeed.
       if (problem) throw problem
     })
     return null

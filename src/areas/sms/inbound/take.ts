@@ -13,7 +13,7 @@ import { claimsTo, homesOf } from './owner.ts'
 import { receive } from './receive.ts'
 import { noteIncoming } from './trace.ts'
 
-/** Takes what a handset sent; fulfilled when it is stored. Throws INVALID_REQUEST when nobody can have sent it. */
+/** Takes a message from a handset; fulfilled when it is stored. Throws INVALID_REQUEST for an impossible sender. */
 export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
   const { carrier } = brought
   const isTest = isSandbox(carrier)

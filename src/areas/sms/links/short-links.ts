@@ -23,7 +23,7 @@ const maxLinks = 10
 /** As long as an account may keep its texts, after which nobody can tell what a link was in. */
 const keepDays = 400
 const httpsLink = /https:\/\/[^\s<>"“”«»]+/g
-/** What ends a sentence in any script, and not the link in it. */
+/** Punctuation after a link, in any script, that is not part of it. */
 const sentenceEnd = /(?:(?![/%&#@*\\])[\p{Po}’])+$/u
 const brackets: readonly (readonly [opening: string, closing: string])[] = [
   ['(', ')'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the links in texts end with, by which they are found again.
+// Tokens at the end of links in texts, by which they are found.
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'

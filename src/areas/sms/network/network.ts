@@ -6,6 +6,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -16,7 +17,6 @@ import { type Bind, type BindRow, bindColumns, bindOf } from '../carriers/bind.t
 import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
-import { Ownership } from './ownership.ts'
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -26,6 +26,8 @@ const takeMs = 500
 const connectMs = 500
 /** How long whoever was refused is told to wait. */
 const retrySeconds = 5
+/** Begins the names of the binds' leases. */
+export const bindLeases = 'sms.bind'
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
 
@@ -98,7 +100,7 @@ class Network {
 
   constructor(app: App) {
     this.#app = app
-    this.#ownership = new Ownership(app, (bind) => void this.#close(bind))
+    this.#ownership = new Ownership(app, bindLeases, (bind) => void this.#close(bind))
   }
 
   /** Whether test messages can be sent from here. */
@@ -309,12 +311,12 @@ class Network {
     await atMost(connectMs, carrier.start(), undefined)
   }
 
-  /** What every node must know of those that are open here. */
+  /** State of the binds open here, for every node. */
   async #tellHealth(): Promise<void> {
     const { db, signals } = this.#app
     for (const [name, { carrier }] of this.#carriers) {
       const { isUp } = carrier
-      // What a carrier says may hold anything.
+      // A carrier's text may hold anything.
       const lastError = carrier.lastError?.replaceAll('\u0000', '').slice(0, maxErrorLength) ?? null
       const isAsBefore = this.#isUp.get(name) === isUp
       if (isSandbox(name) || (isAsBefore && this.#lastErrors.get(name) === lastError)) continue
@@ -333,7 +335,7 @@ class Network {
     return this.#carriers.has(name) || this.#closing.has(name)
   }
 
-  /** Closes a bind, and leaves its messages to whoever opens it next. */
+  /** Closes a bind, and leaves its messages to the node that opens it next. */
   async #close(name: string): Promise<void> {
     const carrier = this.#carriers.get(name)?.carrier
     this.#carriers.delete(name)
@@ -424,7 +426,7 @@ class Network {
     await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
     if (this.#intake === null) return
     this.#intake = null
-    // Whoever hears it takes them over at once.
+    // A node that gets the signal takes them over at once.
     await this.#app.signals.send(this.#app.db, 'sms', 'left').catch(() => undefined)
   }
 }

@@ -2,7 +2,7 @@
 // Keywords: the words at the beginning of a message by which a number tells what it is about. Case, accents written in
 // two ways, punctuation and marks that nobody sees in front, and the width of spaces make no difference.
 
-/** What is done with messages that begin with a keyword. */
+/** Actions for messages that begin with a keyword. */
 export interface Keyword {
   keyword: string
   webhook_url: string | null

@@ -7,6 +7,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { ownerOf } from '../../../platform/connections/ownership.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { redact } from '../../../platform/http/json.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
@@ -23,8 +24,7 @@ import {
 } from '../carriers/bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'
 import { unmasked } from '../carriers/masking.ts'
-import { isSandbox, networkOf } from '../network/network.ts'
-import { ownerOf } from '../network/ownership.ts'
+import { bindLeases, isSandbox, networkOf } from '../network/network.ts'
 
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4
@@ -322,7 +322,7 @@ async function sealed(
 async function bindRecord(app: App, row: SeenRow): Promise<Static<typeof BindRecord>> {
   const { name, kind, rate, response_timeout_seconds, enabled, created_at, updated_at } = row
   const state = networkOf(app).state(name)
-  const node = await ownerOf(app, name)
+  const node = await ownerOf(app, bindLeases, name)
   const called = carrierKinds.get(kind)?.isCalled ? await bindOf(app, row).catch(() => null) : null
   return {
     ...carrierKinds.get(kind)?.shown(row.settings),

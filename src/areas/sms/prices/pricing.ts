@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a segment costs: the operator's price list. Where it says nothing, the test environment has a figure that lets an
+// Price of a segment: the operator's price list. Where it says nothing, the test environment has a figure that lets an
 // installation be tried; a live text without a price that somebody set is refused, and so is one to a number without a country.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
@@ -47,7 +47,7 @@ function buyerOf(caller: Caller): Buyer {
   return { tenant: caller.tenant, currency: callersCurrency(caller), atMs: caller.receivedMs }
 }
 
-/** What a segment costs an account that asks nothing just now, or why it cannot be sold. */
+/** Price of a segment for an account outside a request, or why there is none. */
 export function priceOf(app: App, buyer: Buyer, place: Place): bigint | AppError {
   const isLive = buyer.tenant.environment === 'live'
   if (isLive && place.country === null)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask before they send: what is left to spend, what a segment costs, and whose a number is.
+// Routes of questions before sending: the balance, the price of a segment, and the network of a number.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { factsOf, isE164, networks } from '../../../kernel/phone.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an account paid for texts, by the country they went to, on the day they were accepted.
+// Spending of an account on texts, by country, on the day they were accepted.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import { dayMs, parseDay } from '../../../kernel/time.ts'
@@ -7,7 +7,7 @@ import { statement } from '../../../platform/db.ts'
 import type { CountrySpend, SpendByCountry } from '../../../platform/operator/spending.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
-/** What failed before it was sent was given back. */
+/** Messages that failed before they were sent were refunded. */
 const spent = statement.tenant<
   Tenant & { from: string; to: string },
   { day: string; country: string | null; currency: string | null; micros: bigint; count: number }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of countries before an operator says otherwise.
+// Defaults of countries, before an operator says otherwise.
 import { getCountries } from 'libphonenumber-js/max'
 
 /** `required`: its networks take messages only from senders that were registered with them. */

@@ -4,11 +4,11 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type SenderRegistration, usualRegistration } from './countries.ts'
 
-/** Changes are told; this is for what was not heard. */
 const goodForMs = 60_000
 const maxRemembered = 50_000
 
@@ -37,7 +37,7 @@ const load = statement.tenant<Tenant, Facts>(
   { joinsHome: true },
 )
 
-/** What an account may do. */
+/** Permissions of an account. */
 export interface Permission {
   /** Why it may not send under this name to this country; null when it may. */
   problem(sender: string, country: string | null): AppError | null
@@ -47,7 +47,7 @@ export interface Permission {
   readonly isSuspended: boolean
 }
 
-/** What an account may do in one of its environments, from memory where it is known. */
+/** Permissions of an account in one of its environments, cached. */
 export function permissionOf(app: App, tenant: Tenant): Promise<Permission> {
   return permissions(app).of(tenant)
 }
@@ -62,36 +62,24 @@ const permissions = onePerApp((app) => new Permissions(app))
 
 class Permissions {
   readonly #app: App
-  readonly #known = new Map<string, { permission: Promise<Permission>; untilMs: number }>()
+  readonly #known: ToldCache<Permission>
 
   constructor(app: App) {
     this.#app = app
+    this.#known = new ToldCache(app.signals, { most: maxRemembered, goodForMs })
     app.signals.on('sms-permissions', (account) => this.forget(account))
     app.signals.on('accounts', (account) => this.forget(account))
-    app.signals.onGap(() => this.#known.clear())
   }
 
   of(tenant: Tenant): Promise<Permission> {
-    const { clock, signals } = this.#app
-    const key = keyOf(tenant.account, tenant.environment)
-    const known = this.#known.get(key)
-    if (known && known.untilMs > clock.nowMs()) return known.permission
-    const permission = one(this.#app.db.query(load, { ...tenant })).then((facts) => permissionFrom(facts, tenant))
-    if (!signals.connected) return permission
-    const [oldest] = this.#known.size >= maxRemembered ? this.#known.keys() : []
-    if (oldest !== undefined) this.#known.delete(oldest)
-    const entry = { permission, untilMs: clock.nowMs() + goodForMs }
-    // Kept from now on, so that a change which comes while it is read drops it.
-    this.#known.set(key, entry)
-    permission.catch(() => {
-      if (this.#known.get(key) === entry) this.#known.delete(key)
-    })
-    return permission
+    return this.#known.of(keyOf(tenant.account, tenant.environment), async () =>
+      permissionFrom(await one(this.#app.db.query(load, { ...tenant })), tenant),
+    )
   }
 
   forget(account: string): void {
-    if (account === '') this.#known.clear()
-    for (const environment of ['test', 'live'] as const) this.#known.delete(keyOf(account, environment))
+    if (account === '') this.#known.forgetAll()
+    for (const environment of ['test', 'live'] as const) this.#known.forget(keyOf(account, environment))
   }
 }
 
@@ -107,7 +95,7 @@ function permissionFrom(facts: Facts, { environment }: Tenant): Permission {
     approved.set(sender, [...(approved.get(sender) ?? []), new Set(places)])
   const own = new Set(numbers.map((number) => number.replace('+', '')))
 
-  /** What is usual among real networks does not stand in the way of tests; what the operator says holds for both. */
+  /** Defaults of real networks do not apply to tests; the operator's settings apply to both. */
   const demandsRegistration = (country: string): boolean =>
     (rules[country]?.registration ?? (environment === 'live' ? usualRegistration(country) : 'open')) === 'required'
   const isRegistered = (sender: string, country: string): boolean =>

@@ -11,7 +11,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import { type Keyed, keyRow } from '../../../platform/http/idempotency.ts'
 import { tenantColumns } from '../../../platform/tenant.ts'
 import { jobRow, type NewJob } from '../../../platform/work.ts'
-import { rememberAccepted } from '../delivery/handover.ts'
+import { keepAccepted } from '../delivery/handover.ts'
 import type { StoredMessage } from '../delivery/load.ts'
 import { submission } from '../delivery/queue.ts'
 import { type FallbackContent, fallbackTimer } from '../fallback/fallback.ts'
@@ -89,7 +89,7 @@ export async function accept(
   if (verdict === 'insufficient') throw await beyondWallet(app.db, sending.tenant, draft.currency, draft.cost)
   if (verdict === 'opted_out') throw optedOut(draft)
   if (verdict === 'duplicate') throw referenceUsed(draft, existing)
-  if (job.owner !== null) rememberAccepted(app, storedOf(draft, sending))
+  if (job.owner !== null) keepAccepted(app, storedOf(draft, sending))
   app.work.begin(job)
 }
 

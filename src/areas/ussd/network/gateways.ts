@@ -3,8 +3,9 @@
 // lease it holds. A screen that another node stored is shown by the node that has the gateway, which is woken.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { Ownership } from '../../../platform/connections/ownership.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { Lease } from '../../../platform/nodes/leases.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
@@ -30,9 +31,10 @@ const dialogs = 'ussd-dialogs'
 /** Said to all nodes when an operator changed a gateway. */
 export const gatewayTopic = 'ussd-gateways'
 
+/** Begins the names of the gateways' leases. */
+export const gatewayLeases = 'ussd.gateway'
+
 const lookMs = 1_000
-/** A node that died is replaced after this long and one look. */
-const leaseSeconds = 3
 /** No session waits for its application longer. */
 const longestMs = 600_000
 
@@ -52,14 +54,17 @@ class Gateways {
   readonly #app: App
   readonly #lines = new Map<string, Line>()
   /** Gateways of operators that are this node's: name -> what they were opened with. */
-  readonly #held = new Map<string, { lease: Lease; row: GatewayRow }>()
+  readonly #held = new Map<string, GatewayRow>()
+  readonly #ownership: Ownership
   #ears: Ears | null = null
-  #timer: NodeJS.Timeout | null = null
-  #looking: Promise<void> | null = null
+  readonly #followed: Followed
   #isStopped = false
 
   constructor(app: App) {
     this.#app = app
+    const what = 'USSD gateways'
+    this.#followed = new Followed(app, { topic: gatewayTopic, everyMs: lookMs, what, load: () => this.#reconcile() })
+    this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
 
   /** Where the dialogs of this node's own network are. */
@@ -74,12 +79,8 @@ class Gateways {
   async start(ears: Ears): Promise<() => Promise<void>> {
     this.#ears = ears
     wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
-    this.#app.signals.on(gatewayTopic, () => void this.#look())
     await this.#openSandbox(ears)
-    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) {
-      await this.#look()
-      this.#timer = setInterval(() => void this.#look(), lookMs)
-    }
+    if (this.#app.config.PAMOJA_ROLES.includes('carriers')) await this.#followed.start()
     return () => this.#stop()
   }
 
@@ -118,58 +119,49 @@ class Gateways {
     await line.open()
   }
 
-  /** One look at a time; whoever asks meanwhile waits for it. */
-  #look(): Promise<void> {
-    if (this.#isStopped) return Promise.resolve()
-    this.#looking ??= this.#reconcile()
-      .catch((error) =>
-        this.#app.log.warn(
-          { error },
-          'USSD gateways not refreshed: those known before stay in use; check the database if this repeats',
-        ),
-      )
-      .finally(() => {
-        this.#looking = null
-      })
-    return this.#looking
-  }
-
   async #reconcile(): Promise<void> {
     const rows = (await this.#app.db.query(listGateways, {})).filter(({ enabled }) => enabled)
-    for (const [name, { row }] of this.#held) {
+    for (const [name, openedWith] of this.#held) {
       const now = rows.find((one) => one.name === name)
-      if (now?.updated_at.getTime() !== row.updated_at.getTime()) await this.#giveUp(name)
+      if (now?.updated_at.getTime() !== openedWith.updated_at.getTime()) await this.#giveUp(name)
     }
-    const wanted = rows.filter(({ name }) => !this.#held.has(name))
-    if (wanted.length === 0) return
-    const owners = await this.#app.leases.owners(wanted.map(({ name }) => leaseOf(name)))
-    for (const row of wanted) if (!owners.has(leaseOf(row.name))) await this.#take(row)
+    const taken = await this.#ownership.take(rows.map(({ name }) => name))
+    for (const row of rows) if (taken.includes(row.name)) await this.#open(row)
   }
 
-  async #take(row: GatewayRow): Promise<void> {
-    const lease = this.#isStopped ? null : await this.#app.leases.tryAcquire(leaseOf(row.name), leaseSeconds)
+  async #open(row: GatewayRow): Promise<void> {
     const ears = this.#ears
-    if (!lease || !ears) return
-    this.#held.set(row.name, { lease, row })
-    lease.signal.addEventListener('abort', () => {
-      if (this.#held.get(row.name)?.lease === lease) void this.#giveUp(row.name)
-    })
-    const line = new Line(this.#app.log, lineSettings(this.#app, row), {
-      take: ears.take,
-      changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
-    })
+    if (!ears || this.#isStopped) return this.#ownership.release(row.name)
+    this.#held.set(row.name, row)
+    const line = this.#lineTo(row, ears)
+    if (!line) return
     this.#lines.set(gatewayName(row.name), line)
     // Not waited for: one gateway that does not answer must not keep the others from being opened.
     void line.open().then(() => this.#resume(row.name))
   }
 
+  /** Null when it cannot be opened: that must not keep the others from being used. */
+  #lineTo(row: GatewayRow, { take }: Ears): Line | null {
+    try {
+      return new Line(this.#app.log, lineSettings(this.#app, row), {
+        take,
+        changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
+      })
+    } catch (error) {
+      this.#app.log.error(
+        { error, gateway: row.name },
+        'USSD gateway not opened: its password cannot be read; set it again',
+      )
+      return null
+    }
+  }
+
   async #giveUp(name: string): Promise<void> {
-    const held = this.#held.get(name)
     const line = this.#lines.get(gatewayName(name))
     this.#held.delete(name)
     this.#lines.delete(gatewayName(name))
     await line?.close()
-    await held?.lease.release()
+    await this.#ownership.release(name)
   }
 
   /** What another node left in the middle: the application is asked again, under the same session and step. */
@@ -202,8 +194,7 @@ class Gateways {
 
   async #stop(): Promise<void> {
     this.#isStopped = true
-    if (this.#timer) clearInterval(this.#timer)
-    await this.#looking
+    await this.#followed.stop()
     for (const name of [...this.#held.keys()]) await this.#giveUp(name)
     for (const line of this.#lines.values()) await line.close()
   }
@@ -224,10 +215,6 @@ class Gateways {
       )
     }
   }
-}
-
-function leaseOf(name: string): string {
-  return `ussd.gateway:${name}`
 }
 
 /** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */

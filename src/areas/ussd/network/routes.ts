@@ -4,15 +4,15 @@
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
+import { ownerOf } from '../../../platform/connections/ownership.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { pageOfWhole } from '../../../platform/page.ts'
 import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
-import { gatewayTopic } from './gateways.ts'
+import { gatewayLeases, gatewayTopic } from './gateways.ts'
 
 const Name = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,39}$',
@@ -112,14 +112,12 @@ const remove = statement.home<{ name: string }, { name: string }>(
 
 async function shown(app: App, row: GatewayRow): Promise<Static<typeof GatewayRecord>> {
   const { sealed: _, window_size: window, profile, ...rest } = row
-  const lease = `ussd.gateway:${row.name}`
-  const owner = (await app.leases.owners([lease])).get(lease)
   const { serviceType, opTag, sessionTag, dialogBytes, ops } = profileOf(profile)
   return {
     ...rest,
     window,
     profile: { service_type: serviceType, op_tag: opTag, session_tag: sessionTag, dialog_bytes: dialogBytes, ops },
-    node: owner === undefined ? null : idOf('node', owner),
+    node: await ownerOf(app, gatewayLeases, row.name),
   }
 }
 

@@ -134,10 +134,7 @@ async function brought(
     forget()
   }
   if (got.outcome?.kind === 'begun') return got.outcome.session
-  const why = got.outcome?.why
-  if (why === 'insufficient') throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
-  if (why === 'not_owned') throw new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} belongs to another account`)
-  if (why === 'suspended') throw new AppError('ACCOUNT_SUSPENDED')
+  if (got.outcome) throw got.outcome.error
   throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
 }
 

@@ -28,6 +28,8 @@ export class RungLeg {
   private readonly room: CallRoom
   private readonly handlers: LegHandlers
   private invite: Invite | null = null
+  /** Where a leg whose audio is brought is spoken to. */
+  private place: PlainAudio | null = null
   private isEnding = false
   /** Resolves when its end is stored. */
   finishing: Promise<void> = Promise.resolve()
@@ -83,8 +85,9 @@ export class RungLeg {
     )
   }
 
-  /** Waits for somebody who brings its audio. */
-  await(): void {
+  /** Waits for somebody who brings its audio to this place. */
+  await(place: PlainAudio): void {
+    this.place = place
     this.record.to('started')
     this.giveUpLater()
     this.rings()
@@ -105,12 +108,12 @@ export class RungLeg {
     this.begin()
   }
 
-  /** Somebody who brings its audio has answered. */
-  connectPlain(remote: PlainAudio): boolean {
-    if (this.isEnding || this.isAnswered) return false
+  /** Somebody who brings its audio has answered, or brings it from elsewhere now. Gives where it is spoken to. */
+  connectPlain(remote: PlainAudio): PlainAudio | null {
+    if (this.isEnding || this.place === null) return null
     this.room.connectPlain(this.id, remote)
-    this.begin()
-    return true
+    if (!this.isAnswered) this.begin()
+    return this.place
   }
 
   private begin(): void {

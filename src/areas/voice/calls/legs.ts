@@ -82,7 +82,9 @@ export class Legs {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
       return 'network_error'
     }
-    const options = { tag: wanted.tag, timeoutMs: wanted.timeoutSeconds * 1_000 }
+    // A call that was created before may say itself how long it is rung.
+    const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
+    const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
     const leg = new RungLeg(this.network, this.room, record, options, {
       ...handlers,
       ended: (ended, ending) => {
@@ -92,9 +94,10 @@ export class Legs {
     })
     this.legs.set(row.id, leg)
     await sessionsOf(this.network.app).begin(callSessions, record.one, (command) => this.obey(row.id, command))
-    if (ways === null) leg.await()
-    else leg.ring(await this.resolved(wanted.to, ways, row), port)
-    return { leg, media: ways === null ? { host: this.network.mediaHost, port } : null }
+    const media = ways === null ? { host: this.network.mediaHost, port } : null
+    if (media) leg.await(media)
+    else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
+    return { leg, media }
   }
 
   /** Null for a leg that is rung over no network of ours. */

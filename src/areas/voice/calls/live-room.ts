@@ -151,7 +151,7 @@ export class LiveRoom {
       case 'ring':
         return this.ring(command)
       case 'connect_media':
-        return this.legs.get(member)?.connectPlain(command.audio) ?? false
+        return this.legs.get(member)?.connectPlain(command.audio) ?? null
       case 'hold':
         return this.hold(member, command.music)
       case 'mute':

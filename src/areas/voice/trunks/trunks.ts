@@ -3,11 +3,12 @@
 // comes from. What operators change is read again when another node says so.
 import { isIP } from 'node:net'
 import type { App } from '../../../platform/app.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
-import { passwordOf, selectRates, selectTrunks, type TrunkRow } from './store.ts'
+import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
 
 /** A way to a number: a trunk, the simulator, or an address of a customer's. */
 export interface Way {
@@ -40,6 +41,8 @@ interface Trunk {
 /** How a trunk does, as this node sees it. */
 export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError' | 'calls'>
 
+/** Changes are told; this is for what was not heard. */
+const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
 const registerSeconds = 300
@@ -51,23 +54,18 @@ export class Trunks {
   private rates = new Map<string, bigint>()
   private endpoint: SipEndpoint | null = null
   private checking: NodeJS.Timeout | null = null
-  private loading: Promise<void> = Promise.resolve()
+  private readonly followed: Followed
 
   constructor(app: App) {
     this.app = app
+    const what = 'trunks and rates'
+    this.followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.load() })
   }
 
-  /** Reads trunks and rates; one reading after the other. */
-  reload(): Promise<void> {
-    this.loading = this.loading
-      .then(() => this.load())
-      .catch((error) =>
-        this.app.log.warn(
-          { error },
-          'trunks not read: those known before stay in use; check the database if this repeats',
-        ),
-      )
-    return this.loading
+  /** Every node knows the trunks and the rates, since calls are accepted and priced on any. Gives the way to stop. */
+  async follow(): Promise<() => Promise<void>> {
+    await this.followed.start()
+    return () => this.followed.stop()
   }
 
   private async load(): Promise<void> {
@@ -80,7 +78,7 @@ export class Trunks {
     if (!endpoint) return
     for (const gone of known.values())
       if (gone.isRegistered && !this.trunks.includes(gone)) void this.register(endpoint, gone, 0)
-    void this.check()
+    if (this.trunks.some((trunk) => known.get(trunk.row.name) !== trunk)) void this.check()
   }
 
   private async trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
@@ -110,7 +108,7 @@ export class Trunks {
     this.endpoint = endpoint
     this.checking = setInterval(() => void this.check(), checkEveryMs)
     this.checking.unref()
-    void this.reload()
+    void this.check()
   }
 
   async stop(): Promise<void> {

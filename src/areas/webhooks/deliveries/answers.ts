@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What receivers say when they take an event. Some events let them ask for something in their answer; it is done before
+// Answers of receivers. Some events let a receiver ask for something in its answer; it is done before
 // the delivery counts as over, so that a node which dies in between leaves both to the next attempt.
 import type { App } from '../../../platform/app.ts'
 import type { Area, TakeAnswer } from '../../../platform/area.ts'

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Breaker, probeEveryMs } from './breaker.ts'
+import { endpointBreaker, probeEveryMs } from './breaker.ts'
 import { Pace } from './pace.ts'
 
 /** Records outcomes, `x` for a failure, and gives the state after each. */
-function after(outcomes: string, breaker = new Breaker()): string {
+function after(outcomes: string, breaker = endpointBreaker()): string {
   for (const outcome of outcomes) breaker.record(outcome !== 'x', 0)
   return breaker.state
 }
@@ -22,13 +22,13 @@ describe('a breaker', () => {
   for (const [name, outcomes, state] of rows) it(name, () => assert.equal(after(outcomes), state))
 
   it('opens when more than nine tenths of the last fifty failed, though never ten in a row', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     assert.equal(after(`${'xxxxxxxxx.'.repeat(4)}xxxxxxxxx`, breaker), 'closed')
     assert.equal(breaker.record(false, 0), 'opened', 'the fiftieth is the forty-sixth failure')
   })
 
   it('lets one probe through every half minute', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     after('x'.repeat(10), breaker)
     assert.equal(breaker.admit(probeEveryMs - 1), 'wait')
     assert.equal(breaker.admit(probeEveryMs), 'probe')
@@ -41,7 +41,7 @@ describe('a breaker', () => {
   })
 
   it('lets what was asked for through as a probe, without waiting for the time of one', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     assert.equal(breaker.admit(0, true), 'send')
     after('x'.repeat(10), breaker)
     assert.equal(breaker.admit(1, true), 'probe')
@@ -52,14 +52,14 @@ describe('a breaker', () => {
   })
 
   it('sends another probe when nothing was heard of the last', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     breaker.open(0)
     assert.equal(breaker.admit(0), 'probe')
     assert.equal(breaker.admit(probeEveryMs), 'probe')
   })
 
   it('closes with the first success, and forgets what was', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     after('x'.repeat(10), breaker)
     assert.equal(breaker.record(true, 1), 'closed')
     assert.equal(breaker.admit(1), 'send')
@@ -68,7 +68,7 @@ describe('a breaker', () => {
   })
 
   it('takes nothing from failures that were on their way when it opened', () => {
-    const breaker = new Breaker()
+    const breaker = endpointBreaker()
     after('x'.repeat(10), breaker)
     breaker.record(false, 20_000)
     assert.equal(breaker.admit(probeEveryMs), 'probe')

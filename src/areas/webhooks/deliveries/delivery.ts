@@ -29,7 +29,7 @@ export interface Delivery {
   /** Where to, when it is not an endpoint's. */
   readonly url: string | null
   readonly told: Told
-  /** What the event is about. */
+  /** Subject of the event. */
   readonly resource: string
   readonly ordered: boolean
   /** Attempts made before. */
@@ -43,7 +43,7 @@ export interface Delivery {
   startByMs: number
   readonly isTest: boolean
   readonly isReplay: boolean
-  /** Somebody asked for this very one, and waits for it: its first attempt is made even if the endpoint does not work. */
+  /** Requested by hand: its first attempt is made even if the endpoint does not work. */
   readonly isAskedFor: boolean
   readonly trace: Trace | null
 }
@@ -94,7 +94,7 @@ export interface Judgement {
   readonly error: DeliveryError | null
 }
 
-/** What an attempt means for the delivery. That its endpoint is gone means nothing of the URL it has moved to. */
+/** Verdict of an attempt on the delivery. A 410 counts for the URL it was sent to, not for one that the endpoint moved to. */
 export function judge({ outcome, hasMoved }: Attempt): Judgement {
   if (outcome.kind === 'failed')
     return { kind: outcome.error === 'ADDRESS_BLOCKED' ? 'failed' : 'retry', error: outcome.error }

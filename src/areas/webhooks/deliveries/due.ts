@@ -11,7 +11,7 @@ import { deliverLane } from '../endpoints/health.ts'
 import type { Delivery } from './delivery.ts'
 import { noEndpoint } from './finished.ts'
 
-/** What the job of a callback has in place of an endpoint. */
+/** Value in place of an endpoint's id in the job of a callback. */
 export const callbackKey = 'callback'
 
 /** A callback is all in its job; the job of any other delivery has its id and nothing else. */
@@ -29,7 +29,7 @@ const Payload = Type.Object({
   ),
 })
 
-/** Whatever becomes of a delivery, the courier settles. */
+/** The courier stores every outcome of a delivery. */
 export const deliver: Job<App, typeof Payload> = {
   lane: deliverLane,
   role: 'webhooks',
@@ -105,7 +105,7 @@ const load = statement.everywhere<
        on e.event_id = d.event_id`,
 )
 
-/** What a callback needs beside what its job has. */
+/** Data of a callback that its job does not have. */
 const loadTold = statement.everywhere<
   {
     buckets: readonly number[]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of an attempt, as it is stored: the state of its delivery, the next attempt, and a line of the log.
+// Outcome of an attempt, as it is stored: the state of its delivery, the next attempt, and a line of the log.
 import { nilUuid } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import { operation, type RowOf } from '../../../platform/commit.ts'
@@ -9,7 +9,7 @@ import { durationBounds } from '../endpoints/health.ts'
 import { nextAttemptMs, retryAfterMs } from '../retries.ts'
 import type { Attempt, Delivery, DeliveryError, Judgement } from './delivery.ts'
 
-/** What the table has in place of an endpoint for what goes to a callback URL. */
+/** Value in place of an endpoint's id for deliveries to a callback URL. */
 export const noEndpoint = nilUuid
 
 export const finish = operation.tenant(
@@ -51,7 +51,7 @@ export const putBack = operation.tenant(
 
 export type Finished = RowOf<(typeof finish)['takes']>
 
-/** What to store of an attempt that ended at `atMs`, the account's time; `nowMs` is the real one. */
+/** Item to store for an attempt that ended at `atMs`, the account's time; `nowMs` is the real one. */
 export function finished(
   delivery: Delivery,
   attempt: Attempt,
@@ -87,7 +87,7 @@ export function finished(
     response_status: outcome.kind === 'answered' ? outcome.status : null,
     duration_ms: outcome.timing.durationMs,
     slot: kind === 'delivered' ? slotOf(outcome.timing.durationMs) : null,
-    // Nobody reads a log of callbacks.
+    // Callbacks have no log.
     log: delivery.endpoint === null ? null : logEntry(delivery, attempt, error),
     resource: delivery.ordered ? delivery.resource : null,
     state,

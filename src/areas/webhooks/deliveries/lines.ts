@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose turn it is. Each endpoint has a line of its own; accounts take turns, and the lines of an account take turns among
 // themselves. What is known of an endpoint (how it has been doing, how fast it may be called) stays with its line.
+import type { Breaker } from '../../../platform/connections/breaker.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { Breaker } from './breaker.ts'
+import { endpointBreaker } from './breaker.ts'
 import type { Delivery } from './delivery.ts'
 import { Pace } from './pace.ts'
 import { Queue } from './queue.ts'
@@ -75,7 +76,7 @@ export class Lines {
       tenant,
       endpoint,
       waiting: new Queue(),
-      breaker: new Breaker(),
+      breaker: endpointBreaker(),
       pace: new Pace(),
       inFlight: 0,
       target: undefined,
@@ -93,7 +94,7 @@ export class Lines {
     return line
   }
 
-  /** What a signal names has changed: an endpoint, or the callbacks of an account. */
+  /** Drops the targets that a signal names: an endpoint, or the callbacks of an account. */
   forget(text: string): void {
     const line = this.#byKey.get(text)
     if (line) line.targetUntilMs = 0

@@ -113,7 +113,7 @@ const settleFirst = statement.tenant<Tenant & { endpoint: string; again: string;
                                $at::timestamptz) as goes_on`,
 )
 
-/** What was sent again was heard: the delivery that it repeats is not tried any more, and nothing waits behind it. */
+/** Ends the delivery that a successful replay repeats: it is not tried any more, and nothing waits behind it. */
 export async function heardAgain(
   { db, work }: Pick<App, 'db' | 'work'>,
   { tenant, id, endpoint }: { tenant: Tenant; id: string; endpoint: string | null },

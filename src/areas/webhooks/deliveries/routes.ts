@@ -301,7 +301,7 @@ function deliveryRecord(row: DeliveryRow, sending: ReadonlySet<string>): Static<
   }
 }
 
-/** What was sent last and what came back each time. The signature is the one that the current secret gives. */
+/** Last request, and the answers of all attempts. The signature is the one of the current secret. */
 async function detail(
   app: App,
   row: DeliveryRow & { log: string; body: string | null },

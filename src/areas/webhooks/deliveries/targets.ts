@@ -84,7 +84,7 @@ export async function loadTargets(app: App, wanted: readonly Wanted[]): Promise<
   return new Map(targets)
 }
 
-/** What requests to the URLs of an account's own callbacks need. */
+/** Target of requests to callback URLs of an account. */
 export async function loadCallbackTarget(app: App, tenant: Tenant): Promise<Target> {
   const [secrets, [row]] = await Promise.all([
     callbackSecret(app, tenant),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt at once, for whoever tries an endpoint and waits for what it says.
+// Test delivery: one attempt at once, while the request waits for the endpoint's answer.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'

@@ -64,7 +64,7 @@ const findHours = statement.tenant<Tenant & { endpoints: readonly string[]; sinc
     where ${mine} and endpoint_id = any($endpoints::uuid[]) and hour > $since`,
 )
 
-/** Degraded while a delivery is tried to see whether the endpoint works; whoever found out meanwhile knows better. */
+/** Marks an endpoint as degraded while it is probed; a state stored meanwhile wins. */
 export const noteProbe = statement.tenant<Tenant & { endpoint: string; from: string; to: string }, object>(
   'webhooks.note_probe',
   `update webhooks.health set state = $to
@@ -72,7 +72,7 @@ export const noteProbe = statement.tenant<Tenant & { endpoint: string; from: str
       and state = $from`,
 )
 
-/** Whoever enables an endpoint believes that it works again: the count of its failures starts anew. */
+/** Enabling an endpoint resets the count of its failures. */
 export const forgiveFailures = statement.tenant<Tenant & { endpoint: string }, object>(
   'webhooks.forgive_failures',
   `update webhooks.health set state = 'healthy', failing_since = null, failed_deliveries = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an account does with its endpoints: register, change, remove. Whatever another machine has to be asked, and
-// whatever is sealed, comes before the transaction. Each change raises the endpoint's version and is told to every node.
+// Endpoints of an account: register, change, remove. Requests to other machines, and
+// sealing, come before the transaction. Each change raises the endpoint's version and is signalled to every node.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, idOf, newUuid } from '../../../kernel/ids.ts'
@@ -240,7 +240,7 @@ async function checkUrl(
   await challenge(app, { pool: endpoint, url, environment: tenant.environment, headers, verifyToken })
 }
 
-/** What the audit log keeps of a webhook: neither its secret nor the values of its headers are in the record. */
+/** Audit record of a webhook, without its secret and the values of its headers. */
 function auditable({ health: _health, ...settings }: Webhook): object {
   return settings
 }

@@ -109,7 +109,7 @@ async function locked(tx: Tx, id: string, { tenant }: Caller): Promise<EndpointR
   return row
 }
 
-/** What is stored when a new secret is to follow whichever is in force now. */
+/** Columns of a rotation: the secret in force now, and the one that follows. */
 function succeeded(
   { secret, next_secret, activates_at }: StoredSecrets,
   successor: Buffer,

@@ -27,7 +27,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`
 }
 
-/** What signs at a moment: one secret, and during an overlap the coming one too. */
+/** Secrets that sign at a moment: one, and during an overlap the coming one too. */
 export function inForce<S>(
   { secret, next, activatesAt }: { secret: S; next: S | null; activatesAt: Date | null },
   nowMs: number,
@@ -58,7 +58,7 @@ export function sealCallbackSecret(app: Pick<App, 'secrets'>, tenant: Tenant, se
   return app.secrets.seal(tenant, callbackPlace(tenant), secret)
 }
 
-/** What signs requests to callback_url, event_url and answer_url. An account has one from the first time it is asked for. */
+/** Secret that signs requests to callback_url, event_url and answer_url. It is made when first needed. */
 export async function callbackSecret(app: Pick<App, 'db' | 'secrets'>, tenant: Tenant): Promise<OpenSecrets> {
   const known = await maybe(app.db.query(findCallbackSecret, tenant))
   if (known) return opened(app, tenant, callbackPlace(tenant), known)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FailureCount } from './failure-count.ts'
+import { registryBreaker } from './breaker.ts'
 
 test('five failures within half a minute close it for half a minute; an answer forgets them', () => {
-  const failures = new FailureCount()
-  for (let at = 0; at < 4; at++) failures.count(false, at)
-  failures.count(true, 4)
-  for (let at = 5; at < 9; at++) failures.count(false, at)
+  const failures = registryBreaker()
+  for (let at = 0; at < 4; at++) failures.record(false, at)
+  failures.record(true, 4)
+  for (let at = 5; at < 9; at++) failures.record(false, at)
   assert.equal(failures.admits(9), true)
-  failures.count(false, 9)
+  failures.record(false, 9)
   assert.equal(failures.admits(9), false)
   assert.equal(failures.admits(30_008), false)
   assert.equal(failures.admits(30_009), true)
 })
 
 test('failures that lie far apart close nothing', () => {
-  const failures = new FailureCount()
-  for (let at = 0; at < 20; at++) failures.count(false, at * 10_000)
+  const failures = registryBreaker()
+  for (let at = 0; at < 20; at++) failures.record(false, at * 10_000)
   assert.equal(failures.admits(200_000), true)
 })

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call that goes on after its contact is over: it waits in a queue, somebody else is given it, or it ends. Whoever calls these
+// holds the switchboard; what is to be said to the call is given back, for after the commit.
+import { newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls } from '../../voice/area.ts'
+import { findQueue, type QueueRow } from '../queues/store.ts'
+import { type ContactOutcome, type ContactRow, contactsOfCall, insertContact } from '../contacts.ts'
+import { followerName, markWaiting } from './go.ts'
+import { over } from './lifecycle.ts'
+import { tickLater } from '../tick.ts'
+
+export type After = () => Promise<unknown>
+
+/** The contact that goes on with the same call. */
+export function successor(
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Occasion,
+  contact: ContactRow,
+  next: {
+    queue: string | null
+    wanted: string | null
+    state: string
+    /** When it began to wait, where that was before. */
+    since?: Date
+  },
+): Promise<ContactRow> {
+  return one(
+    tx.query(insertContact, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      call: contact.call_id,
+      room: contact.room_id,
+      queue: next.queue,
+      agent: null,
+      wanted: next.wanted,
+      direction: contact.direction,
+      from: contact.from_number,
+      to: contact.to_number,
+      state: next.state,
+      priority: contact.priority,
+      skills: '[]',
+      data: JSON.stringify(contact.data),
+      path: JSON.stringify(contact.ivr_path),
+      enteredAt: next.since ?? new Date(nowMs),
+      callbackFor: null,
+      attempts: 0,
+      isHanded: contact.is_handed,
+    }),
+  )
+}
+
+/** Ends a contact, and lets its call wait in a queue. */
+export async function waitIn(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  queue: QueueRow,
+  how: { outcome: ContactOutcome; isTransferred?: boolean; since?: Date },
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const { legs } = await over(
+    app,
+    tx,
+    occasion,
+    contact,
+    how.outcome,
+    how.isTransferred ? { is_transferred: true } : {},
+  )
+  const place = { queue: queue.id, wanted: null, state: 'waiting', ...(how.since ? { since: how.since } : {}) }
+  const next = await successor(tx, occasion, contact, place)
+  await tickLater(app, tx, tenant, 0)
+  return [
+    ...legs.map((leg) => () => live.hangUp(tenant, leg)),
+    () => live.hold(tenant, contact.call_id, null),
+    async () => markWaiting(app, tenant, next, queue),
+  ]
+}
+
+/** The queue that a call was in last. */
+export async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
+  const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
+  const last = before.findLast(({ queue_id }) => queue_id !== null)?.queue_id ?? null
+  return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
+}
+
+/** Nobody speaks with the customer any more: the call's own flow goes on, or the call is over. */
+export function endCall(app: App, tenant: Tenant, contact: ContactRow): After[] {
+  const live = liveCalls(app)
+  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
+  if (contact.is_handed) return [() => live.resume(tenant, contact.call_id, followerName, null)]
+  return [() => live.hangUp(tenant, contact.call_id, 'agent')]
+}

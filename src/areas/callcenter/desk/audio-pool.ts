@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of this node that carry the audio of desks: the first starts with the first desk. A thread that dies takes its
+// desks with it, which are told so and connect again.
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../../../kernel/errors.ts'
+import { root } from '../../../platform/root.ts'
+import type { AudioAnswer, AudioCommand, AudioPlace, FromAudioWorker, PlainEnd } from './audio-command.ts'
+
+const workerFile = new URL('dist/src/areas/callcenter/desk/audio-worker.js', root)
+const mostWorkers = Math.max(1, Math.min(4, availableParallelism() - 1))
+/** Desks that one thread serves in time; measured in docs/benchmarks.md. */
+const mostDesks = 40
+
+interface Thread {
+  readonly worker: Worker
+  readonly desks: Map<string, (state: string) => void>
+  readonly answers: Map<number, { done(answer: AudioAnswer): void; failed(error: Error): void }>
+}
+
+/** The audio of one desk, as the desk commands it. */
+export interface DeskAudio {
+  /** What the browser is offered. */
+  readonly sdp: string
+  /** Where a room may send plain RTP. */
+  readonly end: PlainEnd
+  answer(sdp: string): Promise<void>
+  candidate(candidate: string, sdpMid: string | null, sdpMLineIndex: number | null): Promise<void>
+  bridge(to: PlainEnd | null): Promise<void>
+  close(): void
+}
+
+export class AudioPool {
+  private readonly threads: Thread[] = []
+  private lastId = 0
+  private isClosed = false
+
+  /** `changed` is told of every state of the connection with the browser; `gone` when its thread is. */
+  async open(desk: string, place: AudioPlace, changed: (state: string) => void): Promise<DeskAudio> {
+    const thread = this.freest()
+    thread.desks.set(desk, changed)
+    const { opened } = await this.ask(thread, { do: 'open', desk, place }).catch((error: Error) => {
+      thread.desks.delete(desk)
+      throw new AppError('PROVIDER_UNAVAILABLE', error.message, { retryAfterSeconds: 60 })
+    })
+    if (!opened) throw new Error('a desk without an offer')
+    const ask = async (command: AudioCommand) => void (await this.ask(thread, command))
+    return {
+      sdp: opened.sdp,
+      end: { host: place.host, port: opened.port },
+      answer: (sdp) => ask({ do: 'answer', desk, sdp }),
+      candidate: (candidate, sdpMid, sdpMLineIndex) => ask({ do: 'candidate', desk, candidate, sdpMid, sdpMLineIndex }),
+      bridge: (to) => ask({ do: 'bridge', desk, to }),
+      close: () => {
+        thread.desks.delete(desk)
+        ask({ do: 'close', desk }).catch(() => undefined)
+      },
+    }
+  }
+
+  private freest(): Thread {
+    const [first] = [...this.threads].sort((a, b) => a.desks.size - b.desks.size)
+    if (first && (first.desks.size === 0 || this.threads.length >= mostWorkers)) {
+      if (first.desks.size < mostDesks) return first
+      throw new AppError('SERVICE_UNAVAILABLE', 'this node has as many desks as it can serve', {
+        retryAfterSeconds: 30,
+      })
+    }
+    return this.start()
+  }
+
+  private start(): Thread {
+    const worker = new Worker(workerFile)
+    const thread: Thread = { worker, desks: new Map(), answers: new Map() }
+    worker.on('message', (message: FromAudioWorker) => take(thread, message))
+    worker.on('error', () => undefined)
+    worker.on('exit', () => this.lost(thread))
+    worker.unref()
+    this.threads.push(thread)
+    return thread
+  }
+
+  private lost(thread: Thread): void {
+    this.threads.splice(this.threads.indexOf(thread), 1)
+    for (const { failed } of thread.answers.values()) failed(new Error('the thread of this audio is gone'))
+    if (!this.isClosed) for (const changed of thread.desks.values()) changed('failed')
+  }
+
+  private ask(thread: Thread, command: AudioCommand): Promise<AudioAnswer> {
+    return new Promise((done, failed) => {
+      if (!this.threads.includes(thread)) return failed(new Error('the thread of this audio is gone'))
+      const id = ++this.lastId
+      thread.answers.set(id, { done, failed })
+      thread.worker.postMessage({ id, command })
+    })
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await Promise.all(this.threads.map(({ worker }) => worker.terminate()))
+  }
+}
+
+function take(thread: Thread, message: FromAudioWorker): void {
+  if ('state' in message) return thread.desks.get(message.desk)?.(message.state)
+  const waiting = thread.answers.get(message.answer.id)
+  thread.answers.delete(message.answer.id)
+  if (message.answer.error === undefined) waiting?.done(message.answer)
+  else waiting?.failed(new Error(message.answer.error))
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// One desk: an agent's browser at a websocket. It shows what the agent does, offers calls, and obeys the agent. What it shows is
+// read from the agent's row, so that a desk that connects again, on any node, shows the same.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Connection, Conversation } from '../../../platform/socket.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls } from '../../voice/area.ts'
+import { contextOf } from '../metrics/agent-context.ts'
+import type { AgentRow } from '../agents/store.ts'
+import type { ContactRow } from '../contacts.ts'
+import { transferRecord } from '../calls/transfer.ts'
+import type { TransferRow } from '../calls/transfers.ts'
+import type { QueueRow } from '../queues/store.ts'
+import type { DeskAudio } from './audio-pool.ts'
+import { type DeskMessage, idIn, readMessage } from './message.ts'
+import { type Obedience, obey } from './obey.ts'
+
+/** What is known of an agent's work at one moment. */
+export interface DeskView {
+  readonly agent: AgentRow
+  readonly contact: ContactRow | null
+  readonly queue: QueueRow | null
+  readonly transfer: TransferRow | null
+}
+
+export class Desk implements Conversation {
+  readonly id: string
+  readonly tenant: Tenant
+  readonly agentId: string
+  private readonly app: App
+  private readonly connection: Connection
+  private readonly audio: DeskAudio | null
+  private readonly left: () => Promise<void>
+  private row: AgentRow
+  private contact: ContactRow | null = null
+  private transfer: TransferRow | null = null
+  /** The leg whose audio this desk brings. */
+  private bridged: string | null = null
+  private isMuted = false
+  /** Message type -> the last one sent, so that nothing is said twice. */
+  private readonly said = new Map<string, string>()
+
+  constructor(
+    app: App,
+    connection: Connection,
+    { tenant, agent, id, audio }: { tenant: Tenant; agent: AgentRow; id: string; audio: DeskAudio | null },
+    left: () => Promise<void>,
+  ) {
+    this.app = app
+    this.connection = connection
+    this.id = id
+    this.tenant = tenant
+    this.agentId = agent.agent_id
+    this.row = agent
+    this.audio = audio
+    this.left = left
+  }
+
+  close(code: number, reason: string): void {
+    this.connection.close(code, reason)
+  }
+
+  async closed(): Promise<void> {
+    this.audio?.close()
+    await this.left()
+  }
+
+  /** The audio is up: the agent can be rung. */
+  ready(): void {
+    this.connection.send({ type: 'desk.ready' })
+  }
+
+  // --- what the agent is shown ---
+
+  /** Shows how things are now, as far as the desk does not know it. */
+  async show(view: DeskView): Promise<void> {
+    this.row = view.agent
+    this.contact = view.contact
+    this.transfer = view.transfer
+    const { agent } = view
+    this.say('agent.status', {
+      agent_id: agent.agent_id,
+      status: agent.status,
+      reason: agent.reason,
+      since: agent.since,
+      next_status: agent.next_status,
+    })
+    if (agent.status === 'offline') return this.close(4_001, 'logged out')
+    await this.follow(agent.leg_id)
+    if (agent.status === 'ringing' && agent.leg_id !== null) await this.offer(view, agent.leg_id)
+    this.say('call.state', this.callState(view))
+    this.say('transfer.state', { transfer: view.transfer && transferRecord(view.transfer) })
+  }
+
+  showQueues(queues: readonly object[]): void {
+    this.say('queue.live', { queues })
+  }
+
+  private say(type: string, fields: object): void {
+    const text = JSON.stringify(fields)
+    if (this.said.get(type) === text) return
+    this.said.set(type, text)
+    this.connection.send({ type, ...fields })
+  }
+
+  private callState({ agent, contact }: DeskView) {
+    const isHere = agent.leg_id !== null && (agent.status === 'ringing' || agent.status === 'on_call')
+    const call = agent.call_id ?? agent.leg_id
+    const speaking = contact?.held_since ? 'on_hold' : 'connected'
+    return {
+      call_id: call === null ? null : idOf('call', call),
+      state: isHere ? (agent.status === 'ringing' ? 'ringing' : speaking) : 'none',
+      muted: isHere && this.isMuted,
+    }
+  }
+
+  /** Offers a call, once, with what is known of who calls. */
+  private async offer({ agent, contact, queue }: DeskView, leg: string): Promise<void> {
+    if (this.said.get('offered') === leg) return
+    this.said.set('offered', leg)
+    const seconds = queue?.document.offer_timeout ?? 30
+    const context = await contextOf(this.app, await this.connection.caller(), agent, {})
+    this.connection.send({
+      type: 'call.offer',
+      call_id: idOf('call', agent.call_id ?? leg),
+      from: contact ? (contact.direction === 'inbound' ? contact.from_number : contact.to_number) : null,
+      queue: queue && { queue_id: idOf('queue', queue.id), name: queue.name },
+      context,
+      expires_at: new Date(agent.since.getTime() + seconds * 1_000),
+    })
+  }
+
+  /** Brings the audio of the leg that the agent speaks on, after a desk came back; of none, when that is over. */
+  private async follow(leg: string | null): Promise<void> {
+    if (this.bridged !== null && this.bridged !== leg) {
+      this.bridged = null
+      this.isMuted = false
+      await this.audio?.bridge(null)
+    }
+    const isReturned = this.row.status === 'on_call' && this.row.desk_id === this.id && this.bridged === null
+    if (leg !== null && isReturned) await this.bring(leg)
+  }
+
+  private async bring(leg: string): Promise<boolean> {
+    if (!this.audio) return false
+    this.bridged = leg
+    const place = await liveCalls(this.app).connectMedia(this.tenant, leg, this.audio.end)
+    if (place) await this.audio.bridge(place)
+    else this.bridged = null
+    return place !== null
+  }
+
+  // --- what the agent does ---
+
+  async heard(given: object): Promise<void> {
+    const id = idIn(given)
+    const reply = id === null ? {} : { id }
+    try {
+      const message = readMessage(given)
+      if (!message) throw new AppError('INVALID_REQUEST', 'there is no message of this type')
+      const result = await this.take(message)
+      if (message.type === 'ping') this.connection.send({ type: 'pong', ...reply })
+      else if (id !== null) this.connection.send({ type: 'done', id, ...(result ? { result } : {}) })
+    } catch (error) {
+      const known = error instanceof AppError ? error : null
+      if (!known) this.app.log.error({ error, operation: 'callcenter.desk' }, 'a message of a desk failed')
+      const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'it failed here']
+      this.connection.send({ type: 'error', ...reply, code, message: words })
+    }
+  }
+
+  private async take(message: DeskMessage): Promise<unknown> {
+    const live = liveCalls(this.app)
+    const { type, body } = message
+    switch (type) {
+      case 'ping':
+        return undefined
+      case 'webrtc.answer':
+        return this.withAudio((audio) => audio.answer(body.sdp))
+      case 'webrtc.candidate':
+        return this.withAudio((audio) =>
+          audio.candidate(body.candidate, body.sdp_mid ?? null, body.sdp_m_line_index ?? null),
+        )
+      case 'call.accept':
+        if (this.row.status !== 'ringing' || !(await this.bring(this.legNow())))
+          throw new AppError('CALL_NOT_ACTIVE', 'the call is gone, or is not to be answered here')
+        return undefined
+      case 'call.reject':
+      case 'call.hangup':
+        await live.hangUp(this.tenant, this.legNow(), 'agent')
+        return undefined
+      case 'call.mute':
+        if (!(await live.mute(this.tenant, this.legNow(), body.mute)))
+          throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+        this.isMuted = body.mute
+        this.say('call.state', this.callState({ agent: this.row, contact: this.contact, queue: null, transfer: null }))
+        return undefined
+      default:
+        return obey(this.app, await this.connection.caller(), message, this.now())
+    }
+  }
+
+  private now(): Obedience {
+    return { agent: this.row, transfer: this.transfer }
+  }
+
+  private legNow(): string {
+    if (this.row.leg_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
+    return this.row.leg_id
+  }
+
+  private async withAudio(work: (audio: DeskAudio) => Promise<void>): Promise<undefined> {
+    if (!this.audio) throw new AppError('INVALID_REQUEST', 'this agent is reached by telephone')
+    await work(this.audio).catch((error: Error) => {
+      throw new AppError('INVALID_REQUEST', `the browser's audio cannot be used: ${error.message}`)
+    })
+    return undefined
+  }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The desks of this node: they are told of what changes as it does, wherever it was changed, and once a second of how it is.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
+import type { Connection, Conversation, Socket } from '../../../platform/socket.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { agentOf, agentRow, iceServers } from '../calls/login.ts'
+import { watchAgents } from '../agents/presence.ts'
+import { type AgentRow, findAgent } from '../agents/store.ts'
+import { findContact } from '../contacts.ts'
+import { openTransfers, transferOfCall } from '../calls/transfers.ts'
+import { isMember, liveOf, type Scene } from '../queues/live.ts'
+import { findQueue } from '../queues/store.ts'
+import { readScene } from '../routing/surroundings.ts'
+import { occasionOf } from '../switchboard.ts'
+import type { AudioPlace } from './audio-command.ts'
+import { AudioPool } from './audio-pool.ts'
+import { Desk, type DeskView } from './desk.ts'
+import { deskCame, deskSessions, deskWent } from './presence.ts'
+
+/** What nodes tell each other: an agent whose desk is on another node has changed. */
+export const deskTopic = 'callcenter-desks'
+
+const lookEveryMs = 1_000
+/** A browser whose audio has not come up by then has none. */
+const audioWithinMs = 20_000
+
+class Desks {
+  private readonly app: App
+  private readonly pool = new AudioPool()
+  private readonly open = new Set<Desk>()
+  private readonly leaving = new Set<Promise<void>>()
+  private readonly timer: NodeJS.Timeout
+  private readonly unwatch: () => void
+  private isLooking = false
+
+  constructor(app: App) {
+    this.app = app
+    this.unwatch = watchAgents(app, (row) => this.changed(row))
+    app.signals.on(deskTopic, (text) => void this.heard(text))
+    this.timer = setInterval(() => void this.look(), lookEveryMs).unref()
+  }
+
+  // --- desks come and go ---
+
+  async take(connection: Connection, caller: Caller): Promise<Conversation> {
+    const { tenant } = caller
+    const agentId = agentOf(caller)
+    if (agentId === null)
+      throw new AppError('FORBIDDEN', 'a desk is for the token of an agent, from POST /v1/voice/agent/login')
+    const agent = await agentRow(this.app.db, tenant, agentId)
+    if (agent.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agentId} is not logged in`)
+    const id = newUuid(caller.receivedMs)
+    const changed = (state: string) => this.audioChanged(id, state)
+    const audio = agent.endpoint.type === 'webrtc' ? await this.pool.open(id, this.place(), changed) : null
+    const desk = new Desk(this.app, connection, { tenant, agent, id, audio }, () => this.left(desk))
+    this.open.add(desk)
+    await this.refresh(desk)
+    if (audio) {
+      connection.send({ type: 'webrtc.offer', sdp: audio.sdp, ice_servers: iceServers(this.app) })
+      setTimeout(() => this.needsAudio(desk), audioWithinMs).unref()
+    }
+    return desk
+  }
+
+  private readonly registered = new WeakSet<Desk>()
+
+  private needsAudio(desk: Desk): void {
+    if (this.open.has(desk) && !this.registered.has(desk)) desk.close(4_002, 'no audio came up')
+  }
+
+  private place(): AudioPlace {
+    const { PAMOJA_SIP_HOST: host, PAMOJA_DESK_HOST: deskHost, PAMOJA_RTP_PORTS: ports } = this.app.config
+    const [low, high] = ports.split('-').map(Number)
+    return {
+      host,
+      deskHost: deskHost === '' ? host : deskHost,
+      ports: low !== undefined && high !== undefined ? [low, high] : null,
+    }
+  }
+
+  /** An agent can be rung once the audio is up; a desk whose audio is lost is lost. */
+  private audioChanged(id: string, state: string): void {
+    const desk = [...this.open].find((one) => one.id === id)
+    if (!desk) return
+    if (state === 'failed' || state === 'closed') return desk.close(4_003, 'the audio was lost')
+    if (state !== 'connected' || this.registered.has(desk)) return
+    this.registered.add(desk)
+    this.came(desk).catch((error) => {
+      this.app.log.warn({ error }, 'a desk could not be opened')
+      desk.close(4_009, error instanceof AppError ? error.code : 'INTERNAL_ERROR')
+    })
+  }
+
+  private async came(desk: Desk): Promise<void> {
+    const session = { ...desk.tenant, id: desk.id }
+    await sessionsOf(this.app).begin(deskSessions, session, async () => {
+      desk.close(4_004, 'a desk was opened elsewhere')
+      return true
+    })
+    await deskCame(this.app, desk.tenant, desk.agentId, desk.id)
+    if (!this.open.has(desk)) return this.went(desk)
+    desk.ready()
+  }
+
+  private async left(desk: Desk): Promise<void> {
+    if (!this.open.delete(desk) || !this.registered.has(desk)) return
+    const leaving = this.went(desk)
+    this.leaving.add(leaving)
+    await leaving.finally(() => this.leaving.delete(leaving))
+  }
+
+  private async went(desk: Desk): Promise<void> {
+    await deskWent(this.app, desk.tenant, desk.agentId, desk.id)
+    await sessionsOf(this.app).end({ ...desk.tenant, id: desk.id })
+  }
+
+  // --- what they are told ---
+
+  private of(account: string, environment: string, agentId: string): Desk[] {
+    return [...this.open].filter(
+      ({ tenant, agentId: theirs }) =>
+        theirs === agentId && tenant.account === account && tenant.environment === environment,
+    )
+  }
+
+  /** An agent changed here: the desk is here, or on a node that is told. */
+  private changed(row: AgentRow): void {
+    const here = this.of(row.account_id, row.environment, row.agent_id)
+    for (const desk of here) void this.refresh(desk)
+    if (row.desk_id === null || here.some(({ id }) => id === row.desk_id)) return
+    const text = `${row.account_id} ${row.environment} ${row.agent_id}`
+    this.app.signals.send(this.app.db, deskTopic, text).catch(() => undefined)
+  }
+
+  private async heard(text: string): Promise<void> {
+    const [account = '', environment = '', agent = ''] = text.split(' ')
+    for (const desk of this.of(account, environment, agent)) await this.refresh(desk)
+  }
+
+  private async refresh(desk: Desk): Promise<void> {
+    const { tenant, agentId } = desk
+    const { db, log } = this.app
+    try {
+      const agent = await maybe(db.query(findAgent, { ...tenant, agent: agentId }))
+      if (!agent) return
+      const { contact_id: id, call_id: call } = agent
+      const contact = id === null ? null : await maybe(db.query(findContact, { ...tenant, id }))
+      const queueId = contact?.queue_id ?? null
+      const queue = queueId === null ? null : await maybe(db.query(findQueue, { ...tenant, id: queueId }))
+      const transfer = call === null ? null : await maybe(db.query(transferOfCall, { ...tenant, call }))
+      await desk.show({ agent, contact, queue, transfer })
+    } catch (error) {
+      log.warn({ error }, 'a desk was not told what changed; it is told with the next look')
+    }
+  }
+
+  /** Every account with desks here is looked at once, however many desks it has. */
+  private async look(): Promise<void> {
+    if (this.isLooking || this.open.size === 0) return
+    this.isLooking = true
+    try {
+      const tenants = new Map([...this.open].map(({ tenant }) => [`${tenant.account} ${tenant.environment}`, tenant]))
+      for (const tenant of tenants.values()) await this.lookAt(tenant)
+    } catch (error) {
+      this.app.log.warn({ error }, 'desks were not told how it is; they are told with the next look')
+    } finally {
+      this.isLooking = false
+    }
+  }
+
+  private async lookAt(tenant: Tenant): Promise<void> {
+    const { db } = this.app
+    const scene = await readScene(db, tenant)
+    const transfers = await db.query(openTransfers, tenant)
+    const { nowMs } = await occasionOf(this.app, tenant)
+    for (const desk of this.open) {
+      if (desk.tenant.account !== tenant.account || desk.tenant.environment !== tenant.environment) continue
+      const agent = scene.agents.find(({ agent_id }) => agent_id === desk.agentId)
+      if (!agent) {
+        await this.refresh(desk)
+        continue
+      }
+      const contact = scene.contacts.find(({ id }) => id === agent.contact_id) ?? null
+      const queue = scene.queues.find(({ id }) => id === contact?.queue_id) ?? null
+      const transfer = transfers.find(({ call_id }) => call_id === agent.call_id) ?? null
+      await desk.show({ agent, contact, queue, transfer } satisfies DeskView)
+      desk.showQueues(queuesOf(scene, agent, nowMs))
+    }
+  }
+
+  /** Ends what is open, and waits until it is written down. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer)
+    this.unwatch()
+    for (const desk of this.open) desk.close(1_001, 'this node is stopping; connect again')
+    await Promise.allSettled([...this.open].map((desk) => desk.closed()))
+    await Promise.allSettled([...this.leaving])
+    await this.pool.close()
+  }
+}
+
+function queuesOf(scene: Scene, agent: AgentRow, nowMs: number) {
+  return scene.queues
+    .filter((queue) => isMember(queue, agent))
+    .map((queue) => {
+      const { waiting, longestWaitSeconds, agents } = liveOf(queue, scene, nowMs, null)
+      return {
+        queue_id: idOf('queue', queue.id),
+        name: queue.name,
+        waiting: waiting.length,
+        longest_wait_seconds: longestWaitSeconds,
+        agents_available: agents.available,
+      }
+    })
+}
+
+export const desksOf = onePerApp((app) => new Desks(app))
+
+export const deskSocket: Socket = {
+  path: '/v1/voice/desk',
+  operation: 'callcenter.desk',
+  scope: 'callcenter:agent',
+  maxMessageBytes: 65_536,
+  messagesPerSecond: 50,
+  perAccount: 200,
+  open: (app, connection, caller) => desksOf(app).take(connection, caller),
+}

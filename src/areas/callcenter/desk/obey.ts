@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent asks for at a desk is asked of the API's own routes, with the agent's token: the same checks, and the same refusals.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { performing } from '../../../platform/http/perform.ts'
+import { agentRoutes } from '../routes/agents.ts'
+import type { AgentRow } from '../agents/store.ts'
+import { callRoutes } from '../calls/routes.ts'
+import type { TransferRow } from '../calls/transfers.ts'
+import type { DeskMessage } from './message.ts'
+
+/** The work that a message is about, unless it says otherwise. */
+export interface Obedience {
+  readonly agent: AgentRow
+  readonly transfer: TransferRow | null
+}
+
+type Asked = Exclude<
+  DeskMessage,
+  { type: 'ping' | 'webrtc.answer' | 'webrtc.candidate' | 'call.accept' | 'call.reject' | 'call.hangup' | 'call.mute' }
+>
+
+const verb = (operation: string) => {
+  const route = [...agentRoutes, ...callRoutes].find((one) => one.operation === operation)
+  if (!route) throw new Error(`there is no ${operation}`)
+  return performing(route)
+}
+
+const setStatus = verb('callcenter.setAgentStatus')
+const changeCall = verb('callcenter.changeCall')
+const startTransfer = verb('callcenter.transfer')
+const decideTransfer = verb('callcenter.decideTransfer')
+
+export async function obey(app: App, caller: Caller, { type, body }: Asked, work: Obedience): Promise<unknown> {
+  const { agent_id } = work.agent
+  switch (type) {
+    case 'status.set':
+      return setStatus(app, caller, { body: { agent_id, ...body } })
+    case 'call.hold':
+      return changeCall(app, caller, { params: callOf(work), body: { hold: body.hold } })
+    case 'call.dtmf':
+      return changeCall(app, caller, { params: callOf(work), body: { send_dtmf: body.digits } })
+    case 'wrap_up':
+      return changeCall(app, caller, { params: callOf(work), body: { wrap_up: body } })
+    case 'transfer.start':
+      return startTransfer(app, caller, { body: { transfer_type: 'cold', ...body, ...callOf(work) } })
+    case 'transfer.complete':
+    case 'transfer.merge':
+    case 'transfer.cancel': {
+      const transfer_id = body.transfer_id ?? (work.transfer && idOf('transfer', work.transfer.id)) ?? ''
+      return decideTransfer(app, caller, { params: { transfer_id }, body: { action: type.slice('transfer.'.length) } })
+    }
+  }
+}
+
+function callOf({ agent }: Obedience): { call_id: string } {
+  if (agent.call_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
+  return { call_id: idOf('call', agent.call_id) }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plain page that is a desk: an agent signs in and answers calls in the browser. Its files hold nothing of any account; the
+// token stays in the tab.
+import { readFileSync } from 'node:fs'
+import type { Hook } from '../../../platform/hook.ts'
+import { root } from '../../../platform/root.ts'
+import { webAsset } from '../../../platform/web/shell.ts'
+import { fileHook } from '../../../platform/web/static-files.ts'
+
+const assets = new URL('src/areas/callcenter/desk/page/', root)
+
+/** No script and no style stands in the page, and nothing is asked of anywhere else. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const file = (path: string, type: string, make: () => string) =>
+  fileHook('callcenter.deskPage', { path, type, contentSecurityPolicy, make })
+
+export const deskHooks: readonly Hook[] = [
+  file('/desk', 'text/html', () => asset('desk.html')),
+  file('/desk/desk.css', 'text/css', () => webAsset('colours.css') + asset('desk.css')),
+  file('/desk/desk.js', 'text/javascript', () => asset('desk.js')),
+]
+
+function asset(name: string): string {
+  return readFileSync(new URL(name, assets), 'utf8')
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A desk in a browser comes and goes: agents can be rung while one is connected, and have half a minute to come back when it is
+// lost. Meanwhile the customer of a call hears music.
+import { AppError } from '../../../kernel/errors.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe } from '../../../platform/db.ts'
+import { type SessionKind, sessionsOf } from '../../../platform/sessions.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls } from '../../voice/area.ts'
+import { agentNamed, become, keepPresence } from '../agents/presence.ts'
+import { type AgentRow, agentOfDesk } from '../agents/store.ts'
+import { contactNamed } from '../calls/lifecycle.ts'
+import { tickLater } from '../tick.ts'
+import { atSwitchboard } from '../switchboard.ts'
+
+const lostMs = 30_000
+const reason = 'desk_lost'
+
+/** The desk speaks for its agent from now on, and a desk before it no more. */
+export async function deskCame(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+  const { before, held } = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const row = await agentNamed(tx, occasion, agent)
+    if (!row || row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agent} is not logged in`)
+    const here = await keepPresence(app, tx, occasion, row, { desk_id: desk, desk_lost_at: null })
+    if (here.status === 'away' && here.reason === reason) await become(app, tx, occasion, here, 'available')
+    await tickLater(app, tx, tenant, 0)
+    return { before: row.desk_id, held: await customerOf(tx, occasion, row) }
+  })
+  if (before !== null) void sessionsOf(app).command({ ...tenant, id: before }, { do: 'replaced' })
+  if (held !== null) await liveCalls(app).hold(tenant, held, null)
+}
+
+/** The desk is gone, with its browser or its node. */
+export async function deskWent(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+  const lost = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const row = await agentNamed(tx, occasion, agent)
+    if (row?.desk_id !== desk) return null
+    const now = await keepPresence(app, tx, occasion, row, { desk_id: null, desk_lost_at: new Date(occasion.nowMs) })
+    await tickLater(app, tx, tenant, lostMs)
+    return { leg: now.status === 'ringing' ? now.leg_id : null, customer: await customerOf(tx, occasion, now) }
+  })
+  const live = liveCalls(app)
+  if (lost?.leg) await live.hangUp(tenant, lost.leg)
+  if (lost?.customer) await live.hold(tenant, lost.customer, { music: 'default' })
+}
+
+/** The call of the customer whom an agent speaks with, unless the agent put it on hold. */
+async function customerOf(
+  tx: Parameters<typeof contactNamed>[0],
+  occasion: Parameters<typeof contactNamed>[1],
+  { status, contact_id }: AgentRow,
+): Promise<string | null> {
+  const contact = status === 'on_call' && contact_id !== null ? await contactNamed(tx, occasion, contact_id) : null
+  return contact?.state === 'connected' && contact.held_since === null ? contact.call_id : null
+}
+
+/** Desks of a node that died are lost. */
+export const deskSessions: SessionKind = {
+  name: 'desk',
+  async orphaned(app, { id, ...tenant }) {
+    const row = await maybe(app.db.query(agentOfDesk, { ...tenant, desk: id }))
+    if (row) await deskWent(app, tenant, row.agent_id, id)
+  },
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Websockets (RFC 6455) on the port of the API. Who may not come in is told so as a plain HTTP answer, before anything is
+// upgraded. A connection ends with its credential, with its node, when nothing was heard for a while, and when it is flooded.
+import type { IncomingMessage } from 'node:http'
+import type { BlockList } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import { AppError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import { allows } from '../auth/scopes.ts'
+import type { Caller, Principal } from '../auth.ts'
+import type { Connection, Conversation, Socket } from '../socket.ts'
+import { errorBody } from './answer.ts'
+import { addressPolicy, clientAddress } from './admission.ts'
+import { asError } from './exchange.ts'
+
+const mostConnections = 500
+const pingEveryMs = 10_000
+/** Nothing heard for so long, not even the answer to a ping: nobody is there. */
+const silentMs = 25_000
+/** Bytes that may wait for a reader. */
+const mostWaiting = 1_048_576
+/** Messages that may wait for the one before them. */
+const mostQueued = 100
+const stopping = 1001
+const tooLong = 1008
+
+interface Open {
+  readonly account: string
+  readonly declared: Socket
+  check(): Promise<void>
+  beat(nowMs: number): void
+  end(code: number, reason: string): void
+}
+
+export class Sockets {
+  readonly #app: App
+  readonly #declared: ReadonlyMap<string, Socket>
+  readonly #trustedProxies: BlockList
+  readonly #server: WebSocketServer
+  readonly #open = new Set<Open>()
+  readonly #timer: NodeJS.Timeout
+  #isClosed = false
+
+  constructor(app: App, declared: readonly Socket[], trustedProxies: BlockList) {
+    this.#app = app
+    this.#declared = new Map(declared.map((one) => [one.path, one]))
+    this.#trustedProxies = trustedProxies
+    const maxPayload = Math.max(1, ...declared.map(({ maxMessageBytes }) => maxMessageBytes))
+    this.#server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload })
+    this.#timer = setInterval(() => this.#beat(), pingEveryMs).unref()
+    app.signals.on('accounts', (account) => {
+      for (const one of this.#open) if (one.account === account) void one.check()
+    })
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** A request that asks to be upgraded. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => undefined)
+    const ip = clientAddress(request, this.#trustedProxies)
+    try {
+      const declared = this.#asked(request)
+      const credential = credentialOf(request)
+      const principal = await this.#admit(declared, credential, ip)
+      const again = () => this.#admit(declared, credential, ip)
+      this.#server.handleUpgrade(request, socket, head, (line) => this.#take(declared, line, principal, again, ip))
+    } catch (error) {
+      refuse(this.#app, socket, error)
+    }
+  }
+
+  #asked(request: IncomingMessage): Socket {
+    const [path = ''] = (request.url ?? '').split('?')
+    const declared = this.#declared.get(path.replace(/^\/api(?=\/v1\/)/, '').replace(/\/$/, ''))
+    if (!declared || request.headers.upgrade?.toLowerCase() !== 'websocket')
+      throw new AppError('NOT_FOUND', 'nothing at this address can be upgraded; send the request without Upgrade')
+    if (this.#isClosed || this.#open.size >= mostConnections)
+      throw new AppError('SERVICE_UNAVAILABLE', 'this node takes no more connections', { retryAfterSeconds: 5 })
+    return declared
+  }
+
+  /** Whoever brings no good credential counts among the strangers of their address. */
+  async #admit(declared: Socket, credential: string | undefined, ip: string): Promise<Principal> {
+    try {
+      const principal = await this.#app.authenticator.authenticate(credential, ip)
+      if (principal.facts.suspended) throw new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
+      if (!allows(principal.scopes, declared.scope))
+        throw new AppError('FORBIDDEN', `the scope ${declared.scope} is missing`)
+      return principal
+    } catch (error) {
+      const { refusedBy } = await this.#app.limits.admit([addressPolicy(ip)])
+      if (refusedBy && this.#app.config.PAMOJA_RATE_LIMITS === 'on')
+        throw new AppError('RATE_LIMITED', 'too many attempts from this address', { retryAfterSeconds: 1 })
+      throw error
+    }
+  }
+
+  #take(declared: Socket, line: WebSocket, principal: Principal, again: () => Promise<Principal>, ip: string): void {
+    const { account } = principal.tenant
+    const app = this.#app
+    const peers = [...this.#open].filter((one) => one.account === account && one.declared === declared).length
+    if (peers >= declared.perAccount) return line.close(tooLong, 'TOO_MANY_STREAMS')
+    const talk = new Talk(app, declared, line, async () => callerOf(app, await again(), ip))
+    const open: Open = {
+      account,
+      declared,
+      check: () => talk.check(),
+      beat: (nowMs) => talk.beat(nowMs),
+      end: (code, reason) => talk.close(code, reason),
+    }
+    this.#open.add(open)
+    line.once('close', () => this.#open.delete(open))
+    void talk.begin(callerOf(app, principal, ip))
+  }
+
+  #beat(): void {
+    for (const one of this.#open) {
+      one.beat(this.#app.clock.nowMs())
+      void one.check()
+    }
+  }
+
+  /** Ends every connection, and takes no more. */
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    for (const one of this.#open) one.end(stopping, 'this node is stopping; connect again')
+  }
+}
+
+/** One connection: its messages are heard one after the other, and no more of them than it may send. */
+class Talk implements Connection {
+  readonly #app: App
+  readonly #declared: Socket
+  readonly #line: WebSocket
+  readonly caller: () => Promise<Caller>
+  readonly #conversation: Promise<Conversation>
+  #began: (conversation: Conversation) => void = () => undefined
+  #turn: Promise<void> = Promise.resolve()
+  #queued = 0
+  #tokens: number
+  #refilledMs: number
+  #heardMs: number
+
+  constructor(app: App, declared: Socket, line: WebSocket, caller: () => Promise<Caller>) {
+    this.#app = app
+    this.#declared = declared
+    this.#line = line
+    this.caller = caller
+    this.#tokens = declared.messagesPerSecond
+    this.#refilledMs = app.clock.nowMs()
+    this.#heardMs = this.#refilledMs
+    this.#conversation = new Promise((began) => {
+      this.#began = began
+    })
+    line.on('message', (data, isBinary) => this.#take(data, isBinary))
+    line.on('pong', () => this.#heard())
+    line.on('error', () => line.terminate())
+  }
+
+  async begin(caller: Caller): Promise<void> {
+    try {
+      const conversation = await this.#declared.open(this.#app, this, caller)
+      this.#began(conversation)
+      const closed = () => this.#say(() => conversation.closed())
+      if (this.isOpen) this.#line.once('close', closed)
+      else closed()
+    } catch (error) {
+      this.#refuse(error)
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#line.readyState === this.#line.OPEN
+  }
+
+  send(message: object): void {
+    if (!this.isOpen) return
+    if (this.#line.bufferedAmount > mostWaiting) return this.#line.terminate()
+    this.#line.send(JSON.stringify(message))
+  }
+
+  close(code: number, reason: string): void {
+    this.#line.close(code, reason.slice(0, 120))
+    // A peer that does not answer the close is not waited for.
+    setTimeout(() => this.#line.terminate(), 1_000).unref()
+  }
+
+  async check(): Promise<void> {
+    await this.caller().catch((error) => {
+      if (error instanceof AppError) this.#refuse(error)
+    })
+  }
+
+  beat(nowMs: number): void {
+    if (nowMs - this.#heardMs > silentMs) return this.#line.terminate()
+    if (this.isOpen) this.#line.ping()
+  }
+
+  #heard(): void {
+    this.#heardMs = this.#app.clock.nowMs()
+  }
+
+  #refuse(error: unknown): void {
+    const known = error instanceof AppError ? error : null
+    if (!known) this.#app.log.error({ error, operation: this.#declared.operation }, 'a websocket failed')
+    this.send({ type: 'error', code: known?.code ?? 'INTERNAL_ERROR', message: known?.details ?? 'it failed here' })
+    this.close(known ? 4_000 + (known.status % 1_000) : 1_011, known?.code ?? 'INTERNAL_ERROR')
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
+    this.#heard()
+    if (!this.#mayHear()) return this.close(tooLong, 'too many messages')
+    const message = isBinary ? undefined : parsed(data)
+    if (message === undefined)
+      return this.send({ type: 'error', code: 'INVALID_REQUEST', message: 'a message must be a JSON object, as text' })
+    this.#queued++
+    this.#turn = this.#turn.then(async () => {
+      this.#queued--
+      const conversation = await this.#conversation
+      if (this.isOpen) await this.#say(() => conversation.heard(message))
+    })
+  }
+
+  /** A second's worth at once, and no more than that each second. */
+  #mayHear(): boolean {
+    const { messagesPerSecond: most } = this.#declared
+    const nowMs = this.#app.clock.nowMs()
+    this.#tokens = Math.min(most, this.#tokens + ((nowMs - this.#refilledMs) / 1_000) * most)
+    this.#refilledMs = nowMs
+    if (this.#tokens < 1 || this.#queued >= mostQueued) return false
+    this.#tokens--
+    return true
+  }
+
+  async #say(work: () => Promise<void> | void): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#app.log.error({ error, operation: this.#declared.operation }, 'a message was not heard to its end')
+    }
+  }
+}
+
+function parsed(data: RawData): object | undefined {
+  try {
+    const value: unknown = JSON.parse(String(data))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Browsers cannot give a websocket a header, so that the token may stand in the query. */
+function credentialOf({ url = '', headers }: IncomingMessage): string | undefined {
+  const token = new URLSearchParams(url.split('?').slice(1).join('?')).get('token')
+  return token === null ? headers.authorization : `Bearer ${token}`
+}
+
+function callerOf(app: App, principal: Principal, ip: string): Caller {
+  const receivedMs = app.clock.nowMs()
+  const { tenant, accountId, actor, facts } = principal
+  const requestId = newId('request', receivedMs)
+  return { principal, tenant, accountId, actor, ip, requestId, receivedMs, nowMs: receivedMs + facts.clockOffsetMs }
+}
+
+/** Answers a request that is not upgraded, and ends its connection. */
+function refuse(app: App, socket: Duplex, thrown: unknown): void {
+  const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'it failed here')
+  if (!(thrown instanceof AppError)) app.log.error({ error: asError(thrown) }, 'a websocket could not be opened')
+  const body = errorBody(app, { id: newId('request', app.clock.nowMs()) }, error)
+  const headers = [
+    `HTTP/1.1 ${error.status} ${error.code}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    ...(error.extras.retryAfterSeconds === undefined ? [] : [`retry-after: ${error.extras.retryAfterSeconds}`]),
+    'connection: close',
+  ]
+  if (!socket.destroyed) socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`)
+}
