@@ -582,6 +582,9 @@ export const voiceGetRecording = /* @__PURE__ */ operation<{ recording_id: strin
 /** Erase the sound of a recording */
 export const voiceDeleteRecording = /* @__PURE__ */ operation<{ recording_id: string }, s.Recording>('DELETE', '/v1/voice/recording/{recording_id}')
 
+/** Read what was said in a recording */
+export const voiceGetTranscription = /* @__PURE__ */ operation<{ recording_id: string }, s.Transcription>('GET', '/v1/voice/recording/{recording_id}/transcription')
+
 /** List the voices that can speak */
 export const voiceListVoices = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.SpeakingVoice>>('GET', '/v1/voice/tts/voices', 'page')
 
@@ -629,6 +632,9 @@ export const sandboxVoiceHangup = /* @__PURE__ */ operation<{ call_id: string },
 
 /** Fetch what the phone of a call heard, the last minute of it, as WAV */
 export const sandboxVoiceHeard = /* @__PURE__ */ operation<{ call_id: string }, Response>('GET', '/v1/sandbox/voice/{call_id}/heard', 'answer')
+
+/** Read what the phone of a call heard, the last minute of it, as text */
+export const sandboxVoiceHeardText = /* @__PURE__ */ operation<{ call_id: string; query?: { language?: string | undefined } }, s.HeardText>('GET', '/v1/sandbox/voice/{call_id}/heard/text')
 
 /** Read a call of any account */
 export const operatorGetCall = /* @__PURE__ */ operation<{ account_id: string; call_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Call>('GET', '/v1/operator/accounts/{account_id}/voice/{call_id}')
@@ -956,6 +962,18 @@ export const paymentsTimeline = /* @__PURE__ */ operation<{ payment_id: string }
 
 /** Follow a payout from the request to the last webhook */
 export const payoutsTimeline = /* @__PURE__ */ operation<{ payout_id: string }, s.Timeline>('GET', '/v1/payouts/{payout_id}/timeline')
+
+/** Make a link at which anybody can pay */
+export const paymentsCreateLink = /* @__PURE__ */ operation<{ body: { amount: number | string; currency: string; description: string; payment_methods?: string[] | undefined; max_uses?: number | undefined; expires_at?: string | undefined; redirect_url?: string | undefined; metadata?: Record<string, string | number | boolean> | undefined } }, s.PaymentLink>('POST', '/v1/payments/links')
+
+/** List payment links */
+export const paymentsListLinks = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; status?: 'active' | 'inactive' | 'expired' | 'completed' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.PaymentLink>>('GET', '/v1/payments/links', 'page')
+
+/** Read a payment link */
+export const paymentsGetLink = /* @__PURE__ */ operation<{ payment_link_id: string }, s.PaymentLink>('GET', '/v1/payments/links/{payment_link_id}')
+
+/** Close a payment link */
+export const paymentsDeactivateLink = /* @__PURE__ */ operation<{ payment_link_id: string }, s.PaymentLink>('POST', '/v1/payments/links/{payment_link_id}/deactivate')
 
 /** Give a payment back, or part of it */
 export const refundsCreate = /* @__PURE__ */ operation<{ transaction_id: string; query?: { wait?: number | undefined }; body?: { amount?: number | string | undefined; reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | 'other' | undefined; description?: string | undefined; reference?: string | undefined; metadata?: Record<string, string | number | boolean> | undefined } }, s.Refund>('POST', '/v1/payments/{transaction_id}/refund')

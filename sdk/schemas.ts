@@ -1687,6 +1687,20 @@ export type HandsetText = {
   at: string
 }
 
+export type HeardText = {
+  call_id: string
+  language: string
+  text: string
+  /** Keys that were pressed for the phone */
+  digits: string
+  segments: {
+  start: number
+  end: number
+  text: string
+  confidence: number
+}[]
+}
+
 export type IdentityAudit = {
   id: string
   data: IdentityAuditEntry[]
@@ -3325,6 +3339,8 @@ export type Payment = {
   /** The money came after the payment had been given up */
   late: boolean
   invoice_id: string | null
+  /** The link over which it was paid */
+  payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type?: 'topup' | undefined
   wallet_id?: string | undefined
@@ -3445,6 +3461,50 @@ export type PaymentEvent = {
   customer: Customer
   failure_reason: string | null
   payment: Payment
+}
+
+export type PaymentLink = {
+  payment_link_id: string
+  /** Where it is paid; whoever has it may pay */
+  url: string
+  /** `completed` once it was paid max_uses times, `inactive` once it was deactivated */
+  status: 'active' | 'inactive' | 'expired' | 'completed'
+  amount: number
+  currency: string
+  description: string
+  /** Null: all that are offered */
+  payment_methods: string[] | null
+  /** Null: as often as somebody does */
+  max_uses: number | null
+  /** Payments over it that were completed */
+  uses: number
+  /** What these came to; refunds are not taken off */
+  amount_collected: number
+  redirect_url: string | null
+  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  metadata: Record<string, string | number | boolean>
+  expires_at: string | null
+  deactivated_at: string | null
+  created_at: string
+}
+
+export type PaymentLinkPaidEvent = {
+  /** False in the test environment */
+  livemode: boolean
+  /** Order of the events of one object, from 1 */
+  sequence: number
+  payment_link_id: string
+  payment_id: string
+  amount: number
+  currency: string
+  /** With this one */
+  uses: number
+  /** It came although the link was paid max_uses times by then, by transfer or late: give it back if you must */
+  over_limit: boolean
+  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  metadata: Record<string, string | number | boolean>
+  payment: Payment
+  payment_link: PaymentLink
 }
 
 export type PaymentMethod = {
@@ -4114,6 +4174,7 @@ export type Recording = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
   format: 'wav' | 'mp3'
@@ -4138,6 +4199,7 @@ export type RecordingEvent = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   conference_id: string | null
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
@@ -5249,6 +5311,8 @@ export type Topup = {
   /** The money came after the payment had been given up */
   late: boolean
   invoice_id: string | null
+  /** The link over which it was paid */
+  payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type: 'topup'
   wallet_id: string
@@ -5296,6 +5360,23 @@ export type Transaction = {
   metadata: Record<string, string | number | boolean>
   created_at: string
   completed_at: string | null
+}
+
+export type Transcription = {
+  recording_id: string
+  language: string
+  text: string
+  segments: ({
+  /** Seconds from the beginning */
+  start: number
+  end: number
+  /** 0 is the left one */
+  channel: number
+  /** Null where all are on one channel */
+  speaker: ('customer' | 'agent') | null
+  text: string
+  confidence: number
+})[]
 }
 
 export type TriggeredEvent = {

@@ -88,7 +88,7 @@ const refused: [name: SettingName, text: string, problem: RegExp][] = [
   ['PAMOJA_EVENT_DAYS', '89', /must be a whole number from 90 to 400/],
   ['PAMOJA_ROLES', 'api,dancing', /must list any of api, dispatch, .*, not "dancing"/],
   ['PAMOJA_ROLES', ',', /must list any of/],
-  ['DATABASE_URL', 'postgres://me:se#cret@db/pamoja', /signs in it as %23/],
+  ['DATABASE_URL', 'postgres://me:se#cret@db/pamoja', /write # in the password as %23/],
   ['DATABASE_URL', 'postgres://me@db:99999/pamoja', /must be a URL such as postgres/],
   ['DATABASE_URL', 'mysql://db/pamoja', /must be a URL such as postgres:\/\/user:password@host\/database/],
   ['PAMOJA_DATABASE_POOL', '1', /must be a whole number from 2 to 200/],

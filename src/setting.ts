@@ -30,7 +30,11 @@ export function database(help: string): Setting<string | null> {
   const form = /^postgres(ql)?:\/\/./
   // Without a host the address of a socket follows in the query, and to Node's own parser that is no URL.
   const isAddress = (given: string): boolean => form.test(given) && URL.canParse(given.replace('@/', '@localhost/'))
-  return formed(help, isAddress, 'must be a URL such as postgres://user:password@host/database, signs in it as %23')
+  return formed(
+    help,
+    isAddress,
+    'must be a URL such as postgres://user:password@host/database; write # in the password as %23, @ as %40, / as %2F',
+  )
 }
 
 export function testKey(help: string): Setting<string | null> {

@@ -40,6 +40,14 @@ test('a port that is taken', async () => {
       `Port ${port} is in use by another program: stop that, or .*`,
     )
     await assert.rejects(readFile(place), /ENOENT/, 'it was found out before anything was made')
+    const own = join(home.path, 'own')
+    await mkdir(join(own, 'postgres/18/data'), { recursive: true })
+    await writeFile(join(own, 'postgres/18/data/postmaster.pid'), '1\n')
+    await writeFile(join(own, 'credentials.json'), JSON.stringify({ base_url: `https://localhost:${port}` }))
+    await isRefused(
+      { PAMOJA_HOME: own, PAMOJA_PORT: port },
+      `Pamoja runs in this directory already, at https://localhost:${port}: use that, or .*`,
+    )
   } finally {
     taken.close()
   }

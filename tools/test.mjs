@@ -186,7 +186,7 @@ function runNode(entries, report, settings, atOnce = processesAtOnce) {
 function testEnvironment(settings) {
   const outside = ['DATABASE_URL', 'PORT', 'NODE_TEST_CONTEXT']
   const kept = Object.entries(process.env).filter(
-    ([name]) => !outside.includes(name) && (!name.startsWith('PAMOJA_') || name.startsWith('PAMOJA_TEST_')),
+    ([name]) => !outside.includes(name) && (!name.startsWith('PAMOJA_') || /^PAMOJA_(TEST|REQUIRE)_/.test(name)),
   )
   return { ...Object.fromEntries(kept), NODE_ENV: 'test', NODE_COMPILE_CACHE: compileCache, ...settings }
 }

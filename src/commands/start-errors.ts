@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why the program could not start, in one sentence an operator can act on.
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { StartError } from '../kernel/start-error.ts'
@@ -13,7 +14,9 @@ export function adviceFor(thrown: unknown, config: Config): string {
   const { code, port, path, syscall, hostname } = detailsOf(error)
   if (syscall === 'listen' || hostname === config.PAMOJA_HOST) return listening(code, port, config)
   if (syscall === 'connect' || syscall === 'getaddrinfo') return unreachable(error, config)
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+  if (code === 'EROFS')
+    return `${path} lies on a file system that is read-only: choose a directory on another with PAMOJA_HOME.`
+  if (code === 'EACCES' || code === 'EPERM')
     return `This user may not write ${path}: change its owner, or choose another directory with PAMOJA_HOME.`
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'The disk is full: free some space and start again.'
   if (code === 'EEXIST') return `${path} is a file: choose a directory with PAMOJA_HOME.`
@@ -26,11 +29,25 @@ function otherKey({ keyId }: UnknownRootKeyError, { PAMOJA_HOME: home, PAMOJA_SE
   return `The secrets in this database are sealed under another key (its id is ${keyId}) than those ${place}: give that one too.`
 }
 
-function listening(code: string, port: string, { PAMOJA_HOST: host }: Config): string {
+function listening(code: string, port: string, { PAMOJA_HOST: host, PAMOJA_HOME: home }: Config): string {
+  const here = code === 'EADDRINUSE' ? runningAt(home, port) : null
+  if (here !== null)
+    return `Pamoja runs in this directory already, at ${here}: use that, or stop it first, with Ctrl-C where it was started.`
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT, such as \`PAMOJA_PORT=9443 npm start\`.`
   if (code === 'EACCES') return `This user may not listen on port ${port}: choose a port above 1023 with PAMOJA_PORT.`
   return `This machine has no address ${host} to listen on (${code}): correct PAMOJA_HOST.`
+}
+
+/** The address of the platform that was started in the same directory and has this port; null where another program has it. */
+function runningAt(home: string, port: string): string | null {
+  if (!existsSync(join(home, 'postgres', '18', 'data', 'postmaster.pid'))) return null
+  try {
+    const { base_url: url } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))
+    return typeof url === 'string' && new URL(url).port === port ? url : null
+  } catch {
+    return null
+  }
 }
 
 function database(error: Error, code: string, config: Config): string | null {

@@ -43,6 +43,7 @@ const prefixes = {
   participant: 'par',
   payment: 'pay',
   paymentAttempt: 'pat',
+  paymentLink: 'plink',
   paymentStatement: 'stm',
   payout: 'po',
   payoutBatch: 'pob',

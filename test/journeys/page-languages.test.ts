@@ -2,7 +2,8 @@
 // Payers read their pages in their own language, from the invoice through their bank to the receipt.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { invoiceTexts, problemTexts } from '../../src/areas/billing/invoices/page-texts.ts'
+import { invoiceTexts } from '../../src/areas/billing/invoices/page-texts.ts'
+import { checkoutTexts, problemTexts } from '../../src/areas/payments/checkout/texts.ts'
 import { languages, wordsIn } from '../../src/platform/web/language.ts'
 import { Tab } from '../browser.ts'
 import type { Client } from '../client.ts'
@@ -148,7 +149,7 @@ test('nothing of another language is left on a page', async () => {
   const open = new URL(await invoiceOf(client, { discount: { amount: 5 } })).pathname
   for (const language of languages.filter((one) => one !== 'en')) {
     const { text } = await world.stranger.get(`${open}?lang=${language}`)
-    const say = wordsIn(invoiceTexts, 'en')
+    const say = wordsIn({ ...checkoutTexts, ...invoiceTexts }, 'en')
     const names = ['discount', 'mobileMoney', 'phone', 'cardNumber', 'securityCode', 'bankTransfer', 'pdf'] as const
     for (const name of names) assert.ok(!text.includes(say(name)), `${language}: ${say(name)}`)
   }

@@ -198,7 +198,7 @@ test('a receipt is read in the way its reader writes', async () => {
 })
 
 test('a page that is not there says so to people, and its styles are its own', async () => {
-  for (const path of ['/pay/x', '/r/x', '/go/x', '/o/x']) {
+  for (const path of ['/pay/x', '/link/x', '/r/x', '/go/x', '/o/x']) {
     const { status, text, headers } = await world.stranger.get(path)
     assert.equal(status, 404, path)
     assert.match(headers['content-type'] ?? '', /text\/html/, path)

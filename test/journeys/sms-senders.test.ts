@@ -271,8 +271,10 @@ test('an advertisement carries a link by which its recipient opts out, and looki
     assert.equal((await client.get(`/v1/sms/${plain.body.message_id}`)).body.message, offer.message, type)
   }
 
+  await client.patch('/v1/account', { settings: { brand_color: '#7a1fa2' } })
   const page = await world.stranger.get(path)
   assert.equal(page.status, 200)
+  assert.match(page.text, /#7a1fa2.*<p class="from">.*Ada</s, 'it shows whose it is')
   assert.match(page.text, /No more messages from DUKA to …001\?/)
   assert.equal((await client.post('/v1/sms/send', { ...offer, to: kenya })).status, 200)
   for (const _ of ['once', 'twice']) assert.match((await world.stranger.post(path)).text, /no more messages to …001/)

@@ -23,6 +23,9 @@ import { velocityChore } from './fraud/retention.ts'
 import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway/gateway.ts'
 import { paymentProviders } from './gateway/simulated.ts'
+import { linkEvents } from './links/events.ts'
+import { linkHooks } from './links/hosted.ts'
+import { linkRoutes } from './links/routes.ts'
 import { bankSandboxRoutes } from './methods/bank-sandbox.ts'
 import { settlementJob } from './methods/card-settlement.ts'
 import { logoHooks } from './methods/logos.ts'
@@ -91,6 +94,7 @@ export const payments: Area = {
     ...paymentRoutes,
     transactions,
     ...timelineRoutes,
+    ...linkRoutes,
     ...refundRoutes,
     ...disputeRoutes,
     ...disputeSandboxRoutes,
@@ -132,8 +136,8 @@ export const payments: Area = {
   chores: [velocityChore, debtChore],
   charges: paymentCharges,
   finders: paymentFinders,
-  events: [paymentEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
-  hooks: [callbackHook, ...redirectHooks, receiptHook, ...logoHooks],
+  events: [paymentEvents, linkEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
+  hooks: [callbackHook, ...linkHooks, ...redirectHooks, receiptHook, ...logoHooks],
   start: async (app) => {
     reconciliation.measure(app)
     return gatewayOf(app).start()
@@ -142,6 +146,9 @@ export const payments: Area = {
 }
 
 // For areas that collect or refund as part of something of their own: wallet (top-ups), billing (invoices), ussd (menus).
+// Pages on which something is paid.
+export { formIn, maxFormBytes, problemIn, refusedPage, type Wanted, wantedIn, waysFor } from './checkout/form.ts'
+export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage } from './checkout/page.ts'
 // Verbs: ask for a payment, send it, give it back.
 export { accept, sendNow } from './collect/create.ts'
 export { passed } from './collect/enforce.ts'
@@ -150,7 +157,7 @@ export { pendingOf } from './methods/card-settlement.ts'
 // Ways to pay, and how much.
 export { providerNamed } from './methods/mobile-money-providers.ts'
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
-export { type WaysToPay, waysToPay } from './methods/ways.ts'
+export type { WaysToPay } from './methods/ways.ts'
 // Rows.
 export { findPayouts } from './payouts/store.ts'
 // Shapes of requests, replies and events that hold a payment.

@@ -9,10 +9,10 @@ import { needsBody } from '../openapi.ts'
 import type { Route } from '../route.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
-import { realReply } from './replies.ts'
+import { replyLike } from './replies.ts'
 import { type Place, type Sample, samplesOf } from './samples.ts'
 
-export function operationArticle(route: Route, place: Place): Html {
+export function operationArticle(route: Route, place: Place, routes: readonly Route[]): Html {
   const { method, path, aliases = [], operation, summary, description } = route
   return html`
     <article id="${operation}" class="operation">
@@ -28,7 +28,7 @@ export function operationArticle(route: Route, place: Place): Html {
       </div>
       <div class="code">
         ${examplesOf(route).map((example) => requestSample(route, example, place))}
-        ${replySample(route, place)}
+        ${replySample(route, place, routes)}
       </div>
     </article>`
 }
@@ -129,10 +129,11 @@ function errorLinks(route: Route): Html {
 }
 
 /** What the example was answered when it was last run; a made-up value of the same shape where it never is. */
-function replySample({ kind, operation, reply }: Route, { url }: Place): Html | false {
+function replySample(route: Route, { url }: Place, routes: readonly Route[]): Html | false {
+  const { kind, reply } = route
   if (kind === 'download' || reply.status === 204) return false
   const title = `Reply ${reply.status}`
-  const real = realReply(operation, url)
+  const real = replyLike(routes, route, url)
   if (real !== null) return codeBlock(title, json(JSON.stringify(real, null, 2)))
   const row = sampleOf(reply.schema)
   if (reply.text === true) return codeBlock(title, html`${String(row)}`)

@@ -27,7 +27,8 @@ export function areaPage(reference: Reference, tag: string): string {
     ({ operation, method, summary }) =>
       html`<li><a href="#${operation}" title="${operation}"><span>${prose(summary)}</span> ${badge(method)}</a></li>`,
   )
-  const content = html`<h1 class="area">${title}</h1>${about !== '' && html`<p class="lead">${about}</p>`}${routes.map((route) => operationArticle(route, reference.place))}`
+  const all = reference.areas.flatMap((area) => area.routes)
+  const content = html`<h1 class="area">${title}</h1>${about !== '' && html`<p class="lead">${about}</p>`}${routes.map((route) => operationArticle(route, reference.place, all))}`
   return page(reference, { title, path: `/docs/reference/${tag}`, links, content })
 }
 

@@ -80,8 +80,11 @@ request = urllib.request.<span class="f">Request</span>(
     data=json.dumps(${pythonic(body)}).encode(),`
     }
 )
-${caFile === null ? html`with urllib.request.<span class="f">urlopen</span>(request) as reply:` : html`trust = ssl.create_default_context(cafile=<span class="s">"${caFile}"</span>)\nwith urllib.request.<span class="f">urlopen</span>(request, context=trust) as reply:`}
-    print(reply.status, json.load(reply))`
+${caFile !== null && html`trust = ssl.create_default_context(cafile=<span class="s">"${caFile}"</span>)\n`}try:
+    with urllib.request.<span class="f">urlopen</span>(request${caFile !== null && ', context=trust'}) as reply:
+        print(reply.status, json.load(reply))
+except urllib.request.HTTPError as refused:
+    print(refused.code, json.load(refused))`
 }
 
 function php({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {

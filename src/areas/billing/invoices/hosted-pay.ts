@@ -4,13 +4,21 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
-import { writtenIn } from '../../../kernel/phone.ts'
 import { hourMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { countOfInvoice, findUnderWay, sendNow, underWay, type WaysToPay, waysToPay } from '../../payments/area.ts'
+import {
+  countOfInvoice,
+  findUnderWay,
+  sendNow,
+  underWay,
+  type Wanted,
+  type WaysToPay,
+  wantedIn,
+  waysFor,
+} from '../../payments/area.ts'
 import { dueOf } from './invoice.ts'
 import type { Shown } from './page.ts'
 import { type InvoicePayment, payInvoice } from './pay.ts'
@@ -29,62 +37,34 @@ export interface Found extends Shown {
 
 /** How an invoice can be paid now. */
 export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): WaysToPay {
-  const { payment_methods: wanted, currency } = invoice
-  const wants = (method: string) => !isSuspended && (wanted === null || wanted.includes(method))
-  return waysToPay(app, tenant, { currency, micros: dueOf(invoice) }, wants)
+  const { payment_methods, currency } = invoice
+  return waysFor(app, tenant, { currency, micros: dueOf(invoice), methods: isSuspended ? [] : payment_methods })
 }
 
 /** Stores the payment that a form asks for, or finds the one that it asked for before; gives its id. */
 export async function payByForm(app: App, found: Found, form: URLSearchParams): Promise<string> {
-  const ways = waysOf(app, found)
-  switch (form.get('method')) {
-    case 'bank_transfer':
-      if (!ways.bank) throw new AppError('UNSUPPORTED_METHOD', 'this invoice is not paid by bank transfer')
-      return payByBank(app, found)
-    case 'card':
-      if (!ways.card) throw new AppError('UNSUPPORTED_METHOD', 'this invoice is not paid by card')
-      return payByCard(app, found, cardOf(form))
-    default:
-      return payByPhone(app, found, ways, form.get('phone') ?? '', form.get('provider') ?? '')
-  }
-}
-
-/** A job asks for it then. The same phone is not asked twice at once. */
-async function payByPhone(app: App, found: Found, ways: WaysToPay, written: string, provider: string): Promise<string> {
-  const phone = writtenIn(
-    written,
-    ways.phones.map(({ country }) => country),
-  )
-  if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
   const { invoice, tenant, path, lang } = found
-  const how = {
-    phone,
-    ...(provider === '' ? {} : { provider: provider.slice(0, 40) }),
-    return_url: `${app.publicUrl}${path}${lang}`,
-  }
-  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { phone })
-  return (await begin(app, found, how, before)).id
-}
-
-/** A job asks the bank for the account. As long as nobody has paid into it, everybody is shown the same one. */
-async function payByBank(app: App, found: Found): Promise<string> {
-  const { invoice, tenant } = found
-  const how = { method: 'bank_transfer' as const }
-  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { ...how, in: underWay })
-  return (await begin(app, found, how, before)).id
-}
-
-/** Charges the card here and now. A form that is sent twice finds the payment of the first. */
-async function payByCard(app: App, found: Found, card: Card): Promise<string> {
-  const { invoice, tenant, path, lang } = found
-  const how = { method: 'card' as const, card, return_url: `${app.publicUrl}${path}${lang}` }
-  const before = (tx: Tx) => findUnderWay(tx, tenant, invoice.id, { method: 'card', in: ['pending', 'processing'] })
-  const { id, isNew } = await begin(app, found, how, before)
-  if (isNew) {
+  const wanted = wantedIn(form, waysOf(app, found))
+  // Nobody is sent anywhere to transfer money.
+  const returns = wanted.method === 'bank_transfer' ? {} : { return_url: `${app.publicUrl}${path}${lang}` }
+  const how = { ...wanted, ...returns }
+  const { id, isNew } = await begin(app, found, how, (tx) => before(tx, found, wanted))
+  // A card is charged here and now; a job asks for the others.
+  if (isNew && how.card !== undefined) {
     const { currency } = invoice
     await sendNow(app, { tenant }, id, { ...how, amount: formatMicros(dueOf(invoice)), currency })
   }
   return id
+}
+
+/**
+ * The payment that the same form would ask for again: the same phone is not asked twice at once, a card form that is sent
+ * twice charges once, and as long as nobody has paid into an account, everybody is shown the same one.
+ */
+function before(tx: Tx, { invoice, tenant }: Found, { method, phone }: Wanted): Promise<{ id: string } | null> {
+  if (phone !== undefined) return findUnderWay(tx, tenant, invoice.id, { phone })
+  const states = method === 'card' ? (['pending', 'processing'] as const) : underWay
+  return findUnderWay(tx, tenant, invoice.id, { method, in: states })
 }
 
 async function begin(
@@ -111,19 +91,6 @@ async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id
     throw new AppError('RATE_LIMITED', 'there were too many attempts to pay this invoice; wait a while', {
       retryAfterSeconds: 60,
     })
-}
-
-type Card = NonNullable<InvoicePayment['card']>
-
-/** The card as people write it into the form. What it is is not repeated in any answer. */
-function cardOf(form: URLSearchParams): Card {
-  const number = form.get('number') ?? ''
-  const cvv = (form.get('cvv') ?? '').trim()
-  const [, month, year] = /^\s*(\d{1,2})\s*[/-]\s*(\d{2}|\d{4})\s*$/.exec(form.get('expiry') ?? '') ?? []
-  const isMonth = Number(month) >= 1 && Number(month) <= 12
-  if (!/^[0-9 -]{12,30}$/.test(number) || !/^\d{3,4}$/.test(cvv) || !isMonth)
-    throw new AppError('INVALID_CARD', 'the card is mistyped')
-  return { number, exp_month: Number(month), exp_year: Number(year), cvv }
 }
 
 export function nothingHere(): AppError {

@@ -7,24 +7,20 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
+import { type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import { inMemory } from '../../../platform/http/download.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
-import { type Reader, readerOf } from '../../../platform/web/reader.ts'
+import { readerOf } from '../../../platform/web/reader.ts'
 import { page } from '../../../platform/web/shell.ts'
-import { pageTexts } from '../../../platform/web/texts.ts'
-import { failureSentence, findPayment } from '../../payments/area.ts'
+import { findPayment, formIn, maxFormBytes, problemIn, refusedPage, statusPage } from '../../payments/area.ts'
 import { type Found, nothingHere, payByForm, waysOf } from './hosted-pay.ts'
 import { dueOf, placeOf } from './invoice.ts'
-import { invoicePage, refusalPage, statusPage } from './page.ts'
-import { problemTexts } from './page-texts.ts'
+import { backLink, checkoutOf, invoicePage } from './page.ts'
+import { invoiceTexts } from './page-texts.ts'
 import { renderInvoice } from './render.ts'
 import { findInvoiceByToken } from './store.ts'
 
-const maxFormBytes = 4 * 1_024
-/** So much of what was written as a phone number is shown again. */
-const maxPhoneCharacters = 24
 /** Looks at one invoice a minute: a page that follows a payment looks twenty times. */
 const viewsPerMinute = 240
 /** PDFs of one invoice a minute, and for one address: a whole network may share one. */
@@ -78,9 +74,7 @@ const payByPage = hook({
       // It was meanwhile.
       if (error instanceof AppError && error.code === 'INVALID_STATE') return ownPage
       if (!(error instanceof AppError) || error.status === 503) throw error
-      const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
-      const sentence = sentenceOf(found.reader, error)
-      const problem = { method: form.get('method') ?? 'mobile_money', sentence, phone }
+      const problem = problemIn(form, found.reader, error)
       return page(error.status, invoicePage(found, waysOf(app, found), problem), 'here')
     }
   },
@@ -99,7 +93,7 @@ const followPayment = hook({
     const id = uuidOf('payment', call.params.payment)
     const payment = id && (await maybe(app.db.query(findPayment, { ...found.tenant, id })))
     if (!payment || payment.invoice_id !== found.invoice.id) throw nothingHere()
-    return page(200, statusPage(found, payment))
+    return page(200, statusPage(checkoutOf(found), payment, backLink(found)))
   },
   refused,
 })
@@ -130,15 +124,6 @@ const invoiceFile = hook({
 
 export const invoiceHooks = [showPage, payByPage, followPayment, invoiceFile]
 
-/** What may hold a card is not left lying in a buffer that nobody has overwritten yet. */
-function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
-  if (bytes.length > 0 && !/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this is no form')
-  const form = formOf({ bytes })
-  bytes.fill(0)
-  return form
-}
-
 async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<Found> {
   const { token } = call.params
   const place = placeOf(token)
@@ -163,32 +148,6 @@ async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<F
   return { invoice, accountName, brand, reader, tenant, occasion, isSuspended, path: `/pay/${token}`, lang }
 }
 
-const unreadable = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST'])
-
 function refused(_app: App, call: HookCall, error: AppError): HookAnswer {
-  const reader = readerOf(askedBy(call), 'UTC')
-  const say = reader.words(problemTexts)
-  if (unreadable.has(error.code)) return page(error.status, refusalPage(reader, say('notTaken'), say('unreadable')))
-  if (error.status < 500)
-    return page(error.status, refusalPage(reader, titleOf(reader, error.status), sentenceOf(reader, error)))
-  const { headers, ...rest } = page(
-    error.status,
-    refusalPage(reader, reader.words(pageTexts)('notNow'), reader.words(pageTexts)('failed')),
-  )
-  return { ...rest, headers: { 'retry-after': '5', ...headers } }
-}
-
-function titleOf(reader: Reader, status: number): string {
-  if (status === 404) return reader.words(pageTexts)('noSuchPage')
-  return reader.words(problemTexts)(status === 429 ? 'tooOften' : 'notTaken')
-}
-
-/** What a payer can do about it; the details are written for programs. */
-function sentenceOf(reader: Reader, { code }: AppError): string {
-  if (isProblem(code)) return reader.words(problemTexts)(code)
-  return failureSentence(reader, code) ?? reader.words(problemTexts)('other')
-}
-
-function isProblem(code: string): code is keyof typeof problemTexts {
-  return Object.hasOwn(problemTexts, code)
+  return refusedPage(call, error, ({ words }) => words(invoiceTexts)('noSuchInvoice'))
 }

@@ -43,7 +43,7 @@ const schemas = {
 } as const
 
 type Schemas = typeof schemas
-export type MessageType = keyof Schemas
+type MessageType = keyof Schemas
 export type DeskMessage = { [T in MessageType]: { type: T; body: Static<Schemas[T]> } }[MessageType]
 
 const checks = new Map(Object.entries(schemas).map(([type, schema]) => [type, bodyChecker(schema)]))

@@ -2,12 +2,12 @@
 // Addresses that messages carry: the picture that is loaded when one is opened, links, and the way out of bulk mail. Links lead only
 // where they were signed to, and work while the database is away; what a link scanner fetches changes nothing.
 import { AppError } from '../../../kernel/errors.ts'
-import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
-import { notice, page } from '../../../platform/web/shell.ts'
+import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { readLinkToken } from '../tracking/token.ts'
 import { note, storeDeed } from './spool.ts'
 
@@ -63,9 +63,16 @@ const noSuchMessage = {
   content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`),
 }
 
-const addressOf = statement.tenant<Tenant & { message: string; number: number }, { email: string }>(
+interface Whose {
+  email: string
+  account_name: string
+  brand: Brand
+}
+
+const addressOf = statement.tenant<Tenant & { message: string; number: number }, Whose>(
   'email.address_of_recipient',
-  `select email from email.recipients
+  `select email, accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand
+     from email.recipients
     where bucket = $bucket and account_id = $account and environment = $environment and message_id = $message and number = $number`,
 )
 
@@ -79,11 +86,13 @@ const unsubscribe = hook({
   handle: async (app, call) => {
     const recipient = readLinkToken(app, 'unsubscribe', call.params.token)
     if (!recipient) return page(404, noSuchMessage)
-    if (call.method === 'GET') return page(200, question(await shownAddress(app, recipient)), 'here')
+    const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
+    const frame = frameOf(recipient, whose)
+    if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
     if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
       return page(404, noSuchMessage)
-    return page(200, done(call.params.token), 'here')
+    return page(200, { ...frame, ...done(call.params.token) }, 'here')
   },
 })
 
@@ -111,18 +120,25 @@ const resubscribe = hook({
       app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }),
     )
     if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to take back, or it is longer ago than a day')
+    const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
     return page(200, {
+      ...frameOf(recipient, whose),
       title: 'Subscribed again',
       content: notice('good', 'Subscribed again', html`<p>You will get these messages as before.</p>`),
     })
   },
 })
 
-async function shownAddress(
-  app: App,
-  { tenant, message, number }: { tenant: Tenant; message: string; number: number },
-): Promise<string> {
-  return (await maybe(app.db.query(addressOf, { ...tenant, message, number })))?.email ?? 'this address'
+type Recipient = NonNullable<ReturnType<typeof readLinkToken>>
+
+function addressed({ tenant, message, number }: Recipient) {
+  return { ...tenant, message, number }
+}
+
+/** Whose mail it is, as they show themselves; nobody's once the message is forgotten. */
+function frameOf({ tenant }: Recipient, whose: Whose | null): Pick<Page, 'from' | 'brand' | 'isTest'> {
+  const isTest = tenant.environment === 'test'
+  return whose === null ? { isTest } : { isTest, from: whose.account_name, brand: whose.brand }
 }
 
 function question(email: string) {

@@ -42,7 +42,10 @@ const sumSettlements = statement.tenant<Tenant, { currency: string; amount: bigi
 )
 
 /** How long the acquirer keeps what was collected with a card; zero for everything else. */
-export function settlementMs(app: App, payment: Pick<PaymentRow, 'method' | 'environment' | 'purpose'>): number {
+export function settlementMs(
+  app: App,
+  payment: Pick<PaymentRow, 'method' | 'environment' | 'purpose' | 'details'>,
+): number {
   const { method, environment } = payment
   if (method !== 'card' || environment !== 'live' || purposeOf(payment).isOwn) return 0
   return app.config.PAMOJA_CARD_SETTLEMENT_DAYS * dayMs

@@ -60,6 +60,8 @@ export interface PaymentDetails {
   readonly bank?: BankAccountIn
   /** The one-time account that the payer pays into. */
   readonly pay_into?: PayInto
+  /** Id of the link over which it is paid. */
+  readonly payment_link?: string
 }
 
 export type Verdict =

@@ -124,6 +124,7 @@ export const Payment = Type.Object(
     risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
     invoice_id: word,
+    payment_link_id: Type.Optional(Type.String({ description: 'The link over which it was paid' })),
     ...Type.Partial(Type.Object(topupFields)).properties,
     dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
     redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),

@@ -54,11 +54,22 @@ type Shown = Pick<
   | 'amount_authorised'
   | 'bank'
   | 'bank_transfer'
+  | 'payment_link_id'
 >
 
 /** Fields that the method shows, in the states in which it does. */
 function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
-  const { ussd_code, redirect_url, card, card_token, authorised_until, amount_authorised, bank, pay_into } = details
+  const {
+    ussd_code,
+    redirect_url,
+    card,
+    card_token,
+    authorised_until,
+    amount_authorised,
+    bank,
+    pay_into,
+    payment_link,
+  } = details
   return {
     ...(ussd_code !== undefined && open.includes(status) ? { ussd_code } : {}),
     ...(card ? { card } : {}),
@@ -67,6 +78,7 @@ function shownOf({ status, details, amount, expires_at }: PaymentRow): Shown {
     ...(authorised_until && status === 'processing' ? { authorised_until: new Date(authorised_until) } : {}),
     ...(amount_authorised === undefined ? {} : { amount_authorised: BigInt(amount_authorised) }),
     ...(bank ? { bank: maskedAccount(bank) } : {}),
+    ...(payment_link === undefined ? {} : { payment_link_id: payment_link }),
     ...(pay_into ? { bank_transfer: { ...pay_into, amount, expires_at } } : {}),
   }
 }

@@ -5,6 +5,7 @@ import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Queryable, Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { PaymentDetails } from '../providers/provider.ts'
 import type { Payment, topupFields } from './events.ts'
 import type { PaymentRow } from './store.ts'
 
@@ -14,6 +15,8 @@ export interface Purpose {
   readonly isFree: boolean
   /** The invoice that such a payment pays. */
   readonly invoiceId?: string
+  /** Kept with each such payment. */
+  readonly details?: PaymentDetails
   /** The account's own money: it can be used at once, whatever it was paid with, and be paid out only some days later. */
   readonly isOwn?: boolean
   /**
@@ -44,14 +47,21 @@ export interface Refunded {
 export const collection: Purpose = { name: 'payment', isFree: false }
 
 const purposes = new Map<string, Purpose>([[collection.name, collection]])
+/** Purpose of payments that came over a link, which are collected as all others are. */
+const overLink = 'payment_link'
 
-export function declarePurpose(purpose: Purpose): Purpose {
-  purposes.set(purpose.name, purpose)
+export function declarePurpose(purpose: Purpose, name: string = purpose.name): Purpose {
+  purposes.set(name, purpose)
   return purpose
 }
 
-export function purposeOf({ purpose }: Pick<PaymentRow, 'purpose'>): Purpose {
-  const found = purposes.get(purpose)
-  if (!found) throw new Error(`nobody knows what a payment for ${purpose} is`)
+export function declareLinkPurpose(purpose: Purpose): Purpose {
+  return declarePurpose(purpose, overLink)
+}
+
+export function purposeOf({ purpose, details }: Pick<PaymentRow, 'purpose' | 'details'>): Purpose {
+  const name = details.payment_link === undefined ? purpose : overLink
+  const found = purposes.get(name)
+  if (!found) throw new Error(`nobody knows what a payment for ${name} is`)
   return found
 }

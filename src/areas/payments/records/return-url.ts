@@ -11,12 +11,12 @@ import type { PaymentRow } from './store.ts'
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** Throws INVALID_URL unless a browser may be sent there. Nobody here calls it. */
-export function checkReturnUrl(given: string | undefined, environment: Environment): void {
+export function checkReturnUrl(given: string | undefined, environment: Environment, field = 'return_url'): void {
   if (given === undefined) return
   const url = parsed(given)
   const isPlayed = environment === 'test' && url?.protocol === 'http:' && loopback.has(url.hostname)
   if (!url || (url.protocol !== 'https:' && !isPlayed) || url.username !== '' || url.password !== '')
-    throw new AppError('INVALID_URL', 'return_url must be an absolute https:// URL without a user name.')
+    throw new AppError('INVALID_URL', `${field} must be an absolute https:// URL without a user name.`)
 }
 
 /** `sig` is the HMAC-SHA256 of `payment_id.status` in hexadecimal, under the account's callback secret. */

@@ -11,6 +11,7 @@ import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
 import { hook, pagesPerAddress } from '../../../platform/hook.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
+import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { insertOptOut } from '../consent/store.ts'
@@ -92,11 +93,14 @@ interface Link {
   phone: string
   sender: string
   clock_offset_ms: bigint
+  account_name: string
+  brand: Brand
 }
 
 const findLink = statement.everywhere<{ buckets: readonly number[]; token: string }, Link>(
   'sms.find_opt_out_link',
-  `select bucket, account_id, environment, phone, sender, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+  `select bucket, account_id, environment, phone, sender, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
+          accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand
      from sms.opt_out_links where bucket = any($buckets::smallint[]) and token = $token`,
 )
 
@@ -134,10 +138,10 @@ async function optOut(app: App, link: Link) {
   })
 }
 
-function pageOf({ sender, phone, environment }: Link, isDone: boolean): Page {
+function pageOf({ sender, phone, environment, account_name: from, brand }: Link, isDone: boolean): Page {
   const number = `…${phone.slice(-3)}`
   const content = isDone
     ? notice('good', 'You are off the list', html`<p>${sender} will send no more messages to ${number}.</p>`)
     : html`<h1>No more messages from ${sender} to ${number}?</h1><form method="post"><button>Stop them</button></form>`
-  return { title: sender, from: sender, isTest: environment === 'test', content }
+  return { title: sender, from, brand, isTest: environment === 'test', content }
 }
