@@ -83,7 +83,7 @@ describe('over an aggregator', () => {
     }, 'both frames')
     const sent = frames.find(({ kind }) => kind === 'provider')
     const said = { to: '+254711000001', from: 'PAMOJA', text: 'Habari', encoding: 'gsm7' }
-    assert.deepEqual([sent?.status, JSON.parse(sent?.request ?? '')], ['200', said])
+    assert.deepEqual([sent?.status, JSON.parse(sent?.request ?? '')], ['201', said])
     assert.match(frames.find(({ kind }) => kind === 'callback')?.request ?? '', /"status":"delivered"/)
   })
 
