@@ -23,6 +23,9 @@ import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
 import { ussd } from './ussd.ts'
+import { voiceFirstSound } from './voice-first-sound.ts'
+import { voiceMedia } from './voice-media.ts'
+import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
@@ -42,6 +45,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'sms-end-to-end': smsEndToEnd,
   'sms-urgent': smsUrgent,
   ussd,
+  'voice-media': voiceMedia,
+  'voice-signalling': voiceSignalling,
+  'voice-first-sound': voiceFirstSound,
   email,
   messenger,
   callcenter,

@@ -2,6 +2,7 @@
 // What customers do with mail in tests: send it, wait for it, and read what arrived in the sandbox.
 import assert from 'node:assert/strict'
 import pg from 'pg'
+import { priceLive } from './texting.ts'
 import { type Account, eventually, type World } from './world.ts'
 
 export async function sendMail(account: Account, fields: Record<string, unknown>): Promise<string> {
@@ -46,9 +47,10 @@ export async function toldOf({ client }: Account, messageId: string): Promise<st
  * records a domain needs is tested in the sandbox.
  */
 export async function liveSender(
-  { account: opened, operator, stranger, databaseUrl }: World,
+  world: World,
   domain: string,
 ): Promise<{ account: Account; records: readonly { name: string; value: string }[] }> {
+  const { account: opened, operator, stranger, databaseUrl } = world
   const { id, client } = await opened()
   await operator.post(`/v1/operator/accounts/${id}/credit`, {
     amount: 10_000,
@@ -56,6 +58,7 @@ export async function liveSender(
     environment: 'live',
     reference: `live ${domain}`,
   })
+  await priceLive(world, { area: 'email', unit: 'message', amount: 0.05 })
   const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
   const account = { id, key: live.key, client: stranger.as(live.key) }
   const { status, body } = await account.client.post('/v1/email/domains', { domain, dkim_record: 'txt' })

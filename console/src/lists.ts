@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that are lists of the account's records, by the first part of their address. What each shows and how it is filtered
 // stands here; kit/list-page.tsx draws them all.
-import { patch, post } from './api.ts'
-import type { ListOf } from './kit/list-page.tsx'
+import {
+  auditLogList,
+  billingListInvoices,
+  billingListSubscriptions,
+  disputesList,
+  emailList,
+  eventsList,
+  fraudChangeRule,
+  fraudListRules,
+  identityListVerifications,
+  messengerList,
+  payoutsList,
+  refundsList,
+  smsListSenderIds,
+  ussdListSessions,
+  walletTransactions,
+} from '#sdk/operations.ts'
+import { api } from './api.ts'
+import { type ListOf, textOf } from './kit/list-page.tsx'
 
 const created = { name: 'Time', field: 'created_at', as: 'time' } as const
 const state = { name: 'State', field: 'status', as: 'state' } as const
@@ -12,7 +29,7 @@ const reference = { name: 'Reference', field: 'reference' } as const
 export const lists: Readonly<Record<string, ListOf>> = {
   refunds: {
     title: 'Refunds',
-    path: '/v1/refunds',
+    path: refundsList.at(),
     keyField: 'refund_id',
     live: 'refund',
     columns: [
@@ -27,7 +44,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   payouts: {
     title: 'Payouts',
-    path: '/v1/payouts',
+    path: payoutsList.at(),
     keyField: 'payout_id',
     live: 'payout.',
     columns: [
@@ -52,7 +69,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   disputes: {
     title: 'Disputes',
-    path: '/v1/payments/disputes',
+    path: disputesList.at(),
     keyField: 'dispute_id',
     live: 'payment.dispute',
     columns: [
@@ -67,7 +84,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   wallet: {
     title: 'Wallet and ledger',
-    path: '/v1/wallet/transactions',
+    path: walletTransactions.at(),
     keyField: 'transaction_id',
     live: '',
     columns: [
@@ -89,7 +106,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   invoices: {
     title: 'Invoices',
-    path: '/v1/billing/invoices',
+    path: billingListInvoices.at(),
     keyField: 'invoice_id',
     live: 'invoice.',
     columns: [
@@ -108,7 +125,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   subscriptions: {
     title: 'Subscriptions',
-    path: '/v1/billing/subscriptions',
+    path: billingListSubscriptions.at(),
     keyField: 'subscription_id',
     live: 'subscription.',
     columns: [
@@ -130,7 +147,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   rules: {
     title: 'Fraud rules',
     note: 'in the order in which they are asked',
-    path: '/v1/payments/fraud/rules',
+    path: fraudListRules.at(),
     keyField: 'rule_id',
     columns: [
       { name: 'Name', field: 'name', to: '/rules/' },
@@ -144,18 +161,18 @@ export const lists: Readonly<Record<string, ListOf>> = {
       {
         name: 'Put in force',
         shows: ({ enabled }) => enabled === false,
-        run: ({ rule_id }) => patch(`/v1/payments/fraud/rules/${rule_id}`, { enabled: true }),
+        run: ({ rule_id }) => fraudChangeRule(api, { rule_id: textOf(rule_id), body: { enabled: true } }),
       },
       {
         name: 'Suspend',
         shows: ({ enabled }) => enabled === true,
-        run: ({ rule_id }) => patch(`/v1/payments/fraud/rules/${rule_id}`, { enabled: false }),
+        run: ({ rule_id }) => fraudChangeRule(api, { rule_id: textOf(rule_id), body: { enabled: false } }),
       },
     ],
   },
   events: {
     title: 'Events',
-    path: '/v1/events',
+    path: eventsList.at(),
     keyField: 'id',
     live: '',
     columns: [
@@ -172,7 +189,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   audit: {
     title: 'Audit log',
     note: 'who changed what',
-    path: '/v1/audit-log',
+    path: auditLogList.at(),
     keyField: 'id',
     columns: [
       { name: 'Time', field: 'at', as: 'time' },
@@ -189,7 +206,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   emails: {
     title: 'Emails',
-    path: '/v1/email',
+    path: emailList.at(),
     keyField: 'message_id',
     live: 'email.',
     columns: [
@@ -211,7 +228,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   chats: {
     title: 'Chats',
-    path: '/v1/messenger/messages',
+    path: messengerList.at(),
     keyField: 'message_id',
     live: 'messenger.',
     columns: [
@@ -230,7 +247,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   ussd: {
     title: 'USSD sessions',
-    path: '/v1/ussd/sessions',
+    path: ussdListSessions.at(),
     keyField: 'session_id',
     live: 'ussd.',
     columns: [
@@ -245,7 +262,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   identity: {
     title: 'Identity checks',
-    path: '/v1/identity/verifications',
+    path: identityListVerifications.at(),
     keyField: 'verification_id',
     live: 'identity.',
     columns: [
@@ -259,7 +276,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
   },
   senders: {
     title: 'Senders',
-    path: '/v1/sms/sender-ids',
+    path: smsListSenderIds.at(),
     keyField: 'id',
     columns: [
       created,
@@ -270,222 +287,5 @@ export const lists: Readonly<Record<string, ListOf>> = {
       { name: 'Reason', field: 'reason' },
     ],
     filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'] }],
-  },
-}
-
-/** Of the installation, for whoever runs it: by the second part of the address. */
-export const operatorLists: Readonly<Record<string, ListOf>> = {
-  accounts: {
-    title: 'Tenants',
-    path: '/v1/operator/accounts',
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Name', field: 'name' },
-      { name: 'Id', field: 'id', as: 'mono' },
-      state,
-      { name: 'Plan', field: 'plan' },
-      { name: 'Country', field: 'country' },
-      { name: 'Currency', field: 'currency' },
-    ],
-    filters: [{ name: 'status', label: 'State', among: ['active', 'suspended'] }],
-    actions: [
-      {
-        name: 'Suspend',
-        isDanger: true,
-        shows: ({ status }) => status === 'active',
-        run: ({ id }) => patch(`/v1/operator/accounts/${id}`, { status: 'suspended' }),
-      },
-      {
-        name: 'Let in again',
-        shows: ({ status }) => status === 'suspended',
-        run: ({ id }) => patch(`/v1/operator/accounts/${id}`, { status: 'active' }),
-      },
-    ],
-  },
-  carriers: {
-    title: 'Carriers',
-    note: 'connections to message centres',
-    path: '/v1/operator/sms/binds',
-    keyField: 'name',
-    columns: [
-      { name: 'Name', field: 'name', as: 'mono' },
-      { name: 'Kind', field: 'kind' },
-      { name: 'Up', field: 'is_up', as: 'flag' },
-      { name: 'Sessions', field: 'bound', as: 'count' },
-      { name: 'Waiting', field: 'pending', as: 'count' },
-      { name: 'A second', field: 'current_rate', as: 'count' },
-      { name: 'Last error', field: 'last_error' },
-    ],
-  },
-  providers: {
-    title: 'Payment providers',
-    path: '/v1/operator/payments/providers',
-    keyField: 'id',
-    columns: [
-      { name: 'Provider', field: 'provider' },
-      { name: 'Environment', field: 'environment' },
-      { name: 'Country', field: 'country' },
-      state,
-      { name: 'In force', field: 'enabled', as: 'flag' },
-      { name: 'Changed', field: 'updated_at', as: 'time' },
-    ],
-  },
-  routes: {
-    title: 'Routes',
-    path: '/v1/operator/sms/routes',
-    keyField: 'id',
-    columns: [
-      { name: 'Environment', field: 'environment' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      { name: 'Country', field: 'country' },
-      { name: 'Network', field: 'network' },
-      { name: 'Carriers', field: 'tiers', as: 'json' },
-      { name: 'When down', field: 'when_down', as: 'words' },
-      { name: 'In force', field: 'in_force', as: 'flag' },
-    ],
-  },
-  prices: {
-    title: 'Prices',
-    path: '/v1/operator/prices',
-    keyField: 'id',
-    columns: [
-      { name: 'Area', field: 'area' },
-      { name: 'Unit', field: 'unit' },
-      { name: 'Country', field: 'country' },
-      { name: 'Network', field: 'network' },
-      amount,
-      { name: 'From', field: 'effective_from', as: 'time' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-    ],
-    filters: [
-      { name: 'area', label: 'Area' },
-      { name: 'country', label: 'Country' },
-    ],
-  },
-  numbers: {
-    title: 'Numbers',
-    path: '/v1/operator/sms/numbers',
-    keyField: 'number',
-    columns: [
-      { name: 'Number', field: 'number', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      { name: 'Shared', field: 'shared', as: 'flag' },
-      { name: 'Since', field: 'created_at', as: 'time' },
-    ],
-  },
-  senders: {
-    title: 'Senders to approve',
-    path: '/v1/operator/sms/sender-ids',
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Sender', field: 'sender' },
-      state,
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      { name: 'Countries', field: 'countries' },
-      { name: 'Purpose', field: 'purpose' },
-      { name: 'Sample', field: 'sample' },
-    ],
-    filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'] }],
-    actions: [
-      {
-        name: 'Approve',
-        shows: ({ status }) => status === 'pending',
-        run: ({ id }) => post(`/v1/operator/sms/sender-ids/${id}/approve`, {}),
-      },
-      {
-        name: 'Reject',
-        isDanger: true,
-        shows: ({ status }) => status !== 'rejected',
-        run: ({ id }) => post(`/v1/operator/sms/sender-ids/${id}/reject`, { reason: 'Rejected by the operator' }),
-      },
-    ],
-  },
-  failed: {
-    title: 'Failed work',
-    path: '/v1/operator/jobs',
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Queue', field: 'lane', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      { name: 'Attempts', field: 'attempts', as: 'count' },
-      { name: 'Last error', field: 'last_error' },
-    ],
-    actions: [{ name: 'Run it again', run: ({ id }) => post(`/v1/operator/jobs/${id}/retry`, {}) }],
-  },
-  statements: {
-    title: 'Reconciliation',
-    note: 'statements of providers',
-    path: '/v1/operator/payments/statements',
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Provider', field: 'provider' },
-      { name: 'Environment', field: 'environment' },
-      state,
-      { name: 'Lines', field: 'lines', as: 'count' },
-      { name: 'Known', field: 'known_lines', as: 'count' },
-      { name: 'Balance', field: 'closing_balance', as: 'money' },
-      { name: 'Difference', field: 'difference', as: 'money' },
-    ],
-    filters: [{ name: 'environment', label: 'Environment', among: ['test', 'live'] }],
-  },
-  discrepancies: {
-    title: 'Discrepancies',
-    path: '/v1/operator/payments/discrepancies',
-    keyField: 'payment_id',
-    columns: [
-      { name: 'Found', field: 'found_at', as: 'time' },
-      { name: 'Payment', field: 'payment_id', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      state,
-      { name: 'Asked for', field: 'asked_amount', as: 'money' },
-      { name: 'Told', field: 'told_amount', as: 'money' },
-      { name: 'Provider', field: 'provider' },
-    ],
-    actions: [
-      {
-        name: 'Looked into',
-        run: ({ payment_id }) =>
-          post(`/v1/operator/payments/discrepancies/${payment_id}/resolve`, { note: 'Looked into in the console' }),
-      },
-    ],
-  },
-  refunds: {
-    title: 'Refunds in doubt',
-    path: '/v1/operator/payments/refunds',
-    keyField: 'refund_id',
-    columns: [
-      { name: 'Overdue since', field: 'overdue_at', as: 'time' },
-      { name: 'Refund', field: 'refund_id', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      amount,
-      { name: 'Provider', field: 'provider' },
-    ],
-  },
-  payouts: {
-    title: 'Payouts in doubt',
-    path: '/v1/operator/payments/payouts',
-    keyField: 'payout_id',
-    columns: [
-      { name: 'Overdue since', field: 'overdue_at', as: 'time' },
-      { name: 'Payout', field: 'payout_id', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      amount,
-      { name: 'Provider', field: 'provider' },
-    ],
-  },
-  debts: {
-    title: 'Debts',
-    path: '/v1/operator/payments/debts',
-    keyField: 'dispute_id',
-    columns: [
-      { name: 'Since', field: 'closed_at', as: 'time' },
-      { name: 'Dispute', field: 'dispute_id', as: 'mono' },
-      { name: 'Account', field: 'account_id', as: 'mono' },
-      { name: 'Owed', field: 'amount_owed', as: 'money' },
-    ],
   },
 }

@@ -2,7 +2,8 @@
 // One stream of events for the whole page: whoever shows something listens for the events that change it. After a break it is
 // opened again, later each time, and goes on where it was.
 import { useEffect, useRef } from 'preact/hooks'
-import { openStream } from './api.ts'
+import { eventsStream } from '#sdk/operations.ts'
+import { api } from './api.ts'
 
 interface LiveEvent {
   type: string
@@ -33,8 +34,8 @@ export function follow(tell: (isConnected: boolean) => void): () => void {
   const run = async (): Promise<void> => {
     for (let pauseMs = 1_000; !stop.signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
-        const response = await openStream('/v1/events/stream', stop.signal, lastId)
-        if (response.ok && response.body) {
+        const response = await eventsStream(api, {}, { signal: stop.signal, headers: resuming(lastId) })
+        if (response.body) {
           tell(true)
           pauseMs = 1_000
           await read(response.body, (id) => {
@@ -52,6 +53,8 @@ export function follow(tell: (isConnected: boolean) => void): () => void {
   void run()
   return () => stop.abort()
 }
+
+const resuming = (id: string | null): Record<string, string> => (id === null ? {} : { 'last-event-id': id })
 
 async function read(body: ReadableStream<Uint8Array>, keepId: (id: string) => void): Promise<void> {
   const reader = body.getReader()

@@ -8,8 +8,10 @@ import './style/shell.css'
 import './style/handset.css'
 import './style/timeline.css'
 import { currentSession, type Session, whenSignedOut } from './api.ts'
+import { Reset } from './areas/accounts/reset.tsx'
 import { SignIn } from './areas/accounts/sign-in.tsx'
 import { Join } from './areas/team/join.tsx'
+import { Security } from './areas/team/security.tsx'
 import { Problem, Waiting } from './kit/kit.tsx'
 import { tellTimesIn } from './kit/words.ts'
 import { Shell } from './shell.tsx'
@@ -34,13 +36,22 @@ function Console() {
     whenSignedOut(() => setState({ is: 'out' }))
     ask()
   }, [])
+  if (isResetting) return <Reset />
   if (state.is === 'asking') return <Waiting />
   if (state.is === 'broken') return <Problem error={state.error} retry={ask} />
+  if (state.is === 'in' && lacksFactor(state.session))
+    return (
+      <main class="content alone">
+        <Security session={state.session} onDone={ask} />
+      </main>
+    )
   if (state.is === 'in') return <Shell session={state.session} />
   return isInvited ? <Join onSignedIn={enter} /> : <SignIn onSignedIn={enter} />
 }
 
 const isInvited = window.location.pathname === '/console/join'
+const isResetting = window.location.pathname === '/console/reset'
+const lacksFactor = ({ member }: Session): boolean => member.totp_required && !member.totp_enabled
 
 applyTheme()
 const place = document.getElementById('console')

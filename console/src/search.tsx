@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One search over everything: pages by their names, and records by id, number or reference. A whole id opens at once.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { list } from './api.ts'
+import { paymentsTransactions, smsList } from '#sdk/operations.ts'
+import { api } from './api.ts'
 import { go, Link } from './place.tsx'
-import type { SmsMessage, Transaction } from './records.ts'
 import { t } from './words.ts'
 
 interface Hit {
@@ -96,17 +96,18 @@ async function found(text: string): Promise<Hit[]> {
   const [, place] = places.find(([prefix]) => text.startsWith(prefix)) ?? []
   if (place && idForm.test(text)) return [{ to: place(text), name: text, note: t('Open') }]
   const isNumber = /^\+?\d{4,15}$/.test(text)
-  const query: Record<string, string> = isNumber
-    ? { to: text.startsWith('+') ? text : `+${text}` }
-    : { reference: text }
-  const phone: Record<string, string> = isNumber ? { phone: query.to ?? '' } : { reference: text }
+  const number = text.startsWith('+') ? text : `+${text}`
   const [texts, money] = await Promise.all([
-    list<SmsMessage>('/v1/sms', { ...query, limit: '5' }).catch(() => ({ rows: [] })),
-    list<Transaction>('/v1/payments/transactions', { ...phone, limit: '5' }).catch(() => ({ rows: [] })),
+    smsList(api, { query: { limit: 5, ...(isNumber ? { to: number } : { reference: text }) } }).catch(() => ({
+      data: [],
+    })),
+    paymentsTransactions(api, {
+      query: { limit: 5, ...(isNumber ? { phone: number } : { reference: text }) },
+    }).catch(() => ({ data: [] })),
   ])
   return [
-    ...texts.rows.map(({ message_id, to, status }) => ({ to: `/messages/${message_id}`, name: to, note: t(status) })),
-    ...money.rows.flatMap(({ payment_id, reference, status }) =>
+    ...texts.data.map(({ message_id, to, status }) => ({ to: `/messages/${message_id}`, name: to, note: t(status) })),
+    ...money.data.flatMap(({ payment_id, reference, status }) =>
       payment_id ? [{ to: `/payments/${payment_id}`, name: reference ?? payment_id, note: t(status) }] : [],
     ),
   ]

@@ -2,11 +2,12 @@
 // Frame of every page: the top with the environment, the navigation, the page itself, and the phone beside it in test.
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { currentEnvironment, type Environment, type Session, signOut, useEnvironment } from './api.ts'
+import { currentEnvironment, type Environment, ofConsole, type Session, useEnvironment } from './api.ts'
 import { Keys } from './areas/accounts/keys.tsx'
 import { Requests } from './areas/accounts/requests.tsx'
 import { Sessions } from './areas/accounts/sessions.tsx'
 import { UsagePage } from './areas/accounts/usage.tsx'
+import { operatorLists } from './areas/operator/lists.ts'
 import { OperatorHome } from './areas/operator/operator.tsx'
 import { Overview } from './areas/overview/overview.tsx'
 import { AskForPayment } from './areas/payments/ask.tsx'
@@ -20,10 +21,11 @@ import { Send } from './areas/sms/send.tsx'
 import { Security } from './areas/team/security.tsx'
 import { Team } from './areas/team/team.tsx'
 import { Deliveries } from './areas/webhooks/deliveries.tsx'
+import { DeliveryPage } from './areas/webhooks/delivery.tsx'
 import { Webhooks } from './areas/webhooks/webhooks.tsx'
 import { Mark, Nothing } from './kit/kit.tsx'
 import { ListPage } from './kit/list-page.tsx'
-import { lists, operatorLists } from './lists.ts'
+import { lists } from './lists.ts'
 import { follow } from './live.ts'
 import { Phone, Phones } from './phone/phone.tsx'
 import { Link, usePlace } from './place.tsx'
@@ -91,14 +93,15 @@ const operatorNavigation: readonly [group: string, pages: readonly Entry[]] = [
   ],
 ]
 
-/** First part of the path -> the page; the second part is an id. */
-const pages: Readonly<Record<string, (id: string, session: Session) => VNode>> = {
+/** First part of the path -> the page; the second part is an id, a third one the id of something inside. */
+const pages: Readonly<Record<string, (id: string, session: Session, inner: string) => VNode>> = {
   '': (_id, session) => <Overview account={session.account} />,
   messages: (id) => (id ? <MessagePage id={id} /> : <Messages />),
   send: () => <Send />,
   payments: (id) => (id ? <PaymentPage id={id} /> : <Payments />),
   ask: (_id, session) => <AskForPayment currency={session.account.currency} />,
-  webhooks: (id) => (id ? <Deliveries id={id} /> : <Webhooks />),
+  webhooks: (id, _session, inner) =>
+    inner ? <DeliveryPage webhook={id} id={inner} /> : id ? <Deliveries id={id} /> : <Webhooks />,
   requests: () => <Requests />,
   keys: (_id, session) => <Keys email={session.member.email} />,
   sessions: () => <Sessions />,
@@ -108,14 +111,14 @@ const pages: Readonly<Record<string, (id: string, session: Session) => VNode>> =
   security: (_id, session) => <Security session={session} />,
 }
 
-function pageOf(first: string, id: string, session: Session): VNode {
+function pageOf(first: string, id: string, inner: string, session: Session): VNode {
   const { email, operator } = session.member
   if (first === 'rules' && id) return <RulePage id={id} />
   if (first === 'payouts' && id) return <PayoutPage id={id} />
   const list = Object.hasOwn(lists, first) ? lists[first] : undefined
   if (list) return <ListPage {...list} email={email} />
   const page = Object.hasOwn(pages, first) ? pages[first] : undefined
-  if (page) return page(id, session)
+  if (page) return page(id, session, inner)
   if (first === 'operator' && operator) {
     const found = Object.hasOwn(operatorLists, id) ? operatorLists[id] : undefined
     if (found) return <ListPage {...found} email={email} />
@@ -133,7 +136,7 @@ export function Shell({ session }: { session: Session }) {
   useEffect(() => {
     document.documentElement.dataset.env = environment
   }, [environment])
-  const [, first = '', id = ''] = path.split('/')
+  const [, first = '', id = '', inner = ''] = path.split('/')
   const [isSearching, setIsSearching] = useState(false)
   useShortcut(() => setIsSearching(true))
   const groups = session.member.operator ? [...navigation, operatorNavigation] : navigation
@@ -178,7 +181,7 @@ export function Shell({ session }: { session: Session }) {
       </nav>
       {/* Whatever a page keeps is of one environment. */}
       <main id="main" class="content" key={`${environment} ${path}`} tabIndex={-1}>
-        {pageOf(first, id, session)}
+        {pageOf(first, id, inner, session)}
       </main>
       {hasPhone && <Phone />}
     </div>
@@ -217,7 +220,7 @@ interface TopProps {
 
 function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone, onSearch }: TopProps) {
   const leave = (): void => {
-    void signOut().then(() => window.location.reload())
+    void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
   }
   return (
     <header class="top">

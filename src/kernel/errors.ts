@@ -58,7 +58,7 @@ export const errors = {
   NUMBER_NOT_OWNED: [403, 'The number belongs to another account. Use a number that is yours.'],
   DESTINATION_NOT_ALLOWED: [
     403,
-    'This destination is blocked here, or has no price yet. Ask the operator to allow it.',
+    'This destination is blocked here, or what you ask for has no price yet. Ask the operator of this installation.',
   ],
   OTP_BLOCKED: [403, 'No code was sent to this number. See reason; do not repeat it unchanged.'],
   NOT_FOUND: [404, 'There is nothing at this address. Check the path and the id.'],

@@ -59,6 +59,8 @@ export interface KeyFacts {
 
 /** A member who has signed in, as the principal of their account that they act as. */
 export interface SessionFacts {
+  /** Reads without personal data. */
+  masksPeople: boolean
   facts: KeyFacts
   actor: string
   signedInAtMs: number
@@ -97,6 +99,8 @@ export interface Principal {
   isToken: boolean
   /** When a member gave their password; null when no session of the console is asking. */
   signedInAtMs: number | null
+  /** Reads without personal data. */
+  masksPeople: boolean
 }
 
 /** Who is asking, in one request. */
@@ -364,6 +368,7 @@ function principalOf(
     allowedIps: addressList(facts.allowedIps),
     isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
     signedInAtMs: null,
+    masksPeople: false,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
 }
@@ -376,9 +381,9 @@ function keyPoliciesOf({ keyUuid, account, environment, rateLimitPerSecond }: Ke
   return limit > keyLimitPerSecond ? [own] : [own, all]
 }
 
-function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs }: SessionFacts): Principal {
+function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs, masksPeople }: SessionFacts): Principal {
   const principal = principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY)
-  return { ...principal, actor, signedInAtMs, expiresAtMs: endsAtMs }
+  return { ...principal, actor, signedInAtMs, masksPeople, expiresAtMs: endsAtMs }
 }
 
 function* planEntries(limits: KeyFacts['planLimits']): Generator<[string, number]> {

@@ -220,11 +220,14 @@ function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
 const secretNames =
   /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|(api|merchant)_?key|^sign$/i
 
-/** What was said, as JSON without what nobody may read again: secrets by their names, and numbers of cards. */
+/** Our own addresses for callbacks: who knows one is believed to be the provider, also by the customer whose money it moves. */
+const ownHooks = /(\/hooks\/)[^"\\\s?#]+/g
+
+/** What was said, as JSON without what nobody may read again: secrets by their names, our addresses, and numbers of cards. */
 export function redacted(value: unknown): string | null {
   if (value === null || value === undefined) return null
   const text = JSON.stringify(value, (name, part: unknown) => (secretNames.test(name) ? mask : part))
-  return withoutCardNumbers(text)
+  return withoutCardNumbers(text.replace(ownHooks, `$1${mask}`))
 }
 
 function cut(text: string | null): string | null {

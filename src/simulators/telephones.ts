@@ -7,9 +7,10 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { silence, tone } from '../protocols/audio/tones.ts'
 import { MediaEngine } from '../protocols/media/engine.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../protocols/sdp/session-description.ts'
-import type { CallHandlers, SipCall } from '../protocols/sip/call.ts'
+import type { SipCall } from '../protocols/sip/call.ts'
 import { SipEndpoint } from '../protocols/sip/endpoint.ts'
 import { parseUri } from '../protocols/sip/header-values.ts'
+import type { CallHandlers } from '../protocols/sip/switchboard.ts'
 
 interface Options {
   host: string

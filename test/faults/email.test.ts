@@ -38,6 +38,8 @@ async function liveKey(): Promise<string> {
   const { id, key: testKey } = await installation.account()
   const credit = { amount: 10_000, currency: 'KES', environment: 'live', reference: 'live' }
   await installation.operator().post(`/v1/operator/accounts/${id}/credit`, credit)
+  const price = { area: 'email', unit: 'message', amount: 0.05, currency: 'KES' }
+  assert.equal((await installation.operator().post('/v1/operator/prices', price)).status, 201)
   const { body } = await installation.client(0, testKey).post('/v1/api-keys', { name: 'Live', environment: 'live' })
   await installation.operator().patch(`/v1/operator/api-keys/${body.id}`, { rate_limit_per_second: 1_000_000 })
   const made = await installation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baresip, a SIP phone that is not ours: it calls, speaks two tones and writes down what it hears. Debian has it in the package
+// Baresip, a SIP phone that is not ours: it calls, speaks and writes down what it hears. Debian has it in the package
 // `baresip`; PAMOJA_REQUIRE_BARESIP=1 makes its absence a failure.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -9,7 +9,6 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { tone } from '../../src/protocols/audio/tones.ts'
 import { readWav, writeWav } from '../../src/protocols/audio/wav.ts'
 import { eventually } from '../eventually.ts'
 
@@ -31,11 +30,11 @@ interface BaresipPhone {
   heard(): Promise<Int16Array | string>
 }
 
-/** A phone of its own that dials at once, speaks two tones and writes down what it hears. It hangs up when it has spoken. */
-export async function startBaresip(t: TestContext, uri: string, speaksMs = 20_000): Promise<BaresipPhone> {
+/** A phone of its own that dials at once, speaks and writes down what it hears. It hangs up when it has spoken. */
+export async function startBaresip(t: TestContext, uri: string, speech: Int16Array): Promise<BaresipPhone> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-baresip-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
-  await writeFile(join(dir, 'say.wav'), writeWav([tone([300, 700], speaksMs, 12_000)]))
+  await writeFile(join(dir, 'say.wav'), writeWav([speech]))
   await writeFile(join(dir, 'accounts'), '<sip:phone@127.0.0.1>;regint=0;audio_codecs=pcmu/8000/1\n')
   const config = [
     'module_path /usr/lib/baresip/modules',

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { share } from '../../src/protocols/audio/tones.ts'
+import { share, tone } from '../../src/protocols/audio/tones.ts'
 import { agentIs, assign, connected, done, ended, login, numberOf, queueOf } from '../callcentre.ts'
 import { openBrowser, withoutChromium } from '../chromium.ts'
 import { TestDesk } from '../desk.ts'
@@ -47,7 +47,7 @@ test('an agent in Chromium answers a phone, is whispered to, hands the call over
   await ada.client.patch('/v1/voice/agent/amina', { queues: [queue] })
 
   const sip = new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:'))
-  const phone = await startBaresip(t, `sip:${numberOf(ada)}@127.0.0.1:${sip.port}`, 240_000)
+  const phone = await startBaresip(t, `sip:${numberOf(ada)}@127.0.0.1:${sip.port}`, tone([300, 700], 240_000, 12_000))
   await page.getByRole('button', { name: 'Answer' }).click({ timeout: 120_000 })
   const { call_id: call } = await agentIs(ada, 'amina', 'on_call')
   await connected(ada, call, 'amina')

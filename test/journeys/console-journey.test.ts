@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { totpOf } from '../../src/kernel/totp.ts'
 import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
-import { startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 const patienceMs = 45_000
 const phone = '+254711000042'
@@ -112,6 +112,17 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isFine('timeline of a payment')
   })
 
+  test('gives a part of it back', async () => {
+    const main = page.getByRole('main')
+    const refund = main.getByRole('region', { name: 'Refund' })
+    await refund.getByLabel('Amount').fill('50')
+    await refund.getByRole('button', { name: 'Refund', exact: true }).click()
+    await refund.getByRole('button', { name: /Refund KES\s50\.00/ }).click()
+    const refunds = () => world.demo.get('/v1/refunds')
+    await eventually(async () => (await refunds()).body.data[0]?.amount === 50, 'the refund')
+    assert.equal((await refunds()).body.data.length, 1)
+  })
+
   test('refuses another one', async () => {
     await open('Ask for a payment')
     await page.getByRole('button', { name: 'Ask for it' }).click()
@@ -129,6 +140,17 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByRole('cell', { name: 'payment.completed' }).first().waitFor()
     await page.getByRole('button', { name: 'Send a test event' }).click()
     await isFine('deliveries')
+    await page
+      .getByRole('row', { name: /payment\.completed/ })
+      .first()
+      .getByRole('link')
+      .first()
+      .click()
+    await heading('payment.completed')
+    const main = page.getByRole('main')
+    await main.getByText('Attempt 1').click()
+    await main.getByText('webhook-signature').waitFor()
+    await isFine('timeline of a delivery')
   })
 
   test('finds the same text as the operator', async () => {
@@ -160,6 +182,37 @@ describe('the journey', { skip: withoutChromium() }, () => {
       'Debts',
     ])
       await readable(name)
+  })
+
+  test('connects a carrier, makes a route and sets a price', async () => {
+    const main = page.getByRole('main')
+    const make = async (list: string, form: string, typed: Record<string, string>): Promise<void> => {
+      await open(list)
+      await main.getByText(form, { exact: true }).click()
+      const room = main.locator('details')
+      for (const [label, value] of Object.entries(typed)) await room.getByLabel(label, { exact: true }).fill(value)
+      await isFine(form)
+      await room.getByRole('button', { name: 'Make it' }).click()
+    }
+    const centre = { Name: 'console-centre', Host: '127.0.0.1', Port: '9', 'System id': 'pamoja', Password: 'secret' }
+    await make('Carriers', 'Connect a carrier', centre)
+    const row = main.getByRole('row', { name: /console-centre/ })
+    await row.getByRole('button', { name: 'Suspend' }).click()
+    await row.getByRole('button', { name: 'Put in force' }).waitFor()
+    await make('Routes', 'Make a route', { Country: 'TZ', Carriers: 'console-centre' })
+    await main.getByRole('cell', { name: 'TZ', exact: true }).first().waitFor()
+    await make('Prices', 'Set a price', {
+      Area: 'sms',
+      Unit: 'segment',
+      Amount: '35',
+      Currency: 'TZS',
+      Country: 'TZ',
+    })
+    await eventually(async () => {
+      const { body } = await world.operator.get('/v1/operator/prices?area=sms&country=TZ')
+      return body.data[0]?.amount === 35
+    }, 'the price')
+    assert.equal(await main.getByRole('alert').count(), 0)
   })
 
   async function readable(name: string): Promise<void> {
@@ -229,6 +282,34 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await theirs.getByRole('button', { name: 'Begin' }).click()
     await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.equal(await theirs.getByRole('link', { name: 'Installation' }).count(), 0)
+    await other.close()
+  })
+
+  test('chooses another password by a link of an owner', async () => {
+    await open('Overview')
+    await open('Team')
+    await page.getByRole('button', { name: 'Password link for ada@example.com' }).click()
+    const link = await page.getByText(/\/console\/reset#/).textContent()
+    const other = await browser.newContext({ ignoreHTTPSErrors: true })
+    const theirs = await other.newPage()
+    theirs.setDefaultTimeout(patienceMs)
+    await theirs.goto(given().url)
+    await theirs.getByRole('link', { name: 'Forgot the password?' }).click()
+    await theirs.getByLabel('E-mail address').fill('nobody@example.com')
+    await theirs.getByRole('button', { name: 'Send the link' }).click()
+    await theirs.getByText(/a link is on its way/).waitFor()
+    await theirs.goto('about:blank')
+    await theirs.goto(link ?? '')
+    await theirs.getByLabel('Choose a password').fill('quite another one')
+    await theirs.getByRole('button', { name: 'Change it' }).click()
+    await theirs.getByText('It is changed. Sign in with it.').waitFor()
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    assert.doesNotMatch(theirs.url(), /#/)
+    await theirs.getByRole('link', { name: 'Sign in' }).click()
+    await theirs.getByLabel('E-mail address').fill('ada@example.com')
+    await theirs.getByLabel('Password').fill('quite another one')
+    await theirs.getByRole('button', { name: 'Sign in' }).click()
+    await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
     await other.close()
   })
 

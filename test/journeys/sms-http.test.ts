@@ -72,6 +72,21 @@ describe('over an aggregator', () => {
     assert.equal(record.timeline.at(-1).carrier_code, 'E_REFUSED')
   })
 
+  test('its timeline tells what the aggregator was asked and called with, and nothing of the operator’s', async () => {
+    const ada = await world.account({ balance: 100 })
+    const id = await send(ada, '+254711000001', 'Habari')
+    await ended(ada, id)
+    const frames = await eventually(async () => {
+      const { body } = await ada.client.get(`/v1/sms/${id}/timeline`)
+      const found: { kind: string; request: string; status: string }[] = body.frames
+      return ['provider', 'callback'].every((kind) => found.some((one) => one.kind === kind)) && found
+    }, 'both frames')
+    const sent = frames.find(({ kind }) => kind === 'provider')
+    const said = { to: '+254711000001', from: 'PAMOJA', text: 'Habari', encoding: 'gsm7' }
+    assert.deepEqual([sent?.status, JSON.parse(sent?.request ?? '')], ['200', said])
+    assert.match(frames.find(({ kind }) => kind === 'callback')?.request ?? '', /"status":"delivered"/)
+  })
+
   test('a long message goes whole, and one receipt makes it delivered', async () => {
     const ada = await world.account({ balance: 100 })
     const text = 'Tafadhali lipa "bili" yako leo. 😀 & asante\n'.repeat(8).trim()

@@ -57,6 +57,30 @@ test('who was invited chooses a password, and may do what the role allows', asyn
   assert.equal((await world.demo.get(`${team}/${id}`)).body.status, 'active')
 })
 
+test('a viewer reads without personal data, in lists, records, tables, logs and timelines', async () => {
+  const text = { to: '+254711000077', from: 'PAMOJA', message: 'Habari Wanjiku', reference: 'order of Wanjiku' }
+  const { body: sent } = await world.demo.post('/v1/sms/send', text)
+  const pay = { amount: 150, currency: 'KES', phone: '+254711000077', description: 'For Wanjiku' }
+  const { body: payment } = await world.demo.post('/v1/payments/mobile/initiate', pay)
+  const { secret } = await invited('masked@example.com', 'viewer')
+  const { headers } = signed(await join(secret))
+  const paths = [
+    ...['/v1/sms', `/v1/sms/${sent.message_id}`, `/v1/sms/${sent.message_id}/timeline`, '/v1/sms?format=csv'],
+    ...['/v1/payments/transactions', `/v1/payments/${payment.payment_id}`, '/v1/events', '/v1/logs', '/v1/audit-log'],
+    ...[`/v1/payments/${payment.payment_id}/timeline`, `/v1/events?resource_id=${sent.message_id}`],
+  ]
+  for (const path of paths) {
+    const read = await world.stranger.get(path, { headers })
+    assert.equal(read.status, 200, `${path} ${read.text}`)
+    assert.doesNotMatch(read.text, /Wanjiku|711000077/, path)
+  }
+  const { body } = await world.stranger.get(`/v1/sms/${sent.message_id}`, { headers })
+  assert.deepEqual([body.message_id, body.to, body.from, body.message], [sent.message_id, '+254***77', 'PAMOJA', '***'])
+  assert.equal(body.data.cost, sent.cost)
+  const { status } = await world.demo.get(`/v1/sms/${sent.message_id}`)
+  assert.equal(status, 200)
+})
+
 test('an address is one person’s, and what is no role or address is refused', async () => {
   await invited('once@example.com', 'developer')
   for (const email of ['once@example.com', 'ONCE@example.com', given().email])

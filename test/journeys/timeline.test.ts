@@ -90,6 +90,49 @@ test('a payout is followed over the order and the result', async () => {
   assert.equal(JSON.parse(order?.request ?? '{}').SecurityCredential, '[redacted]')
 })
 
+test('no frame tells where providers call us: who knows that is believed to be one', async () => {
+  const wanted = { amount: 150, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
+  const { body: payment } = await account.client.post('/v1/payments/mobile/initiate', wanted)
+  const { body: payout } = await account.client.post('/v1/payouts', { ...wanted, amount: 10 })
+  const frames = [
+    ...(await told(`/v1/payments/${payment.payment_id}`, ['provider POST', 'callback'])),
+    ...(await told(`/v1/payouts/${payout.payout_id}`, ['provider POST', 'callback'])),
+  ]
+  const said = frames.filter(({ kind }) => kind === 'provider').map(({ request }) => request ?? '')
+  assert.ok(said.some((text) => text.includes('CallBackURL')) && said.some((text) => text.includes('ResultURL')))
+  for (const text of said) assert.doesNotMatch(text, /\/hooks\/p\/\w/)
+})
+
+test('a text from a handset is followed from its PDU', async () => {
+  await account.client.post('/v1/sms/send', { to: '+254711000073', from: 'PAMOJA', message: 'Habari' })
+  const back = { from: '+254711000073', to: 'PAMOJA', message: 'Asante sana' }
+  const { body } = await account.client.post('/v1/sandbox/sms/inbound', back)
+  const frames = await told(`/v1/sms/${body.message_id}`, ['smpp deliver_sm', 'state received'])
+  const [pdu, answer] = frames.find(({ kind }) => kind === 'smpp')?.pdus ?? []
+  assert.equal(pdu?.fields.find(({ name }) => name === 'short_message')?.value, 'Asante sana')
+  assert.equal(answer?.command, 'deliver_sm_resp')
+})
+
+test('a card payment and its refund are followed at the acquirer, without anything of the card', async () => {
+  const card = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '987' }
+  const { body } = await account.client.post('/v1/payments', { amount: 100, currency: 'KES', method: 'card', card })
+  const path = `/v1/payments/${body.payment_id}`
+  await told(path, ['provider POST', 'state completed'])
+  assert.equal((await account.client.post(`${path}/refund`, { amount: 40 })).status, 201)
+  const frames = await eventually(async () => {
+    const found = await framesOf(path)
+    return found.some(({ kind, title }) => kind === 'provider' && title.includes('refund')) && found
+  }, 'the frame of the refund')
+  const text = JSON.stringify(frames.filter(({ kind }) => kind === 'provider'))
+  assert.doesNotMatch(text, /4242424242424242|987|\/hooks\/p\/\w/)
+})
+
+test('a bank transfer is followed at the bank', async () => {
+  const wanted = { amount: 2_500, currency: 'NGN', method: 'bank_transfer' }
+  const { body } = await account.client.post('/v1/payments', wanted)
+  await told(`/v1/payments/${body.payment_id}`, ['provider POST', 'state'])
+})
+
 test('only the owner reads a timeline, and only of what there is', async () => {
   const { body } = await account.client.get('/v1/sms?limit=1')
   const other = await world.account()

@@ -4,11 +4,18 @@
 import assert from 'node:assert/strict'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { serverIdentity } from '../../src/platform/http/certificates.ts'
+import { answerAudio, offerAudio } from '../../src/protocols/sdp/session-description.ts'
+import type { SipCall } from '../../src/protocols/sip/call.ts'
 import { challengeWith, proves } from '../../src/protocols/sip/digest.ts'
 import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
 import { makeResponse } from '../../src/protocols/sip/message.ts'
+import type { CallHandlers } from '../../src/protocols/sip/switchboard.ts'
 import { TelephoneSimulator } from '../../src/simulators/telephones.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -23,9 +30,13 @@ let shop: Receiver
 let network: TelephoneSimulator
 let silent: Socket
 let live: Client
+let identities: string
 
 before(async () => {
+  identities = await mkdtemp(join(tmpdir(), 'pamoja-trunks-'))
+  const { caFile } = await identity('known')
   world = await startWorld({
+    PAMOJA_SIP_CA_FILE: caFile ?? '',
     PAMOJA_VOICE_LATENESS_MS: 60_000,
     PAMOJA_WEBHOOKS_ALLOW_CIDRS: ['127.0.0.0/8', '::1/128'],
   })
@@ -46,7 +57,13 @@ after(async () => {
   await network?.stop()
   await shop?.stop()
   await world?.stop()
+  await rm(identities, { recursive: true, force: true })
 })
+
+/** A certificate of a network's own, for localhost. */
+function identity(name: string) {
+  return serverIdentity({ dir: join(identities, name), now: new Date() })
+}
 
 async function enter(trunk: object): Promise<void> {
   const { status, body } = await world.operator.post(path, trunk)
@@ -128,9 +145,13 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
     ['good', 'dumb', 'shut'],
     'those that are down come last',
   )
+  assert.equal((await world.operator.patch(`${path}/good`, { max_calls: 1 })).status, 200)
+  await trunk('good', ({ max_calls, is_up, calls }) => max_calls === 1 && is_up === true && calls === 1)
+  assert.ok(!trunks.waysTo(wanted.to).some(({ name }) => name === 'good'), 'the trunk is full')
   const over = await live.post(`/v1/voice/${body.call_id}/hangup`, {})
   assert.equal(over.body.status, 'completed')
   assert.equal(over.body.cost, over.body.duration / 20, 'three shillings a minute')
+  await trunk('good', ({ calls }) => calls === 0)
   await remove('dumb', 'shut')
   const busy = await live.post('/v1/voice/calls', { ...wanted, to: '+254711000002' })
   const refused = await eventually(async () => {
@@ -141,6 +162,21 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   const removed = await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
   assert.equal(removed.status, 200, JSON.stringify(removed.body))
   await remove('good')
+})
+
+test('the address of a trunk is no SIP address that a customer can call: the operator would pay', async () => {
+  await enter({ name: 'paid', host, port: network.port })
+  await trunk('paid', ({ is_up }) => is_up === true)
+  const rate = { prefix: '+25471', currency: 'KES', minute: 3 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
+  shop.answer((_request, response) => void response.end('{}'))
+  const endpoint = [{ type: 'sip', uri: `sip:+254711000020@${host}:${network.port}` }]
+  const actions = [{ action: 'connect', endpoint, eventUrl: [shop.url('/through')] }, { action: 'hangup' }]
+  await eventually(async () => (await live.post('/v1/voice/calls', { ...wanted, actions })).status === 201, 'the rate')
+  const { status, reason } = JSON.parse((await shop.next('/through')).body)
+  assert.deepEqual([status, reason], ['failed', 'no_route'])
+  await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
+  await remove('paid')
 })
 
 test('a call that comes over a trunk reaches the application of its number, as a live call', async () => {
@@ -193,4 +229,74 @@ test('a trunk registers with its password, is told when it is refused, and unreg
   await remove('strict')
   await eventually(async () => heard.includes('0'), 'it to be unregistered')
   await registrar.close()
+})
+
+/** A network that speaks TLS alone and answers every call; without audio, which is another matter. */
+async function secureNetwork(
+  name: string,
+  handlers: CallHandlers,
+): Promise<{ endpoint: SipEndpoint; calls: SipCall[] }> {
+  const { key, cert } = await identity(name)
+  const calls: SipCall[] = []
+  const own = { host: '127.0.0.1', port: 40_000, version: 1 }
+  const endpoint = await SipEndpoint.open({
+    host: '127.0.0.1',
+    ports: { tls: 0 },
+    tls: { key, cert },
+    trusted: await readFile(world.node.caFile ?? '', 'utf8'),
+    invited: (call) => {
+      calls.push(call)
+      queueMicrotask(() => call.answer(answerAudio(call.offer ?? '', own) ?? ''))
+      return handlers
+    },
+  })
+  return { endpoint, calls }
+}
+
+test('a trunk over TLS carries calls both ways, and none where the certificate is not trusted', async () => {
+  const ends: string[] = []
+  const handlers: CallHandlers = { ended: (by) => void ends.push(by), answered: () => void ends.push('answered') }
+  const [known, forged] = [await secureNetwork('known', handlers), await secureNetwork('forged', handlers)]
+  const where = { host: 'localhost', transport: 'tls' }
+  await enter({ name: 'forged', ...where, port: forged.endpoint.ports.tls, prefixes: ['+2547'] })
+  await trunk('forged', ({ is_up, last_error }) => is_up === false && last_error !== null)
+  await enter({ name: 'secure', ...where, port: known.endpoint.ports.tls, prefixes: ['+254'] })
+  await trunk('secure', ({ is_up }) => is_up === true)
+  const rate = { prefix: '+254', currency: 'KES', minute: 3 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
+  const placed = await eventually(async () => {
+    const { status, body } = await live.post('/v1/voice/calls', wanted)
+    return status === 201 ? body : null
+  }, 'the rate to be known')
+  await answered(placed.call_id)
+  assert.deepEqual([known.calls.length, known.calls[0]?.source.transport, forged.calls.length], [1, 'tls', 0])
+  await live.post(`/v1/voice/${placed.call_id}/hangup`, {})
+  await eventually(async () => ends.includes('remote'), 'the network to hear that it is over')
+
+  shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 600 }])))
+  await live.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
+    application: { answer_url: shop.url('/secure') },
+  })
+  ends.length = 0
+  const { tlsPort } = telephoneNetworkOf(world.app).address
+  const call = known.endpoint.invite(
+    {
+      uri: `sip:${number}@localhost:${tlsPort};transport=tls`,
+      peer: { transport: 'tls', host: 'localhost', port: tlsPort },
+      from: '<sip:+254711000066@localhost>',
+      description: offerAudio({ host: '127.0.0.1', port: 40_000, version: 1 }),
+    },
+    handlers,
+  )
+  const asked = JSON.parse((await shop.next('/secure')).body)
+  await answered(asked.call_id)
+  await eventually(async () => ends.includes('answered'), 'the network to hear the answer')
+  call.hangup()
+  const over = await eventually(async () => {
+    const { body } = await live.get(`/v1/voice/${asked.call_id}`)
+    return body.ended_at ? body : null
+  }, 'the call to end')
+  assert.deepEqual([over.status, over.hangup_by, over.from], ['completed', 'caller', '+254711000066'])
+  await remove('secure', 'forged')
+  await Promise.all([known.endpoint.close(), forged.endpoint.close()])
 })

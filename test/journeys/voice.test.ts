@@ -190,6 +190,28 @@ test('connect bridges two phones, and both legs are charged', async () => {
   assert.ok(wallet.balance <= 100 - body.cost - 2, JSON.stringify(wallet))
 })
 
+test('connect reaches no number that is blocked and shows none of somebody else', async () => {
+  const ada = await world.account({ balance: 100 })
+  const eve = await world.account({ balance: 100 })
+  const foreign = '+254700999111'
+  const taken = await eve.client.post(`/v1/voice/numbers/${encodeURIComponent(foreign)}/assign`, {
+    application: { answer_url: shop.url('/eve') },
+  })
+  assert.equal(taken.status, 200, JSON.stringify(taken.body))
+  const blocked = { action: 'connect', endpoint: [{ type: 'phone', number: '+881612345678' }] }
+  const endpoint = [{ type: 'phone', number: '+254711000021' }]
+  const spoofed = { action: 'connect', endpoint, from: foreign }
+  const eventUrl = [shop.url('/guarded')]
+  const id = await call(ada, { actions: [{ ...blocked, eventUrl }, { ...spoofed, eventUrl }, { action: 'hangup' }] })
+  for (let i = 0; i < 2; i++) {
+    const { status, reason } = JSON.parse((await shop.next('/guarded')).body)
+    assert.deepEqual([status, reason], ['failed', 'not_allowed'])
+  }
+  await ended(ada, id)
+  const { body: trace } = await ada.client.get(`/v1/voice/${id}/events`)
+  assert.match(JSON.stringify(trace), /DESTINATION_NOT_ALLOWED.*NUMBER_NOT_OWNED/)
+})
+
 test('connect goes on with the flow when nobody is there', async () => {
   const ada = await world.account({ balance: 100 })
   const endpoint = [{ type: 'phone', number: '+254711000002' }]

@@ -65,3 +65,18 @@ test('the portal says nothing that its table does not have, and has nothing that
   const met = ['test', 'live', 'healthy', 'degraded', 'failing', 'disabled']
   for (const name of Object.keys(portalTexts)) assert.ok(quoted.includes(name) || met.includes(name), name)
 })
+
+test('every phrase of the console is in each of its books', () => {
+  const pages = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
+  const phrases = pages
+    .filter((file) => !file.includes('/languages/'))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\bt\(\s*'((?:[^'\\]|\\.)+)'/g)].map(([, words]) => words),
+    )
+  assert.ok(phrases.length > 100)
+  for (const file of sourceFiles(['console/src/languages'])) {
+    const names = [...readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)):/gm)]
+    const known = new Set(names.map(([, quoted, word]) => quoted ?? word))
+    assert.deepEqual([...new Set(phrases)].filter((one) => !known.has(one)).sort(), [], file)
+  }
+})

@@ -57,7 +57,7 @@ test('every route is declared well', () => {
 })
 
 /** Addresses among those of the API that operators enter at providers. */
-const givenToProviders: ReadonlySet<string> = new Set(['/v1/messenger/ingress/:channel'])
+const givenToProviders: ReadonlySet<string> = new Set(['/v1/messenger/ingress/:channel', '/v1/ussd/callback/:token'])
 
 test('every hook is declared well, and none of them stands where the API is', () => {
   const problems: string[] = []

@@ -2,7 +2,8 @@
 // Parts that every page is made of: heads, cards, pills, facts, fields, and what stands where nothing is yet.
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { ApiError } from '../api.ts'
+import { PamojaError } from '#sdk/client.ts'
+import { sentenceOf } from '../api.ts'
 import { t } from '../words.ts'
 import { words } from './words.ts'
 
@@ -89,8 +90,8 @@ export function Facts({ rows }: { rows: readonly [name: string, value: Component
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
   return (
     <div class="callout bad" role="alert">
-      <p>{error.message}</p>
-      {error instanceof ApiError && error.requestId && <p class="mono soft">{error.requestId}</p>}
+      <p>{sentenceOf(error)}</p>
+      {error instanceof PamojaError && error.requestId && <p class="mono soft">{error.requestId}</p>}
       {retry && (
         <button type="button" class="btn" onClick={retry}>
           {t('Try again')}

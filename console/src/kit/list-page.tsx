@@ -3,10 +3,11 @@
 // in a while ago gives the password again before an action that takes it.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiError } from '../api.ts'
+import { wants } from '../api.ts'
 import { PasswordForm } from '../areas/accounts/sign-in.tsx'
 import { filterBy, Link, usePlace } from '../place.tsx'
 import { t } from '../words.ts'
+import { type FormOf, Making } from './form.tsx'
 import { Card, Choice, Field, PageHead, Pill, Problem } from './kit.tsx'
 import { none, Records } from './records.tsx'
 import { count, moment, money, words } from './words.ts'
@@ -45,6 +46,8 @@ export interface ListOf {
   readonly keyField: string
   readonly live?: string
   readonly query?: Record<string, string>
+  /** What is made here. */
+  readonly form?: FormOf
 }
 
 interface ListPageProps extends ListOf {
@@ -62,6 +65,7 @@ export function ListPage({ email, children, ...list }: ListPageProps) {
       {error && <Problem error={error} />}
       {confirming}
       {children}
+      {list.form && <Making form={list.form} run={run} />}
       {list.filters && (
         <search class="filters">
           {list.filters.map(({ name, label, among }) =>
@@ -144,7 +148,7 @@ export function useConfirmed(email: string) {
     what().then(
       () => setTurn((before) => before + 1),
       (refused: Error) => {
-        if (refused instanceof ApiError && refused.wantsPassword) setWaiting(() => () => run(what))
+        if (wants(refused, 'password')) setWaiting(() => () => run(what))
         else setError(refused)
       },
     )
@@ -184,7 +188,7 @@ function shownAs(row: Row, value: unknown, as: NonNullable<ColumnOf['as']>): Com
   return <span class={as === 'mono' ? 'mono cut' : 'cut'}>{textOf(value)}</span>
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ')
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
 }

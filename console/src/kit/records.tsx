@@ -2,7 +2,8 @@
 // A list of records: filtered by the server, a page at a time, and never moved under the reader's hand by what is new.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { list, type Page } from '../api.ts'
+import type { Page } from '#sdk/client.ts'
+import { pageAt } from '../api.ts'
 import { useLive } from '../live.ts'
 import { t } from '../words.ts'
 import { Nothing, Problem, Waiting } from './kit.tsx'
@@ -30,7 +31,7 @@ interface RecordsProps<Row> {
 export function Records<Row>({ label, path, query = {}, columns, keyOf, empty, live, limit = 50 }: RecordsProps<Row>) {
   const asked = { ...query, limit: String(limit) }
   const key = `${path}?${new URLSearchParams(asked)}`
-  const first = useLoad<Page<Row>>(key, () => list<Row>(path, asked))
+  const first = useLoad<Page<Row>>(key, () => pageAt<Row>(path, asked))
   const [more, setMore] = useState<Page<Row> | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [isNewer, setIsNewer] = useState(false)
@@ -38,20 +39,20 @@ export function Records<Row>({ label, path, query = {}, columns, keyOf, empty, l
     setMore(null)
     setIsNewer(false)
   }, [key])
-  useLive(live ?? 'nothing.', () => (first.value?.rows.length === 0 ? first.reload() : setIsNewer(true)))
+  useLive(live ?? 'nothing.', () => (first.value?.data.length === 0 ? first.reload() : setIsNewer(true)))
 
   if (first.error && !first.value) return <Problem error={first.error} retry={first.reload} />
   if (!first.value) return <Waiting />
-  const rows = [...first.value.rows, ...(more?.rows ?? [])]
-  const cursor = more ? more.nextCursor : first.value.nextCursor
+  const rows = [...first.value.data, ...(more?.data ?? [])]
+  const cursor = (more ?? first.value).next_cursor
   const showNewer = (): void => {
     setMore(null)
     setIsNewer(false)
     first.reload()
   }
   const showMore = (): void => {
-    list<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
-      (page) => setMore({ rows: [...(more?.rows ?? []), ...page.rows], nextCursor: page.nextCursor }),
+    pageAt<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
+      (page) => setMore({ ...page, data: [...(more?.data ?? []), ...page.data] }),
       setError,
     )
   }

@@ -3,7 +3,8 @@
 // so that the whole story stands on one screen; one that failed comes open.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { get } from '../api.ts'
+import type { Timeline as Told } from '#sdk/schemas.ts'
+import { thingAt } from '../api.ts'
 import { Problem, Waiting } from '../kit/kit.tsx'
 import { useLoad } from '../kit/load.ts'
 import { moment, words } from '../kit/words.ts'
@@ -19,6 +20,7 @@ const pauseMs = 500
 const lateMs = [700, 2_000, 5_000]
 
 interface TimelineProps {
+  /** Of the timeline itself. */
   path: string
   /** Beginning of the events after which there is more. */
   live: string
@@ -26,31 +28,31 @@ interface TimelineProps {
 }
 
 export function Timeline({ path, live, query = {} }: TimelineProps) {
-  const { value, error, reload } = useLoad(path, () => get<{ id: string; frames: Frame[] }>(`${path}/timeline`, query))
+  const { value, error, reload } = useLoad(path, () => thingAt<Told>(path, query))
   useLive(live, () => {
     reload()
     for (const ms of lateMs) setTimeout(reload, ms)
   })
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
-  const start = new Date(value.frames[0]?.at ?? 0).getTime()
+  return <Frames frames={value.frames} path={path} />
+}
+
+/** Frames that are known already; `path` is where the API gives them. */
+export function Frames({ frames, path }: { frames: readonly Frame[]; path: string }) {
+  const start = new Date(frames[0]?.at ?? 0).getTime()
   return (
     <>
-      <Journey frames={value.frames} />
+      <Journey frames={frames} />
       <section aria-labelledby="timeline">
         <header class="way-head">
           <h2 id="timeline">{t('Timeline')}</h2>
-          <span class="soft">{t('{count} frames, times from the request', { count: value.frames.length })}</span>
-          <CopyCurl path={`${path}/timeline`} />
+          <span class="soft">{t('{count} frames, times from the request', { count: frames.length })}</span>
+          <CopyCurl path={path} />
         </header>
         <ol class="frames">
-          {value.frames.map((frame, i) => (
-            <Step
-              key={`${frame.at} ${frame.kind} ${frame.title}`}
-              frame={frame}
-              start={start}
-              before={value.frames[i - 1]}
-            />
+          {frames.map((frame, i) => (
+            <Step key={`${frame.at} ${frame.kind} ${frame.title}`} frame={frame} start={start} before={frames[i - 1]} />
           ))}
         </ol>
       </section>

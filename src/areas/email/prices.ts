@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message costs for each recipient: the operator's price list, or, where it says nothing, a figure that lets an
-// installation be tried.
+// What a message costs for each recipient: the operator's price list, or, where it says nothing, a figure that lets the sandbox
+// be tried. A live message without a price is not sent.
 import { type Currency, isCurrency } from '../../kernel/money.ts'
+import { noPrice } from '../../ledger/no-price.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
 import type { Caller } from '../../platform/auth.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 
 const area = 'email'
 const unit = 'message'
@@ -28,6 +30,9 @@ export function callersCurrency({ principal }: Pick<Caller, 'principal'>): Curre
   return currency
 }
 
-export function priceOf(app: App, account: string, currency: Currency, atMs: number): bigint {
-  return app.prices.quote({ area, unit, currency, account, atMs })?.micros ?? BigInt(placeholderMicros[currency])
+/** Refuses a live message that nobody has set a price for. */
+export function priceOf(app: App, { account, environment }: Tenant, currency: Currency, atMs: number): bigint {
+  const quoted = app.prices.quote({ area, unit, currency, account, atMs })
+  if (!quoted && environment === 'live') throw noPrice('messages', currency)
+  return quoted?.micros ?? BigInt(placeholderMicros[currency])
 }

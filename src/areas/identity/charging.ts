@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checks cost, and how they are paid: by the operator's price list, or, where it says nothing, by figures that let an
-// installation be tried. Checks that are answered at once are charged with their answer; verifications hold their price until
+// What checks cost, and how they are paid: by the operator's price list, or, where it says nothing, by figures that let the
+// sandbox be tried; a live check without a price is not made. Checks that are answered at once are charged with their answer; verifications hold their price until
 // the verdict. One-time codes cost what their channel costs.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, formatMicros, formatMoney, isCurrency } from '../../kernel/money.ts'
 import { aboutDollars } from '../../kernel/rough-rates.ts'
+import { noPrice } from '../../ledger/no-price.ts'
 import { capture, hold, post, release, walletsOf } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
@@ -44,6 +45,7 @@ export function priceOf(app: App, { tenant, principal, receivedMs }: Caller, uni
   const { currency } = principal.facts
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   const quoted = app.prices.quote({ area, unit, currency, account: tenant.account, atMs: receivedMs })
+  if (!quoted && tenant.environment === 'live') throw noPrice(`checks of the kind ${unit}`, currency)
   return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a message costs: the operator's price list by category; where it says nothing, answers to users are free, as providers
 // have them, and templates of the sandbox cost a figure that lets it be tried. A live template without a price is not sent.
-import { AppError } from '../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import { aboutDollars } from '../../kernel/rough-rates.ts'
+import { noPrice } from '../../ledger/no-price.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -37,9 +37,6 @@ export function priceOf(
   const wanted = { area: 'messenger', unit, currency, account: tenant.account, atMs: receivedMs }
   const quoted = app.prices.quote(country === null ? wanted : { ...wanted, country })
   if (!quoted && tenant.environment === 'live' && unit !== 'service')
-    throw new AppError(
-      'DESTINATION_NOT_ALLOWED',
-      `${unit} templates to this number have no price in ${currency} yet; the operator sets it under /v1/operator/prices`,
-    )
+    throw noPrice(`${unit} templates to this number`, currency)
   return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency, country }
 }

@@ -84,6 +84,8 @@ export interface Incoming {
   readonly encoding: 'gsm7' | 'ucs2'
   /** Set when it is one of several parts. */
   readonly part: { readonly reference: number; readonly total: number; readonly number: number } | null
+  /** The frame that it came in; for the timeline of the message. */
+  frame?(isMasked: boolean): Frame
 }
 
 /** Takes what carriers bring. It is told to the carrier that it arrived only when the promise is fulfilled. */

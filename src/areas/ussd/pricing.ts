@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session costs: the operator's price list, or, where it says nothing, a figure that lets the sandbox be tried. A live
 // session with a phone that nobody has set a price for does not begin.
-import { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
+import { noPrice } from '../../ledger/no-price.ts'
 import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
 import type { Occasion } from '../../platform/events.ts'
@@ -42,8 +43,5 @@ export function sessionPrice(
 }
 
 export function unpriced(currency: string): AppError {
-  return new AppError(
-    'DESTINATION_NOT_ALLOWED',
-    `sessions with this number have no price in ${currency} yet; the operator sets it under /v1/operator/prices`,
-  )
+  return noPrice('sessions with this number', currency)
 }

@@ -15,11 +15,13 @@ import { voiceCharges } from './calls/price.ts'
 import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { tellJob } from './calls/tell.ts'
 import { clockOffsetOf } from './clock-offset.ts'
+import { soundEnginesOf } from './engines/engines.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
+import { transcribeJob } from './recordings/transcribe.ts'
 import { callRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
@@ -89,14 +91,18 @@ export const voice: Area = {
       path: (id) => `/voice/${idOf('call', id)}`,
     }),
   ],
-  jobs: [placeJob, tellJob],
+  jobs: [placeJob, tellJob, transcribeJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
   charges: voiceCharges,
   start: async (app) => {
     followClocks(app)
-    return telephoneNetworkOf(app).trunks.follow()
+    const unfollow = await telephoneNetworkOf(app).trunks.follow()
+    return async () => {
+      await unfollow()
+      soundEnginesOf(app).stop()
+    }
   },
 }
 

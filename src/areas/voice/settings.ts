@@ -28,5 +28,11 @@ export const voiceSettings = {
     '+881,+882,+883,+888,+979,+1900',
     'Numbers that nobody may call, by their first digits, with commas: satellites and premium rates.',
   ),
+  PAMOJA_VOICE_ENGINE_PROCESSES: integer(
+    0,
+    0,
+    64,
+    'Processes that recognise speech and read files of sound; 0 takes one for each core but one.',
+  ),
   PAMOJA_SPEECH_PROGRAM: text('espeak-ng', 'Program that speaks, called as espeak-ng is; a package of its own.'),
 } as const

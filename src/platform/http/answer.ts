@@ -15,6 +15,7 @@ import { csv } from './csv.ts'
 import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
 import type { Answer } from './idempotency.ts'
 import type { Write } from './json.ts'
+import { masked, withoutPeople } from './masking.ts'
 import { envelopeOf } from './request-input.ts'
 
 /** What a body may have where its route says nothing else. */
@@ -72,6 +73,8 @@ export function answerOf({ route, write }: CompiledRoute, request: FastifyReques
     exchange.resultText = route.reply.text === true ? String(result) : write(result)
     exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
+  if (exchange.principal?.masksPeople)
+    exchange.replyText = isText ? masked : JSON.stringify(withoutPeople(JSON.parse(exchange.replyText)))
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   const status = route.reply.existed?.(result) ? 200 : route.reply.status
   return { status, location, body: exchange.replyText, ...(isText ? { isText } : {}) }
@@ -106,7 +109,7 @@ export async function sendCsv(
     const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
     const page = await route.handle(app, { ...input, query }, caller)
     if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
-    return page
+    return caller.principal.masksPeople ? { ...page, rows: page.rows.map((row) => withoutPeople(row)) } : page
   }
   // Fetched before anything is sent, so that a refusal can still be told as one.
   const first = await fetch(null)

@@ -19,6 +19,8 @@ export async function handleDownload(
 ): Promise<unknown> {
   const { route } = compiled
   if (route.kind !== 'download') throw new Error(`${route.operation} is no download`)
+  if (request.exchange.principal?.masksPeople)
+    throw new AppError('FORBIDDEN', 'your role reads without personal data, which files may hold')
   const input = checked(compiled, request, reply)
   return giveDownload(request, reply, await route.handle(app, input, callerOf(request.exchange)))
 }

@@ -71,7 +71,8 @@ async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): A
   for await (const message of messages) {
     if (message.data !== null) count++
     exchange.resultText = `{"messages":${count}}`
-    yield message
+    // Who may not see whom it is about hears that something happened.
+    yield exchange.principal?.masksPeople && message.data !== null ? { ...message, data: '{}' } : message
   }
 }
 

@@ -2,6 +2,7 @@
 // JSON, or a form, to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
 // the provider can have taken the request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a
 // second time from here.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Outbound } from '../outbound.ts'
 import type { Outcome } from './exchange.ts'
 
@@ -32,6 +33,18 @@ export interface ProviderRequest {
   trace?: ((exchange: Exchange) => void) | undefined
 }
 
+type Trace = NonNullable<ProviderRequest['trace']>
+
+const traces = new AsyncLocalStorage<Trace>()
+
+/** Has everything that a provider is asked within `work` told to `trace`, where the request names no other. */
+export function traced<T>(trace: Trace | undefined, work: () => Promise<T>): Promise<T> {
+  return trace ? traces.run(trace, work) : work()
+}
+
+/** For requests that are no part of anybody's timeline, such as those for a token that all share. */
+export const untold: Trace = () => undefined
+
 const connectTimeoutMs = 3_000
 const maxAnswerBytes = 256 * 1024
 /** To one provider, whichever of its accounts are asked for; further requests wait. */
@@ -59,7 +72,7 @@ export class ProviderClient {
   async #traced(request: ProviderRequest): Promise<ProviderAnswer> {
     const sentMs = performance.now()
     const answer = await this.#ask(request)
-    const { method, url, body, trace } = request
+    const { method, url, body, trace = traces.getStore() } = request
     trace?.({ method, url, body, answer, durationMs: performance.now() - sentMs })
     return answer
   }

@@ -4,52 +4,16 @@
 // heard and said is not: session descriptions pass through as text.
 
 import { Dialog, newTag } from './dialog.ts'
-import { authorise, type Credentials, readChallenge } from './digest.ts'
+import { authorise, readChallenge } from './digest.ts'
 import { parseAddress, tagOf } from './header-values.ts'
+import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
 import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
-import { dueAfterMs, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
-import type { ClientHandlers, ClientTransaction, ServerTransaction, Timing } from './transaction.ts'
-import type { Peer, TransportName } from './transport.ts'
-
-/** What a call tells its owner. A call that was refused or ended tells so exactly once. */
-export interface CallHandlers {
-  /** Rings, or a voice announces something before the answer. */
-  progress?(status: number, description: string | null): void
-  /** Both sides have agreed; the description is the other side's. */
-  answered?(description: string): void
-  refused?(status: number, reason: string): void
-  ended?(by: 'local' | 'remote' | 'lost', reason: string): void
-  /** The other side wants to change the session: the description that answers it, or null to keep what is. */
-  offered?(description: string): string | null
-  digit?(digit: string, durationMs: number): void
-  /** The other side asks to be connected with somebody else. */
-  referred?(target: string): boolean
-}
-
-/** The endpoint, as far as a call needs it. */
-export interface Switchboard {
-  readonly timing: Timing
-  contact(transport: TransportName): string
-  enter(dialog: string, call: SipCall): void
-  leave(dialog: string): void
-  /** Sends a request in a transaction of its own; a CANCEL keeps the Via of its INVITE. */
-  transmit(request: SipRequest, to: Peer, handlers: ClientHandlers, stamped?: boolean): ClientTransaction | null
-  /** Sends what nobody answers, an ACK. */
-  sendDirect(request: SipRequest, to: Peer): void
-}
-
-export interface Invitation {
-  /** Request-URI and address of the other side. */
-  uri: string
-  peer: Peer
-  from: string
-  to?: string
-  description: string
-  credentials?: Credentials
-  /** Further headers, such as P-Asserted-Identity. */
-  headers?: readonly (readonly [string, string])[]
-  sessionSeconds?: number
-}
+import { ReliableProvisional } from './reliable-provisional.ts'
+import { SessionRefresher } from './session-refresher.ts'
+import { planOf, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
+import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
+import type { ClientTransaction, ServerTransaction } from './transaction.ts'
+import type { Peer } from './transport.ts'
 
 type State = 'inviting' | 'ringing' | 'answered' | 'over'
 
@@ -57,12 +21,12 @@ const sdpType = 'application/sdp'
 const allow = 'INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY'
 
 export class SipCall {
-  private readonly endpoint: Switchboard
+  private readonly endpoint: Switchboard<SipCall>
   private handlers: CallHandlers
   private readonly dialog: Dialog
   private state: State = 'inviting'
   private description = ''
-  private refreshTimer: NodeJS.Timeout | null = null
+  private readonly refresher: SessionRefresher
   private remoteAllows = ''
   readonly direction: 'incoming' | 'outgoing'
 
@@ -78,7 +42,7 @@ export class SipCall {
 
   // What only an incoming call has.
   private incoming: ServerTransaction | null = null
-  private reliable: { seq: number; timer: NodeJS.Timeout | null; confirmed(): void } | null = null
+  private readonly reliable: ReliableProvisional
   private awaitsAnswerInAck = false
   /** The offer of the caller; null if it wants to be offered something. */
   readonly offer: string | null
@@ -89,7 +53,7 @@ export class SipCall {
   readonly source: Peer
 
   private constructor(
-    endpoint: Switchboard,
+    endpoint: Switchboard<SipCall>,
     dialog: Dialog,
     handlers: CallHandlers,
     about: Pick<SipCall, 'direction' | 'offer' | 'from' | 'to' | 'requestUri' | 'source'>,
@@ -97,6 +61,8 @@ export class SipCall {
     this.endpoint = endpoint
     this.dialog = dialog
     this.handlers = handlers
+    this.reliable = new ReliableProvisional(endpoint.timing)
+    this.refresher = new SessionRefresher(endpoint, dialog)
     this.direction = about.direction
     this.offer = about.offer
     this.from = about.from
@@ -105,7 +71,7 @@ export class SipCall {
     this.source = about.source
   }
 
-  static invite(endpoint: Switchboard, invitation: Invitation, handlers: CallHandlers): SipCall {
+  static invite(endpoint: Switchboard<SipCall>, invitation: Invitation, handlers: CallHandlers): SipCall {
     const to = invitation.to ?? `<${invitation.uri}>`
     const dialog = new Dialog({
       callId: `${newTag()}${newTag()}`,
@@ -136,7 +102,7 @@ export class SipCall {
   }
 
   static invited(
-    endpoint: Switchboard,
+    endpoint: Switchboard<SipCall>,
     transaction: ServerTransaction,
     handlersOf: (call: SipCall) => CallHandlers,
   ): SipCall {
@@ -271,6 +237,8 @@ export class SipCall {
   private takeRefusal(response: SipResponse): void {
     const { status, headers } = response
     if (this.state === 'over') return
+    // Who has given up is not proved who he is, and rings nobody a second time.
+    if (this.wantsCancel) return this.refuse(487, 'Request Terminated')
     if ((status === 401 || status === 407) && this.invitation?.credentials && !this.hasAuthorised) {
       this.hasAuthorised = true
       const challenge = readChallenge(headers.all(status === 401 ? 'www-authenticate' : 'proxy-authenticate'))
@@ -324,25 +292,8 @@ export class SipCall {
     this.state = 'ringing'
     const response = this.response(this.incoming.request, status, description)
     const wanted = this.incoming.request.headers
-    if (wanted.has('require', '100rel')) this.sendReliably(response)
+    if (wanted.has('require', '100rel')) this.reliable.send(response, this.incoming, () => this.reject(504))
     else this.incoming.respond(response)
-  }
-
-  /** Repeats a provisional answer until PRACK says that it came (RFC 3262 §3). */
-  private sendReliably(response: SipResponse): void {
-    const { incoming } = this
-    if (!incoming || this.reliable?.timer) return
-    const seq = (this.reliable?.seq ?? 0) + 1
-    response.headers.add('require', '100rel').add('rseq', seq)
-    const reliable = { seq, timer: null as NodeJS.Timeout | null, confirmed: () => undefined }
-    const repeat = (ms: number) => {
-      incoming.respond(response)
-      if (ms > 32 * this.endpoint.timing.t1Ms) return this.reject(504)
-      reliable.timer = setTimeout(() => repeat(ms * 2), ms)
-      reliable.timer.unref()
-    }
-    this.reliable = reliable
-    repeat(this.endpoint.timing.t1Ms)
   }
 
   answer(description: string): void {
@@ -358,7 +309,7 @@ export class SipCall {
       response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
       this.watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
     }
-    this.stopReliable()
+    this.reliable.stop()
     incoming.onUnconfirmed = () => this.hangup('nobody acknowledged the answer')
     incoming.respond(response)
     if (this.offer !== null) this.handlers.answered?.(this.offer)
@@ -461,31 +412,15 @@ export class SipCall {
   }
 
   private takePrack(transaction: ServerTransaction): void {
-    const [seq] = (transaction.request.headers.get('rack') ?? '').split(' ')
-    if (!this.reliable || Number(seq) !== this.reliable.seq) return transaction.reply(481, this.dialog.state.localTag)
-    this.stopReliable()
+    if (!this.reliable.isConfirmedBy(transaction.request)) return transaction.reply(481, this.dialog.state.localTag)
     transaction.respond(this.response(transaction.request, 200, null))
-  }
-
-  private stopReliable(): void {
-    if (!this.reliable?.timer) return
-    clearTimeout(this.reliable.timer)
-    this.reliable.timer = null
   }
 
   private takeInfo(transaction: ServerTransaction): void {
     const { request } = transaction
     transaction.respond(this.response(request, 200, null))
-    const type = (request.headers.get('content-type') ?? '').toLowerCase()
-    const text = request.body.toString('latin1')
-    const digit = type.startsWith('application/dtmf-relay')
-      ? /^\s*signal\s*=\s*([0-9A-D*#])/im.exec(text)?.[1]
-      : type.startsWith('application/dtmf')
-        ? /^\s*([0-9A-D*#])\s*$/i.exec(text)?.[1]
-        : undefined
-    if (!digit) return
-    const duration = Number(/^\s*duration\s*=\s*(\d{1,5})/im.exec(text)?.[1] ?? 160)
-    this.handlers.digit?.(digit.toUpperCase(), duration)
+    const pressed = readInfoDigit(request)
+    if (pressed) this.handlers.digit?.(pressed.digit, pressed.durationMs)
   }
 
   private takeRefer(transaction: ServerTransaction): void {
@@ -516,8 +451,8 @@ export class SipCall {
 
   sendInfoDigit(digit: string, durationMs: number): void {
     if (this.state !== 'answered') return
-    const body = Buffer.from(`Signal=${digit}\r\nDuration=${durationMs}\r\n`)
-    this.send(this.dialog.request('INFO', this.contact(), { body, type: 'application/dtmf-relay' }))
+    const body = writeInfoDigit(digit, durationMs)
+    this.send(this.dialog.request('INFO', this.contact(), { body, type: infoDigitType }))
   }
 
   /** Offers a changed session, such as one on hold. */
@@ -545,29 +480,15 @@ export class SipCall {
     if (status === 481 || status === 408) this.lose('the other side does not know the call')
   }
 
+  /** Refreshes the session, or waits for the other side to; null: nobody does. */
   private watch(plan: SessionPlan | null): void {
-    if (this.refreshTimer) clearTimeout(this.refreshTimer)
-    if (!plan) return
-    this.refreshTimer = setTimeout(() => {
-      if (plan.isOurs) this.refresh(plan)
-      else this.hangup('the other side no longer refreshes the session')
-    }, dueAfterMs(plan))
-    this.refreshTimer.unref()
-  }
-
-  private refresh(plan: SessionPlan): void {
-    const usesUpdate = /\bUPDATE\b/i.test(this.remoteAllows)
-    const body = usesUpdate ? {} : { body: Buffer.from(this.description), type: sdpType }
-    const request = this.dialog.request(usesUpdate ? 'UPDATE' : 'INVITE', this.contact(), body)
-    request.headers.add('supported', 'timer').add('session-expires', `${plan.seconds};refresher=uac`)
-    this.endpoint.transmit(request, this.dialog.state.peer, {
-      final: (response) => {
-        if (request.method === 'INVITE' && response.status < 300)
-          this.acknowledge(this.dialog, readCseq(response.headers)?.number ?? 1)
-        if (response.status >= 300) this.takeDialogFailure(response.status)
-        this.watch(plan)
-      },
-      failed: () => this.lose('a refresh was not answered'),
+    this.refresher.watch(plan, {
+      description: () => this.description,
+      allows: () => this.remoteAllows,
+      accepted: (seq) => this.acknowledge(this.dialog, seq),
+      refused: (status) => this.takeDialogFailure(status),
+      unanswered: () => this.lose('a refresh was not answered'),
+      silent: () => this.hangup('the other side no longer refreshes the session'),
     })
   }
 
@@ -603,14 +524,7 @@ export class SipCall {
   private finish(): void {
     this.state = 'over'
     this.watch(null)
-    this.stopReliable()
+    this.reliable.stop()
     this.endpoint.leave(this.dialog.id)
   }
-}
-
-/** Who refreshes after an answer to our INVITE. */
-function planOf(response: SipResponse, self: 'uac' | 'uas'): SessionPlan | null {
-  const agreed = readSessionExpires(response.headers)
-  if (!agreed || agreed.seconds < shortestSessionSeconds) return null
-  return { seconds: agreed.seconds, isOurs: (agreed.refresher ?? 'uac') === self }
 }

@@ -4,10 +4,11 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { CallHandlers, Invitation, SipCall } from './call.ts'
+import type { SipCall } from './call.ts'
 import { challengeWith, proves } from './digest.ts'
 import { type EndpointOptions, SipEndpoint } from './endpoint.ts'
 import { makeResponse, parseMessage, SipHeaders, type SipMessage, type SipRequest, serialise } from './message.ts'
+import type { CallHandlers, Invitation } from './switchboard.ts'
 import type { TransportName } from './transport.ts'
 
 const host = '127.0.0.1'
@@ -227,6 +228,28 @@ test('over UDP a request is repeated until somebody answers, and given up at las
   assert.deepEqual(first.headers.all('via'), second.headers.all('via'))
   await here.until('refused')
   assert.deepEqual(here.lines, ['refused 408'])
+})
+
+test('an invitation that was given up is not sent again with a password', async (t) => {
+  const asking = await byHand(t)
+  const calling = await endpoint(t)
+  const here = diary()
+  const peer = { transport: 'udp' as const, host, port: asking.port }
+  const credentials = { username: 'trunk-1', password: 'siri' }
+  const wanted = { ...invitation(calling), uri: `sip:x@${host}:${asking.port}`, peer, credentials }
+  const call = calling.invite(wanted, here.handlers)
+  const first = await asking.next()
+  assert.ok(first.kind === 'request')
+  call.cancel()
+  const refusal = makeResponse(first, 401, 'asking')
+  refusal.headers.add('www-authenticate', challengeWith('carrier', 'n1'))
+  asking.socket.send(serialise(refusal), calling.ports.udp ?? 0, host)
+  await here.until('refused')
+  assert.deepEqual(here.lines, ['refused 487'])
+  for (let next = await asking.next(); ; next = await asking.next()) {
+    assert.ok(next.kind === 'request' && next.headers.get('authorization') === null)
+    if (next.method === 'ACK') return
+  }
 })
 
 function invite(port: number, changes: [string, string][] = []): SipRequest {

@@ -2,12 +2,13 @@
 // A SIP user agent: one transport, its transactions and its calls. Requests find their call by dialog; those outside of any
 // are an invitation, a question about this side (OPTIONS), or the owner's business (REGISTER).
 import { isIP } from 'node:net'
-import { type CallHandlers, type Invitation, SipCall, type Switchboard } from './call.ts'
+import { SipCall } from './call.ts'
 import { dialogId, newTag } from './dialog.ts'
 import { authorise, type Credentials, readChallenge } from './digest.ts'
 import { parseUri, tagOf } from './header-values.ts'
 import { makeRequest, makeResponse, SipHeaders, type SipMessage, type SipRequest, type SipResponse } from './message.ts'
 import { readSessionExpires, shortestSessionSeconds } from './session-timer.ts'
+import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
 import {
   type ClientHandlers,
   type ClientTransaction,
@@ -35,7 +36,7 @@ export interface EndpointOptions extends TransportOptions {
 const extensions = ['100rel', 'timer', 'replaces']
 const mostCalls = 5_000
 
-export class SipEndpoint implements Switchboard {
+export class SipEndpoint implements Switchboard<SipCall> {
   private readonly calls = new Map<string, SipCall>()
   private readonly options: EndpointOptions
   private transport: SipTransport | null = null

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session timers (RFC 4028): who refreshes a call and when it is given up for dead, read from the headers of both sides.
 import { parseParameters } from './header-values.ts'
-import type { SipHeaders } from './message.ts'
+import type { SipHeaders, SipResponse } from './message.ts'
 
 export const shortestSessionSeconds = 90
 
@@ -29,4 +29,11 @@ export interface SessionPlan {
 /** Milliseconds until this side acts: refreshes at half of the interval, or gives the call up shortly before its end. */
 export function dueAfterMs({ seconds, isOurs }: SessionPlan): number {
   return 1_000 * (isOurs ? seconds / 2 : seconds - Math.min(32, seconds / 3))
+}
+
+/** Who refreshes after an answer to our INVITE. */
+export function planOf({ headers }: SipResponse, self: 'uac' | 'uas'): SessionPlan | null {
+  const agreed = readSessionExpires(headers)
+  if (!agreed || agreed.seconds < shortestSessionSeconds) return null
+  return { seconds: agreed.seconds, isOurs: (agreed.refresher ?? 'uac') === self }
 }

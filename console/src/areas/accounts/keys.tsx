@@ -1,52 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // API keys of the environment: made, shown once, and revoked. Who signed in a while ago gives their password again first.
 import { useState } from 'preact/hooks'
-import { ApiError, currentEnvironment, post, remove } from '../../api.ts'
+import { apiKeysCreate, apiKeysList, apiKeysRevoke } from '#sdk/operations.ts'
+import type { ApiKey } from '#sdk/schemas.ts'
+import { api, currentEnvironment } from '../../api.ts'
 import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
+import { useConfirmed } from '../../kit/list-page.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
-import type { ApiKey } from '../../records.ts'
 import { t } from '../../words.ts'
-import { PasswordForm } from './sign-in.tsx'
 
 export function Keys({ email }: { email: string }) {
   const [name, setName] = useState('')
   const [made, setMade] = useState<string | null>(null)
-  const [error, setError] = useState<Error | null>(null)
-  const [waiting, setWaiting] = useState<(() => void) | null>(null)
-  const [turn, setTurn] = useState(0)
-
-  const attempt = (what: () => Promise<void>): void => {
-    setError(null)
-    what().then(
-      () => setTurn((before) => before + 1),
-      (refused: Error) => {
-        if (refused instanceof ApiError && refused.wantsPassword) setWaiting(() => () => attempt(what))
-        else setError(refused)
-      },
-    )
-  }
+  const { run, turn, error, confirming } = useConfirmed(email)
   const make = (event: Event): void => {
     event.preventDefault()
-    attempt(async () => {
-      const { key } = await post<{ key: string }>('/v1/api-keys', { name })
+    run(async () => {
+      const { key } = await apiKeysCreate(api, { body: { name } })
       setMade(key)
       setName('')
     })
-  }
-  const goOn = (): void => {
-    setWaiting(null)
-    waiting?.()
   }
   return (
     <div class="page">
       <PageHead title="Keys" note={t('of the {environment} environment', { environment: currentEnvironment() })} />
       {error && <Problem error={error} />}
-      {waiting && (
-        <Card title="Your password, once more">
-          <PasswordForm email={email} action={t('Go on')} onSignedIn={goOn} />
-        </Card>
-      )}
+      {confirming}
       {made && (
         <div class="callout good" role="status">
           <p>{t('This key is shown once. Copy it now.')}</p>
@@ -67,7 +47,7 @@ export function Keys({ email }: { email: string }) {
       <Records<ApiKey>
         key={turn}
         label="Keys"
-        path="/v1/api-keys"
+        path={apiKeysList.at()}
         query={{ environment: currentEnvironment() }}
         keyOf={({ id }) => id}
         empty={none('No keys', 'A program needs one to use the API.')}
@@ -81,7 +61,7 @@ export function Keys({ email }: { email: string }) {
             name: 'Revoke',
             show: (key) =>
               key.status !== 'revoked' && (
-                <Revoke name={key.name} onSure={() => attempt(() => remove(`/v1/api-keys/${key.id}`))} />
+                <Revoke name={key.name} onSure={() => run(() => apiKeysRevoke(api, { id: key.id }))} />
               ),
           },
         ]}

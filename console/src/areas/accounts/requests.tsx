@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Request log: what the account's programs asked, and what they were answered.
+import { logsList } from '#sdk/operations.ts'
+import type { RequestLogEntry } from '#sdk/schemas.ts'
 import { Choice, PageHead } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
 import { filterBy, usePlace } from '../../place.tsx'
-import type { LoggedRequest } from '../../records.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'DELETE']
 const statuses = ['200', '201', '400', '401', '402', '403', '404', '409', '422', '429', '500']
@@ -35,9 +36,9 @@ export function Requests() {
 
 export function RequestList({ query = {}, limit }: { query?: Record<string, string>; limit?: number }) {
   return (
-    <Records<LoggedRequest>
+    <Records<RequestLogEntry>
       label="Requests"
-      path="/v1/logs"
+      path={logsList.at()}
       query={query}
       {...(limit === undefined ? {} : { limit })}
       keyOf={({ request_id }) => request_id}

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a member is signed in, and how they end it elsewhere.
 import { useState } from 'preact/hooks'
-import { remove, sessionsOfMember } from '../../api.ts'
+import { ofConsole } from '../../api.ts'
 import { PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 
+interface MemberSession {
+  id: string
+  signed_in_at: string
+  seen_at: string
+  ip: string
+  user_agent: string
+  is_current: boolean
+}
+
 export function Sessions() {
-  const { value, error, reload } = useLoad('sessions', sessionsOfMember)
+  const { value, error, reload } = useLoad('sessions', () => ofConsole<{ data: MemberSession[] }>('GET', 'sessions'))
   const [refused, setRefused] = useState<Error | null>(null)
   const end = (id: string): void => {
-    remove(`/console/api/sessions/${id}`).then(reload, setRefused)
+    ofConsole('DELETE', `sessions/${encodeURIComponent(id)}`).then(reload, setRefused)
   }
   return (
     <div class="page">
@@ -20,7 +29,7 @@ export function Sessions() {
       {!value && !error && <Waiting />}
       {value && (
         <ul class="lines">
-          {value.map((session) => (
+          {value.data.map((session) => (
             <li key={session.id}>
               <div>
                 <p class="strong">

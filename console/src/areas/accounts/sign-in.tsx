@@ -2,7 +2,8 @@
 // Sign in: address and password, and why not.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiError, type Session, signIn } from '../../api.ts'
+import { PamojaError } from '#sdk/client.ts'
+import { type Session, sentenceOf, signIn, wants } from '../../api.ts'
 import { Field, Mark } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
@@ -27,6 +28,9 @@ export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
             onInput={setEmail}
           />
         </PasswordForm>
+        <p>
+          <a href="/console/reset">{t('Forgot the password?')}</a>
+        </p>
         <p class="hint">{t('The first start prints address and password, and writes them to credentials.json.')}</p>
       </div>
     </main>
@@ -51,7 +55,7 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
     setIsBusy(true)
     signIn(email, password, code ?? undefined)
       .then(onSignedIn, (error: Error) => {
-        if (error instanceof ApiError && error.wantsCode) setCode((before) => before ?? '')
+        if (wants(error, 'totp')) setCode((before) => before ?? '')
         setProblem(wordsOf(error))
       })
       .finally(() => setIsBusy(false))
@@ -91,7 +95,7 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
 }
 
 function wordsOf(error: Error): string {
-  if (error instanceof ApiError && error.retryAfterSeconds !== null)
+  if (error instanceof PamojaError && error.retryAfterSeconds !== null)
     return t('Signing in failed too often. Try again in {seconds} seconds.', { seconds: error.retryAfterSeconds })
-  return error.message
+  return sentenceOf(error)
 }

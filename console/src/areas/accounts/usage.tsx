@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Usage and limits: what was asked and spent, and how much of each limit is left.
-import { get } from '../../api.ts'
+import { usageGet } from '#sdk/operations.ts'
+import { api } from '../../api.ts'
 import { Card, PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, money, words } from '../../kit/words.ts'
-import type { Usage } from '../../records.ts'
 import { t } from '../../words.ts'
 
 export function UsagePage() {
-  const { value, error, reload } = useLoad('usage', () => get<Usage>('/v1/usage', { group_by: 'area' }))
+  const { value, error, reload } = useLoad('usage', () => usageGet(api, { query: { group_by: ['area'] } }))
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
   return (

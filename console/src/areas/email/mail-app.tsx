@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mail catcher: what test mail arrived, whoever it was for, and one message as its reader sees it in words.
 import { useState } from 'preact/hooks'
-import { get, list } from '../../api.ts'
+import { sandboxGetEmail, sandboxListEmails } from '#sdk/operations.ts'
+import { api } from '../../api.ts'
 import { Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime } from '../../kit/words.ts'
@@ -9,32 +10,16 @@ import { useLive } from '../../live.ts'
 import { Screen } from '../../phone/screen.tsx'
 import { t } from '../../words.ts'
 
-interface CaughtMail {
-  id: string
-  from: string
-  to: string
-  subject: string
-  received_at: string
-}
-
-interface WholeMail extends CaughtMail {
-  text: string | null
-  html: string | null
-  attachments: { filename: string; size: number }[]
-}
-
 export function Mail() {
-  const { value, error, reload } = useLoad('mail', () =>
-    list<CaughtMail>('/v1/sandbox/email/messages', { limit: '30' }),
-  )
+  const { value, error, reload } = useLoad('mail', () => sandboxListEmails(api, { query: { limit: 30 } }))
   const [opened, setOpened] = useState<string | null>(null)
   useLive('email.', reload)
   if (opened !== null) return <Opened id={opened} onBack={() => setOpened(null)} />
   return (
-    <Screen label={t('Mail')} newest={value?.rows[0]?.id ?? ''}>
+    <Screen label={t('Mail')} newest={value?.data[0]?.id ?? ''}>
       {error && <Problem error={error} retry={reload} />}
-      {value?.rows.length === 0 && <p class="soft">{t('No mail yet. What you send in test arrives here.')}</p>}
-      {value?.rows.map((mail) => (
+      {value?.data.length === 0 && <p class="soft">{t('No mail yet. What you send in test arrives here.')}</p>}
+      {value?.data.map((mail) => (
         <button key={mail.id} type="button" class="mail" onClick={() => setOpened(mail.id)}>
           <span class="strong">{mail.subject || t('No subject')}</span>
           <span class="soft">{mail.to}</span>
@@ -46,7 +31,7 @@ export function Mail() {
 }
 
 function Opened({ id, onBack }: { id: string; onBack(): void }) {
-  const { value, error, reload } = useLoad(id, () => get<WholeMail>(`/v1/sandbox/email/messages/${id}`))
+  const { value, error, reload } = useLoad(id, () => sandboxGetEmail(api, { id }))
   return (
     <Screen label={t('Message')}>
       <button type="button" class="btn small" onClick={onBack}>

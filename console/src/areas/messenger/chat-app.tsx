@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messenger on a handset: what arrived, the buttons it came with, and a line to write in.
 import { useState } from 'preact/hooks'
-import { list, post } from '../../api.ts'
+import { sandboxMessengerHandset, sandboxMessengerInbound } from '#sdk/operations.ts'
+import { api, pageAt } from '../../api.ts'
 import { Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime } from '../../kit/words.ts'
@@ -28,21 +29,19 @@ interface ChatMessage {
   }
 }
 
-const inbound = '/v1/sandbox/messenger/inbound'
-
 export function Chat({ number }: { number: string }) {
-  const ask = () => list<ChatMessage>('/v1/sandbox/messenger/handset', { phone: number, limit: '50' })
+  const ask = () => pageAt<ChatMessage>(sandboxMessengerHandset.at({ query: { phone: number, limit: 50 } }), {})
   const { value, error, reload } = useLoad(number, ask)
   const [refused, setRefused] = useState<Error | null>(null)
   useLive('messenger.', reload)
-  const messages = [...(value?.rows ?? [])].reverse()
-  const write = (body: string) => post(inbound, { from: number, type: 'text', text: { body } }).then(reload)
+  const messages = [...(value?.data ?? [])].reverse()
+  const write = (body: string) =>
+    sandboxMessengerInbound(api, { body: { from: number, type: 'text', text: { body } } }).then(reload)
   const press = (type: 'button_reply' | 'list_reply', choice: Choice, to: string): void => {
     const interactive = { type, [type]: { id: choice.id, title: choice.title } }
-    post(inbound, { from: number, type: 'interactive', interactive, context: { message_id: to } }).then(
-      reload,
-      setRefused,
-    )
+    sandboxMessengerInbound(api, {
+      body: { from: number, type: 'interactive', interactive, context: { message_id: to } },
+    }).then(reload, setRefused)
   }
   return (
     <>

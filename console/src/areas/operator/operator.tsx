@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For whoever runs the installation: one search over all accounts, nodes, queues, carriers and providers at a glance.
 import { useState } from 'preact/hooks'
-import { get, list } from '../../api.ts'
+import { operatorListSmsBinds, operatorSearch, operatorSystem } from '#sdk/operations.ts'
+import type { FoundThing, System } from '#sdk/schemas.ts'
+import { api, thingAt } from '../../api.ts'
 import { Card, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, moment } from '../../kit/words.ts'
@@ -9,16 +11,9 @@ import { Link } from '../../place.tsx'
 import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
 
-interface System {
-  version: string
-  migrations: { applied: number; latest: string }
-  nodes: { id: string; host: string; version: string; roles: string[]; started_at: string; seen_at: string }[]
-  queues: { lane: string; due: number; running: number; scheduled: number; failed: number; oldest_seconds: number }[]
-}
-
 export function OperatorHome() {
-  const system = useLoad('system', () => get<System>('/v1/operator/system'))
-  const carriers = useLoad('binds', () => list<{ name: string; is_up: boolean }>('/v1/operator/sms/binds'))
+  const system = useLoad('system', () => operatorSystem(api))
+  const carriers = useLoad('binds', () => operatorListSmsBinds(api))
   return (
     <div class="page">
       <PageHead title={t('Installation')} {...(system.value ? { note: system.value.version } : {})}>
@@ -32,7 +27,7 @@ export function OperatorHome() {
       {carriers.value && (
         <Card title={t('Carriers')} action={<Link to="/operator/carriers">{t('All carriers')}</Link>}>
           <p class="row">
-            {carriers.value.rows.map(({ name, is_up }) => (
+            {carriers.value.data.map(({ name, is_up }) => (
               <span key={name}>
                 <span class="mono">{name}</span> <Pill state={is_up ? 'active' : 'failed'} />
               </span>
@@ -93,34 +88,26 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
   )
 }
 
-interface Found {
-  kind: string
-  id: string
-  status: string | null
-  account_id: string
-  account_name: string
-  environment: string
-  created_at: string
-  path: string
-}
-
-const pathOf = ({ path }: Found): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
+const pathOf = ({ path }: FoundThing): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
 
 /** An id, a number, a reference or a receipt, of whichever account. */
 function OperatorSearch() {
   const [text, setText] = useState('')
-  const [found, setFound] = useState<readonly Found[] | null>(null)
-  const [opened, setOpened] = useState<{ found: Found; body: unknown } | null>(null)
+  const [found, setFound] = useState<readonly FoundThing[] | null>(null)
+  const [opened, setOpened] = useState<{ found: FoundThing; body: unknown } | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const search = (event: Event): void => {
     event.preventDefault()
     setError(null)
     setOpened(null)
-    list<Found>('/v1/operator/search', { q: text.trim() }).then(({ rows }) => setFound(rows), setError)
+    operatorSearch(api, { query: { q: text.trim() } }).then(({ data }) => setFound(data), setError)
   }
-  const open = (one: Found): void => {
+  const open = (one: FoundThing): void => {
     setError(null)
-    get<unknown>(one.path.replace(/^\/api/, '')).then((body) => setOpened({ found: one, body }), setError)
+    thingAt<unknown>(pathOf(one), { environment: one.environment }).then(
+      (body) => setOpened({ found: one, body }),
+      setError,
+    )
   }
   return (
     <Card title={t('Find anything of any account')}>
@@ -153,7 +140,7 @@ function OperatorSearch() {
         ))}
       </ul>
       {opened && ['message', 'payment', 'payout'].includes(opened.found.kind) && (
-        <Timeline path={pathOf(opened.found)} live="" query={{ environment: opened.found.environment }} />
+        <Timeline path={`${pathOf(opened.found)}/timeline`} live="" query={{ environment: opened.found.environment }} />
       )}
       {opened && (
         <figure class="code">

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overview: a first text for who has sent none, then the wallet, requests day by day, what it cost, and the latest.
-import { get, list, type Session } from '../../api.ts'
+import { smsList, usageGet, walletBalance } from '#sdk/operations.ts'
+import type { Usage } from '#sdk/schemas.ts'
+import { api, type Session } from '../../api.ts'
 import { DayChart } from '../../kit/chart.tsx'
 import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
-import type { SmsMessage, Usage, WalletBalance } from '../../records.ts'
 import { t } from '../../words.ts'
 import { RequestList } from '../accounts/requests.tsx'
 import { MessageList } from '../sms/messages.tsx'
@@ -16,9 +17,9 @@ const dayMs = 86_400_000
 const shownDays = 30
 
 export function Overview({ account }: { account: Session['account'] }) {
-  const wallet = useLoad('wallet', () => get<WalletBalance>('/v1/wallet/balance'))
-  const usage = useLoad('usage', () => get<Usage>('/v1/usage', { group_by: 'day,area' }))
-  const latest = useLoad('latest', () => list<SmsMessage>('/v1/sms', { limit: '1' }))
+  const wallet = useLoad('wallet', () => walletBalance(api))
+  const usage = useLoad('usage', () => usageGet(api, { query: { group_by: ['day', 'area'] } }))
+  const latest = useLoad('latest', () => smsList(api, { query: { limit: 1 } }))
   useLive('', () => {
     wallet.reload()
     latest.reload()
@@ -33,7 +34,7 @@ export function Overview({ account }: { account: Session['account'] }) {
           {t('Send a text')}
         </Link>
       </PageHead>
-      {latest.value?.rows.length === 0 && (
+      {latest.value?.data.length === 0 && (
         <div class="callout note">
           <p class="strong">{t('Send your first text')}</p>
           <p>{t('It costs play money and arrives on the phone beside this page.')}</p>

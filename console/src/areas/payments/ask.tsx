@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ask a phone for money: the form, and on to the payment, whose prompt comes up on the phone.
 import { useState } from 'preact/hooks'
-import { currentEnvironment, post } from '../../api.ts'
+import { paymentsInitiateMobile } from '#sdk/operations.ts'
+import { api, currentEnvironment } from '../../api.ts'
 import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
 import { phoneNumber } from '../../phone/number.ts'
 import { go } from '../../place.tsx'
@@ -19,7 +20,7 @@ export function AskForPayment({ currency: own }: { currency: string }) {
     setIsBusy(true)
     setError(null)
     const wanted = { phone, amount: Number(amount), currency, ...(reference === '' ? {} : { reference }) }
-    post<{ payment_id: string }>('/v1/payments/mobile/initiate', wanted)
+    paymentsInitiateMobile(api, { body: wanted })
       .then(({ payment_id }) => go(`/payments/${payment_id}`), setError)
       .finally(() => setIsBusy(false))
   }

@@ -2,7 +2,14 @@
 // Mobile money on a handset: the prompt that asks for the PIN, and what became of earlier ones. A switch decides whether this
 // payer waits for somebody, or decides by its number as the others do.
 import { useState } from 'preact/hooks'
-import { get, list, patch, post } from '../../api.ts'
+import {
+  sandboxAnswerPrompt,
+  sandboxChangePaymentBehaviour,
+  sandboxListPrompts,
+  sandboxPaymentBehaviour,
+} from '#sdk/operations.ts'
+import type { SandboxPrompt as Prompt } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime, money } from '../../kit/words.ts'
@@ -11,25 +18,11 @@ import { Line, Screen } from '../../phone/screen.tsx'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 
-interface Prompt {
-  payment_id: string
-  status: 'waiting' | 'approved' | 'refused' | 'over'
-  provider: string
-  amount: number
-  currency: string
-  reference: string | null
-  description: string | null
-  asked_at: string
-  expires_at: string
-}
-
-const behaviour = '/v1/sandbox/payments/behaviour'
-
 export function Money({ number }: { number: string }) {
-  const ask = () => list<Prompt>('/v1/sandbox/payments/prompts', { phone: number, limit: '20' })
+  const ask = () => sandboxListPrompts(api, { query: { phone: number, limit: 20 } })
   const { value, error, reload } = useLoad(number, ask)
   useLive('pay', reload)
-  const prompts = [...(value?.rows ?? [])].reverse()
+  const prompts = [...(value?.data ?? [])].reverse()
   const waiting = prompts.findLast(({ status }) => status === 'waiting')
   return (
     <>
@@ -64,7 +57,8 @@ function Shown({ prompt: { payment_id, status, amount, currency, reference, aske
 function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
   const { payment_id, provider, amount, currency, reference, description } = prompt
   const [error, setError] = useState<Error | null>(null)
-  const answer = (body: object) => post(`/v1/sandbox/payments/${payment_id}/answer`, body).then(onAnswered)
+  const answer = (body: { decision: 'approve' | 'refuse'; pin?: string }) =>
+    sandboxAnswerPrompt(api, { payment_id, body }).then(onAnswered)
   return (
     <div class="prompt" role="dialog" aria-label={t('Payment to approve')}>
       <p>
@@ -90,13 +84,14 @@ function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
 }
 
 function ByHand({ number }: { number: string }) {
-  const { value, error, reload } = useLoad('by-hand', () => get<{ by_hand: string[] }>(behaviour))
+  const { value, error, reload } = useLoad('by-hand', () => sandboxPaymentBehaviour(api))
   const [refused, setRefused] = useState<Error | null>(null)
   const numbers = value?.by_hand ?? []
   const isOn = numbers.includes(number) || numbers.includes('*')
   const change = (): void => {
     const others = numbers.filter((one) => one !== number && one !== '*')
-    patch(behaviour, { by_hand: isOn ? others : [...others, number] }).then(reload, setRefused)
+    const by_hand = isOn ? others : [...others, number]
+    sandboxChangePaymentBehaviour(api, { body: { by_hand } }).then(reload, setRefused)
   }
   if (error ?? refused) return <Problem error={error ?? refused ?? new Error()} retry={reload} />
   return (

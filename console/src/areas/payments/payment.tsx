@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // One payment: how far it is, its timeline, what it comes to, and giving it back.
 import { useState } from 'preact/hooks'
-import { get, post } from '../../api.ts'
+import { paymentsGet, paymentsTimeline, refundsCreate } from '#sdk/operations.ts'
+import type { Payment } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Card, Facts, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
-import type { Payment } from '../../records.ts'
 import { CopyCurl, Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
 
 export function PaymentPage({ id }: { id: string }) {
-  const path = `/v1/payments/${encodeURIComponent(id)}`
-  const { value, error, reload } = useLoad(id, () => get<Payment>(path))
+  const own = { payment_id: id }
+  const { value, error, reload } = useLoad(id, () => paymentsGet(api, own))
   useLive('pay', reload)
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
@@ -25,14 +26,14 @@ export function PaymentPage({ id }: { id: string }) {
       </p>
       <PageHead title={money(value.amount, currency)}>
         <Pill state={value.status} />
-        <CopyCurl path={path} />
+        <CopyCurl path={paymentsGet.at(own)} />
       </PageHead>
       {value.failure_message && (
         <div class="callout bad">
           <p>{value.failure_message}</p>
         </div>
       )}
-      <Timeline path={path} live="pay" />
+      <Timeline path={paymentsTimeline.at(own)} live="pay" />
       <Card title={t('Details')}>
         <Facts
           rows={[
@@ -59,8 +60,8 @@ export function PaymentPage({ id }: { id: string }) {
 
 /** Names the amount before it is done: money that went back does not return. */
 function GiveBack({ payment, onDone }: { payment: Payment; onDone(): void }) {
-  const left = payment.amount - payment.amount_refunded
-  const [amount, setAmount] = useState(String(left))
+  const left = (payment.amount - payment.amount_refunded).toFixed(6)
+  const [amount, setAmount] = useState(String(Number(left)))
   const [isSure, setIsSure] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const ask = (event: Event): void => {
@@ -69,9 +70,9 @@ function GiveBack({ payment, onDone }: { payment: Payment; onDone(): void }) {
   }
   const give = (): void => {
     setError(null)
-    post('/v1/refunds', { payment_id: payment.payment_id, amount: Number(amount) })
-      .then(onDone, setError)
-      .finally(() => setIsSure(false))
+    // At once, so that a second click does not give it back twice.
+    setIsSure(false)
+    refundsCreate(api, { transaction_id: payment.payment_id, body: { amount } }).then(onDone, setError)
   }
   return (
     <Card title={t('Refund')}>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Payments, payouts, refunds and top-ups, newest first, filtered by the server.
+import { paymentsTransactions } from '#sdk/operations.ts'
+import type { Transaction } from '#sdk/schemas.ts'
 import { Choice, PageHead, Pill } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment, money, words } from '../../kit/words.ts'
 import { filterBy, Link, usePlace } from '../../place.tsx'
-import type { Transaction } from '../../records.ts'
 
 const types = ['payment', 'topup', 'refund', 'payout']
 const statuses = ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed']
@@ -26,7 +27,7 @@ export function Payments() {
       </search>
       <Records<Transaction>
         label="Payments"
-        path="/v1/payments/transactions"
+        path={paymentsTransactions.at()}
         query={filters}
         live="pay"
         keyOf={({ transaction_id }) => transaction_id}

@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // One fraud rule, and what it would have done to what was checked before.
 import { useState } from 'preact/hooks'
-import { get, post } from '../../api.ts'
+import { fraudBacktestRule, fraudGetRule } from '#sdk/operations.ts'
+import { api } from '../../api.ts'
 import { Card, Facts, PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 
-interface Rule {
-  rule_id: string
-  name: string
-  description: string | null
-  action: string
-  match: string
-  conditions: unknown[]
-  enabled: boolean
-  dry_run: boolean
-  hits_24h: number
-}
-
 export function RulePage({ id }: { id: string }) {
-  const path = `/v1/payments/fraud/rules/${encodeURIComponent(id)}`
-  const { value, error, reload } = useLoad(id, () => get<Rule>(path))
+  const { value, error, reload } = useLoad(id, () => fraudGetRule(api, { rule_id: id }))
   const [found, setFound] = useState<Readonly<Record<string, unknown>> | null>(null)
   const [refused, setRefused] = useState<Error | null>(null)
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
   const test = (): void => {
     setRefused(null)
-    post<Readonly<Record<string, unknown>>>(`${path}/backtest`, {}).then(setFound, setRefused)
+    fraudBacktestRule(api, { rule_id: id, body: {} }).then(setFound, setRefused)
   }
   return (
     <div class="page">

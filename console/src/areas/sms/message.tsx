@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One message: what it says, its timeline down to the octets, and what it cost.
-import { get } from '../../api.ts'
+import { smsGet, smsTimeline } from '#sdk/operations.ts'
+import type { SmsMessage } from '#sdk/schemas.ts'
+import { thingAt } from '../../api.ts'
 import { Card, Facts, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { money } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
-import type { SmsMessage } from '../../records.ts'
 import { CopyCurl, Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
 
 export function MessagePage({ id }: { id: string }) {
-  const path = `/v1/sms/${encodeURIComponent(id)}`
-  const { value, error, reload } = useLoad(id, () => get<SmsMessage>(path))
+  const { value, error, reload } = useLoad(id, () => thingAt<SmsMessage>(smsGet.at({ id })))
   useLive('sms.', reload)
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
@@ -25,7 +25,7 @@ export function MessagePage({ id }: { id: string }) {
       </p>
       <PageHead title={title}>
         <Pill state={value.status} />
-        <CopyCurl path={path} />
+        <CopyCurl path={smsGet.at({ id })} />
       </PageHead>
       {value.error && (
         <div class="callout bad">
@@ -36,7 +36,7 @@ export function MessagePage({ id }: { id: string }) {
       <Card title={t('Text')}>
         <p class="text">{value.message ?? t('The text has been erased.')}</p>
       </Card>
-      <Timeline path={path} live="sms." />
+      <Timeline path={smsTimeline.at({ id })} live="sms." />
       <Card title={t('Details')}>
         <Facts
           rows={[

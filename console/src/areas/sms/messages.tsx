@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages, newest first, filtered by the server.
+import { smsList } from '#sdk/operations.ts'
+import type { SmsMessage } from '#sdk/schemas.ts'
 import { Choice, Field, PageHead, Pill } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment, money } from '../../kit/words.ts'
 import { filterBy, Link, usePlace } from '../../place.tsx'
-import type { SmsMessage } from '../../records.ts'
 import { t } from '../../words.ts'
 
 const statuses = ['queued', 'sent', 'delivered', 'failed', 'received']
@@ -48,7 +49,7 @@ export function MessageList({ query = {}, limit }: { query?: Record<string, stri
   return (
     <Records<SmsMessage>
       label="Messages"
-      path="/v1/sms"
+      path={smsList.at()}
       query={query}
       live="sms."
       {...(limit === undefined ? {} : { limit })}

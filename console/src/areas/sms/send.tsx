@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Send a text: the form, what it will cost, and on to the message.
 import { useId, useState } from 'preact/hooks'
-import { currentEnvironment, post } from '../../api.ts'
+import { smsSend } from '#sdk/operations.ts'
+import { api, currentEnvironment } from '../../api.ts'
 import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
 import { phoneNumber } from '../../phone/number.ts'
 import { go } from '../../place.tsx'
@@ -18,7 +19,7 @@ export function Send() {
     event.preventDefault()
     setIsBusy(true)
     setError(null)
-    post<{ message_id: string }>('/v1/sms/send', { to, from, message })
+    smsSend(api, { body: { to, from, message } })
       .then(({ message_id }) => go(`/messages/${message_id}`), setError)
       .finally(() => setIsBusy(false))
   }

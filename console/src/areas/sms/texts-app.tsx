@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts on a handset: what arrived, and a line to answer whoever wrote last.
-import { list, post } from '../../api.ts'
+import { sandboxHandset, sandboxSmsInbound } from '#sdk/operations.ts'
+import type { HandsetText } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Line, Screen } from '../../phone/screen.tsx'
 import { Link } from '../../place.tsx'
-import type { HandsetText } from '../../records.ts'
 import { t } from '../../words.ts'
 
 export function Texts({ number }: { number: string }) {
-  const ask = () => list<HandsetText>('/v1/sandbox/sms/handset', { phone: number, limit: '50' })
+  const ask = () => sandboxHandset(api, { query: { phone: number, limit: 50 } })
   const { value, error, reload } = useLoad(number, ask)
   useLive('sms.', reload)
-  const texts = [...(value?.rows ?? [])].reverse()
+  const texts = [...(value?.data ?? [])].reverse()
   const last = texts.findLast(({ direction }) => direction === 'received')
   const to = last?.from ?? null
-  const reply = (message: string) => post('/v1/sandbox/sms/inbound', { from: number, to, message }).then(reload)
+  const reply = (message: string) =>
+    sandboxSmsInbound(api, { body: { from: number, to: to ?? '', message } }).then(reload)
   return (
     <>
       <Screen label={t('Texts on {number}', { number })} newest={texts.length}>

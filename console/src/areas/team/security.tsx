@@ -7,7 +7,8 @@ import { useConfirmed } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
 
-export function Security({ session }: { session: Session }) {
+/** `onDone` is there where nothing else can be done before. */
+export function Security({ session, onDone }: { session: Session; onDone?(): void }) {
   const { run, turn, error, confirming } = useConfirmed(session.member.email)
   const { value } = useLoad(`session ${turn}`, currentSession)
   const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
@@ -37,6 +38,16 @@ export function Security({ session }: { session: Session }) {
               <li key={one}>{one}</li>
             ))}
           </ul>
+          {onDone && (
+            <button type="button" class="btn primary" onClick={onDone}>
+              {t('Go on')}
+            </button>
+          )}
+        </div>
+      )}
+      {onDone && codes.length === 0 && (
+        <div class="callout warn">
+          <p>{t('Your account requires a second factor. Turn it on to go on.')}</p>
         </div>
       )}
       {begun && (
@@ -60,7 +71,7 @@ export function Security({ session }: { session: Session }) {
           {t('Begin')}
         </button>
       )}
-      {isOn && (
+      {isOn && !session.member.totp_required && (
         <button type="button" class="btn danger" onClick={() => run(() => ofConsole('DELETE', 'totp'))}>
           {t('Give it up')}
         </button>

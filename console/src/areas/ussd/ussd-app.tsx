@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // USSD on a handset: a code is dialled, the screen is answered, and the session is hung up.
 import { useState } from 'preact/hooks'
-import { post } from '../../api.ts'
+import { sandboxUssdCancel, sandboxUssdDial, sandboxUssdInput } from '#sdk/operations.ts'
+import type { UssdHandsetScreen as Shown } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Problem } from '../../kit/kit.tsx'
 import { Line, Screen } from '../../phone/screen.tsx'
 import { t } from '../../words.ts'
-
-interface Shown {
-  session_id: string
-  message: string | null
-  action: 'continue' | 'end'
-}
 
 interface Turn {
   said: string
@@ -23,14 +19,13 @@ export function Ussd({ number }: { number: string }) {
   const [turns, setTurns] = useState<Turn[]>([])
   const [error, setError] = useState<Error | null>(null)
   const last = turns.at(-1)
+  const session_id = last?.shown.session_id ?? ''
   const isOpen = last?.shown.action === 'continue'
   const add = (said: string) => (shown: Shown) => setTurns((before) => [...before, { said, shown }].slice(-mostTurns))
-  const dial = (shortcode: string) =>
-    post<Shown>('/v1/sandbox/ussd/dial', { phone: number, shortcode }).then(add(shortcode))
-  const input = (text: string) =>
-    post<Shown>('/v1/sandbox/ussd/input', { session_id: last?.shown.session_id, input: text }).then(add(text))
+  const dial = (shortcode: string) => sandboxUssdDial(api, { body: { phone: number, shortcode } }).then(add(shortcode))
+  const input = (text: string) => sandboxUssdInput(api, { body: { session_id, input: text } }).then(add(text))
   const hangUp = (): void => {
-    post<Shown>('/v1/sandbox/ussd/cancel', { session_id: last?.shown.session_id }).then(add(t('Hang up')), setError)
+    sandboxUssdCancel(api, { body: { session_id } }).then(add(t('Hang up')), setError)
   }
   return (
     <>

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of a handset: one that rings or is under way, with keys to press and what the phone heard, and earlier ones.
 import { useState } from 'preact/hooks'
-import { list, post } from '../../api.ts'
+import {
+  sandboxVoiceAnswer,
+  sandboxVoiceCalls,
+  sandboxVoiceHangup,
+  sandboxVoiceHeard,
+  sandboxVoiceInbound,
+  sandboxVoiceInput,
+} from '#sdk/operations.ts'
+import type { Call } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime } from '../../kit/words.ts'
@@ -9,26 +18,15 @@ import { useLive } from '../../live.ts'
 import { Line, Screen } from '../../phone/screen.tsx'
 import { t } from '../../words.ts'
 
-interface Call {
-  call_id: string
-  status: string
-  direction: 'inbound' | 'outbound'
-  from: string
-  to: string
-  started_at: string
-  ended_at: string | null
-  duration: number
-}
-
 const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#']
 
 export function Calls({ number }: { number: string }) {
-  const ask = () => list<Call>('/v1/sandbox/voice/calls', { phone: number, limit: '20' })
+  const ask = () => sandboxVoiceCalls(api, { query: { phone: number, limit: 20 } })
   const { value, error, reload } = useLoad(number, ask)
   useLive('call.', reload)
-  const calls = [...(value?.rows ?? [])].reverse()
+  const calls = [...(value?.data ?? [])].reverse()
   const active = calls.findLast(({ ended_at }) => ended_at === null)
-  const call = (to: string) => post('/v1/sandbox/voice/inbound', { from: number, to }).then(reload)
+  const call = (to: string) => sandboxVoiceInbound(api, { body: { from: number, to } }).then(reload)
   return (
     <>
       <Screen label={t('Calls on {number}', { number })} newest={calls.length}>
@@ -43,7 +41,7 @@ export function Calls({ number }: { number: string }) {
               {clockTime(one.started_at)} <Pill state={one.status} />
             </p>
             {/* biome-ignore lint/a11y/useMediaCaption: what a test phone heard has no captions */}
-            {one.status !== 'ringing' && <audio controls preload="none" src={heardUrl(one.call_id)} />}
+            {one.status !== 'ringing' && <audio controls preload="none" src={heardAt(one)} />}
           </div>
         ))}
       </Screen>
@@ -56,11 +54,10 @@ export function Calls({ number }: { number: string }) {
   )
 }
 
-const heardUrl = (id: string): string => `/v1/sandbox/voice/${id}/heard`
+const heardAt = ({ call_id }: Call): string => sandboxVoiceHeard.at({ call_id })
 
 function InCall({ call: { call_id, status, from, to, direction }, onDone }: { call: Call; onDone(): void }) {
   const [error, setError] = useState<Error | null>(null)
-  const path = `/v1/sandbox/voice/${call_id}`
   const run = (what: Promise<unknown>): void => {
     setError(null)
     what.then(onDone, setError)
@@ -71,7 +68,7 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
       <p class="strong">{direction === 'inbound' ? to : from}</p>
       {error && <Problem error={error} />}
       {status === 'ringing' && (
-        <button type="button" class="btn primary" onClick={() => run(post(`${path}/answer`, {}))}>
+        <button type="button" class="btn primary" onClick={() => run(sandboxVoiceAnswer(api, { call_id }))}>
           {t('Answer the call')}
         </button>
       )}
@@ -79,15 +76,24 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
         <>
           <div class="keys">
             {keys.map((key) => (
-              <button key={key} type="button" class="btn" onClick={() => run(post(`${path}/input`, { dtmf: key }))}>
+              <button
+                key={key}
+                type="button"
+                class="btn"
+                onClick={() => run(sandboxVoiceInput(api, { call_id, body: { dtmf: key } }))}
+              >
                 {key}
               </button>
             ))}
           </div>
-          <Line label={t('Say')} action="Say" onSend={(speech) => post(`${path}/input`, { speech })} />
+          <Line
+            label={t('Say')}
+            action="Say"
+            onSend={(speech) => sandboxVoiceInput(api, { call_id, body: { speech } })}
+          />
         </>
       )}
-      <button type="button" class="btn danger" onClick={() => run(post(`${path}/hangup`, {}))}>
+      <button type="button" class="btn danger" onClick={() => run(sandboxVoiceHangup(api, { call_id }))}>
         {t('Hang up')}
       </button>
     </fieldset>

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // One webhook and what was delivered to it, with what it answered; a tester, and sending again.
 import { useState } from 'preact/hooks'
-import { get, post } from '../../api.ts'
+import { webhooksDeliveries, webhooksGet, webhooksRedeliver, webhooksTest } from '#sdk/operations.ts'
+import type { Delivery } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
 import { Choice, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
 import { filterBy, Link, usePlace } from '../../place.tsx'
-import type { Delivery, Webhook } from '../../records.ts'
 import { t } from '../../words.ts'
 
 const statuses = ['pending', 'delivering', 'delivered', 'failed', 'cancelled']
 
 export function Deliveries({ id }: { id: string }) {
   const { query } = usePlace()
-  const path = `/v1/webhooks/${encodeURIComponent(id)}`
-  const { value, error, reload } = useLoad(id, () => get<Webhook>(path))
+  const { value, error, reload } = useLoad(id, () => webhooksGet(api, { id }))
   const [turn, setTurn] = useState(0)
   const [refused, setRefused] = useState<Error | null>(null)
   if (error && !value) return <Problem error={error} retry={reload} />
@@ -25,7 +25,7 @@ export function Deliveries({ id }: { id: string }) {
     setRefused(null)
     what.then(() => setTurn((before) => before + 1), setRefused)
   }
-  const again = (delivery: Delivery) => post(`${path}/deliveries/${delivery.id}/redeliver`, {})
+  const again = (delivery: Delivery) => webhooksRedeliver(api, { id, delivery_id: delivery.id })
   return (
     <div class="page">
       <p class="crumbs">
@@ -33,7 +33,7 @@ export function Deliveries({ id }: { id: string }) {
       </p>
       <PageHead title={new URL(value.url).host}>
         <Pill state={value.enabled ? 'active' : 'disabled'} />
-        <button type="button" class="btn" onClick={() => run(post(`${path}/test`, {}))}>
+        <button type="button" class="btn" onClick={() => run(webhooksTest(api, { id }))}>
           {t('Send a test event')}
         </button>
       </PageHead>
@@ -55,13 +55,16 @@ export function Deliveries({ id }: { id: string }) {
       <Records<Delivery>
         key={turn}
         label={t('Deliveries')}
-        path={`${path}/deliveries`}
+        path={webhooksDeliveries.at({ id })}
         query={{ status }}
         live=""
         keyOf={(row) => row.id}
         empty={none(t('No deliveries'), t('Events that happen from now on are listed here.'))}
         columns={[
-          { name: t('Time'), show: ({ created_at }) => moment(created_at) },
+          {
+            name: t('Time'),
+            show: (row) => <Link to={`/webhooks/${id}/${row.id}`}>{moment(row.created_at)}</Link>,
+          },
           { name: t('Event'), show: ({ event }) => <span class="mono">{event}</span> },
           { name: t('About'), show: ({ resource_id }) => <About id={resource_id} /> },
           { name: t('State'), show: (row) => <Pill state={row.status} /> },
@@ -94,7 +97,7 @@ const pages: readonly [prefix: string, page: string][] = [
 ]
 
 /** What an event is about, as a link where it has a page. */
-function About({ id }: { id: string }) {
+export function About({ id }: { id: string }) {
   const [, page] = pages.find(([prefix]) => id.startsWith(prefix)) ?? []
   if (page === undefined) return <span class="mono cut">{id}</span>
   return (

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Webhooks: where events are sent, and how another address is told of them. In test, one click makes an address that catches.
 import { useState } from 'preact/hooks'
-import { currentEnvironment, post } from '../../api.ts'
+import { sandboxCreateHook, webhooksCreate, webhooksList } from '#sdk/operations.ts'
+import type { Webhook } from '#sdk/schemas.ts'
+import { api, currentEnvironment } from '../../api.ts'
 import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
-import type { Webhook } from '../../records.ts'
 import { t } from '../../words.ts'
 
 export function Webhooks() {
@@ -18,7 +19,7 @@ export function Webhooks() {
       <Records<Webhook>
         key={turn}
         label={t('Webhooks')}
-        path="/v1/webhooks"
+        path={webhooksList.at()}
         keyOf={({ id }) => id}
         empty={none(t('No webhooks'), t('An address that you enter above is told of events.'))}
         columns={[
@@ -47,7 +48,7 @@ function NewWebhook({ onMade }: { onMade(): void }) {
   const make = (address: string): Promise<void> => {
     setError(null)
     const wanted = { url: address, events: events.split(/[\s,]+/).filter(Boolean) }
-    return post<{ secret?: string }>('/v1/webhooks', wanted).then((made) => {
+    return webhooksCreate(api, { body: wanted }).then((made) => {
       setSecret(made.secret ?? null)
       setUrl('')
       onMade()
@@ -58,7 +59,7 @@ function NewWebhook({ onMade }: { onMade(): void }) {
     void make(url)
   }
   const caught = (): void => {
-    post<{ url: string }>('/v1/sandbox/hooks', {}).then((hook) => make(hook.url), setError)
+    sandboxCreateHook(api).then((hook) => make(hook.url), setError)
   }
   return (
     <Card title={t('Tell another address')}>

@@ -40,6 +40,7 @@ export function sessionFacts(row: SessionRow, environment: Environment): Session
   return {
     actor: `member:${idOf('member', row.member_id)}`,
     signedInAtMs,
+    masksPeople: row.role === 'viewer',
     endsAtMs: Math.min(signedInAtMs + longestMs, row.seen_at.getTime() + idleMs),
     facts: {
       keyUuid: row.member_id,

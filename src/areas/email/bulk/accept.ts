@@ -161,7 +161,7 @@ export async function acceptBulk(
   const { sending, entries, problems, suppressed, scheduledAt, content, template } = prepared
   const { tenant, receivedMs, nowMs } = caller
   const id = newUuid(receivedMs)
-  const price = priceOf(app, tenant.account, sending.currency, receivedMs)
+  const price = priceOf(app, tenant, sending.currency, receivedMs)
   const { batch_size: batchSize = usualBatchSize, batch_interval: interval = 0 } = input
   const batches = Math.ceil(entries.length / batchSize)
   const cost = price * BigInt(entries.length)

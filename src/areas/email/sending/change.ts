@@ -140,7 +140,7 @@ async function resend(
       reference: null,
       scheduledAt: null,
       ttlSeconds: mostTtlSeconds,
-      unitPrice: priceOf(app, caller.tenant.account, sending.currency, caller.receivedMs),
+      unitPrice: priceOf(app, caller.tenant, sending.currency, caller.receivedMs),
       warnings: [],
     },
     sending,
@@ -159,7 +159,7 @@ const resendEmail = commit({
   params: MessageParam,
   body: Type.Object({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })) }),
   reply: { status: 200, schema: EmailAccepted },
-  errors: ['NOT_FOUND', 'INVALID_EMAIL', 'DOMAIN_NOT_VERIFIED', 'INSUFFICIENT_BALANCE'],
+  errors: ['NOT_FOUND', 'INVALID_EMAIL', 'DOMAIN_NOT_VERIFIED', 'DESTINATION_NOT_ALLOWED', 'INSUFFICIENT_BALANCE'],
   handle: (app, { params, body }, caller, keyed) => resend(app, params.message_id, body.to, caller, keyed),
 })
 

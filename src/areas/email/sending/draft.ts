@@ -23,6 +23,8 @@ export interface Sending extends Occasion {
   readonly actor: string
   readonly ip: string
   readonly currency: Currency
+  /** Nobody pays for it: it is the house that wants it to be read. */
+  readonly isFree?: boolean
 }
 
 interface DraftRecipient {
@@ -91,7 +93,7 @@ export async function draftOf(app: App, sending: Sending, input: Input): Promise
     reference: input.reference ?? null,
     scheduledAt,
     ttlSeconds: input.ttl ?? mostTtlSeconds,
-    unitPrice: priceOf(app, sending.tenant.account, sending.currency, sending.receivedMs),
+    unitPrice: sending.isFree ? 0n : priceOf(app, sending.tenant, sending.currency, sending.receivedMs),
     warnings: said.warnings,
   }
 }

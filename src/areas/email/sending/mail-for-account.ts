@@ -48,7 +48,7 @@ export async function mailForAccount(
   const [sender] = await sendersOf(app, sending.tenant)
   if (!sender) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
   const name = mail.fromName.replace(/["<>\\\r\n]/g, ' ').slice(0, 100)
-  const own = { ...sending, currency }
+  const own = { ...sending, currency, isFree: mail.isFree ?? false }
   const draft = await draftOf(app, own, {
     from: `"${name}" <${mail.fromLocal}@${sender.domain}>`,
     to: mail.to,
@@ -65,7 +65,7 @@ export async function mailForAccount(
   try {
     const { message_id } = await accept(
       app,
-      { ...draft, source: 'system', ...(mail.isFree ? { unitPrice: 0n } : {}) },
+      { ...draft, source: 'system' },
       own,
       keyed(key === null ? null : { ...own.tenant, key, hash: key }, 200, () => ''),
     )

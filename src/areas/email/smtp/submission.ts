@@ -261,7 +261,7 @@ async function draftOfSubmitted(
     callbackUrl: null,
     scheduledAt,
     ttlSeconds: mostTtlSeconds,
-    unitPrice: priceOf(app, sending.tenant.account, sending.currency, sending.receivedMs),
+    unitPrice: priceOf(app, sending.tenant, sending.currency, sending.receivedMs),
   }
   if (commands.template !== null) {
     const [first = ''] = envelope.to
@@ -299,6 +299,7 @@ function refusal({ code, details, extras }: AppError): Reply {
     case 'INVALID_EMAIL':
       return reply(553, `5.1.3 ${text}`)
     case 'INSUFFICIENT_BALANCE':
+    case 'DESTINATION_NOT_ALLOWED':
       return reply(550, `5.7.0 ${text}`)
     case 'ATTACHMENT_TOO_LARGE':
       return reply(552, `5.3.4 ${text}`)

@@ -2,8 +2,8 @@
 // Reads PDF417, QR and Code 128 with zxing-wasm, whose WebAssembly is taken from the package: nothing is fetched.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lazily } from '../../../platform/compute/inference.ts'
 import { encode, type Image } from './image.ts'
-import { lazily } from './nets/runtime.ts'
 import { packageFolder } from './nets/weights.ts'
 import { EngineProblem } from './problem.ts'
 

@@ -2,7 +2,7 @@
 // Pictures: told apart by their first bytes, measured from their header, decoded upright without metadata, cut and scaled
 // for the networks. Runs in the engines' own process only: decoders are where hostile files do harm.
 import type { Sharp, SharpOptions } from 'sharp'
-import { lazily } from './nets/runtime.ts'
+import { lazily } from '../../../platform/compute/inference.ts'
 import { EngineProblem } from './problem.ts'
 
 /** Pixels row by row, three bytes each: red, green, blue. */

@@ -4,8 +4,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lazily } from '../../../platform/compute/inference.ts'
 import { type Box, clip, crop, type Image, resize } from './image.ts'
-import { lazily, openNetwork } from './nets/runtime.ts'
+import { openNetwork } from './nets/runtime.ts'
 import { packageFolder, readPart } from './nets/weights.ts'
 import { EngineProblem } from './problem.ts'
 

@@ -2,33 +2,6 @@
 // The little that is used of packages that may be missing, so that the program compiles without them. What is installed
 // has more; this is the part that the engines rely on.
 
-declare module 'onnxruntime-node' {
-  interface Value {
-    readonly data: unknown
-    readonly dims: readonly number[]
-  }
-
-  export class Tensor {
-    constructor(type: 'float32', data: Float32Array, dims: number[])
-  }
-
-  export interface InferenceSession {
-    run(feeds: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Value>>>
-  }
-
-  interface SessionOptions {
-    readonly executionProviders: readonly string[]
-    readonly intraOpNumThreads: number
-    readonly interOpNumThreads: number
-    readonly graphOptimizationLevel: 'all'
-    readonly extra: object
-  }
-
-  export const InferenceSession: {
-    create(model: Uint8Array, options: SessionOptions): Promise<InferenceSession>
-  }
-}
-
 declare module 'sharp' {
   export interface SharpOptions {
     readonly failOn?: 'error'

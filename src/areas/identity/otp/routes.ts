@@ -21,6 +21,7 @@ const send = write({
     'OTP_BLOCKED',
     'OTP_COOLDOWN',
     'OTP_SEND_LIMIT',
+    'DESTINATION_NOT_ALLOWED',
     'INSUFFICIENT_BALANCE',
     'PROVIDER_UNAVAILABLE',
   ],

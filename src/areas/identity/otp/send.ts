@@ -10,7 +10,6 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { identityEvents } from '../events.ts'
 import { policyOf } from '../policy.ts'
-import { findVerification } from '../verify/store.ts'
 import { type Carried, carry } from './channels.ts'
 import { codeOf, cooldownMs, masked, maxAttempts, maxSends } from './code.ts'
 import { guard } from './guard.ts'
@@ -19,6 +18,7 @@ import {
   addOtp,
   countSend,
   endOtp,
+  knownVerification,
   lockCounted,
   type OtpRow,
   pendingOtp,
@@ -127,7 +127,7 @@ async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSe
 async function verificationOf(app: App, { tenant }: Caller, given: string | undefined): Promise<string | null> {
   if (given === undefined) return null
   const id = uuidOf('verification', given)
-  if (!id || !(await maybe(app.db.query(findVerification, { ...tenant, id }))))
+  if (!id || !(await maybe(app.db.query(knownVerification, { ...tenant, id }))))
     throw invalid('verification_id', 'names no verification')
   return id
 }

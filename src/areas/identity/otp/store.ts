@@ -65,6 +65,12 @@ export const addOtp = statement.tenant<
    returning id`,
 )
 
+/** The verification that a code is part of, where there is one with this id. */
+export const knownVerification = statement.tenant<One, { id: string }>(
+  'identity.verification_of_otp',
+  `select id from identity.verifications where ${mine} and id = $id`,
+)
+
 /** Requests that the guard counts together wait for each other: each sees what those before it added. */
 export const lockCounted = statement.tenant<Tenant & { keys: readonly string[] }, object>(
   'identity.lock_counted_otps',

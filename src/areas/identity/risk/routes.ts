@@ -190,7 +190,7 @@ const riskScore = write({
   limit: 'identity',
   body: RiskRequest,
   reply: { status: 200, schema: RiskScore },
-  errors: ['NOT_FOUND', 'INSUFFICIENT_BALANCE'],
+  errors: ['NOT_FOUND', 'DESTINATION_NOT_ALLOWED', 'INSUFFICIENT_BALANCE'],
   examples: [
     {
       name: 'A login',

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to a provider that wants a token with each: the token is asked for when there is none, kept while it is good,
 // and replaced once when the provider no longer knows it.
-import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
+import {
+  type ProviderAnswer,
+  ProviderClient,
+  type ProviderRequest,
+  untold,
+} from '../../../platform/outbound/provider-http.ts'
 import { membersOf } from '../../../protocols/json.ts'
 import type { Surroundings } from '../providers/kind.ts'
 
@@ -51,7 +56,11 @@ export class BearerClient {
 
   async #freshToken(): Promise<string | ProviderAnswer> {
     if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
-    const answer = await this.#client.ask({ ...this.#options.request, timeoutMs: this.#within(tokenMs) })
+    const answer = await this.#client.ask({
+      ...this.#options.request,
+      timeoutMs: this.#within(tokenMs),
+      trace: untold,
+    })
     const { readToken = oauthTokenIn, tokenForMs } = this.#options
     const text = answer.kind === 'answered' ? readToken(answer.body) : null
     // The request that the token was for was not sent, whatever became of this one.

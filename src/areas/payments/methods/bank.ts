@@ -4,6 +4,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noticeIdIn } from '../../../protocols/bank.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
@@ -12,6 +13,7 @@ import { bankProvider } from '../providers/banks.ts'
 import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { callbackUrl } from '../records/callback-address.ts'
+import { traceOf } from '../records/provider-trace.ts'
 import { type AttemptRow, findPayment, marketOf, open, type PaymentRow } from '../records/store.ts'
 import { requireBank } from './bank-market.ts'
 import type { PaymentMethod } from './method.ts'
@@ -61,20 +63,23 @@ export const bankTransfer: PaymentMethod = {
     const expiresAt = new Date(expires_at.getTime() - Number(attempt.clock_offset_ms))
     const { bank: account } = details
     return gatewayOf(app).ask('bank_transfer', attempt, tenant.environment, (bank) =>
-      account ? bank.debit({ ...order, account }) : bank.openAccount({ ...order, expiresAt }),
+      traced(traceOf(app, tenant, attempt), () =>
+        account ? bank.debit({ ...order, account }) : bank.openAccount({ ...order, expiresAt }),
+      ),
     )
   },
 
   async query(app, tenant, attempt, payment) {
     const bank = bankOf(app, tenant, attempt)
-    return bank && asked(bank, attempt, payment)
+    return bank && traced(traceOf(app, tenant, attempt), () => asked(bank, attempt, payment))
   },
 
   async heard(app, tenant, attempt, { bytes, headers, body }) {
     const bank = bankOf(app, tenant, attempt)
     if (!bank?.isSigned(bytes, headers) || noticeIdIn(body) !== attempt.id) return null
     const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-    return { verdicts: [await asked(bank, attempt, payment)], thanks: {} }
+    const verdict = await traced(traceOf(app, tenant, attempt), () => asked(bank, attempt, payment))
+    return { verdicts: [verdict], thanks: {} }
   },
 }
 

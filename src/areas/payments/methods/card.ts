@@ -7,6 +7,7 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noticeSubject } from '../../../protocols/acquirer.ts'
 import type { Subject } from '../fraud/fields.ts'
@@ -17,6 +18,7 @@ import type { Verdict } from '../providers/provider.ts'
 import { collectionFeeOf, requireWithin, type Terms, termsOf } from '../providers/terms.ts'
 import { callbackUrl } from '../records/callback-address.ts'
 import { missing, type NewPayment } from '../records/input.ts'
+import { traceOf } from '../records/provider-trace.ts'
 import { comeBackUrl, sentTo } from '../records/redirect-address.ts'
 import { type AttemptRow, findPayment, marketOf, type PaymentRow } from '../records/store.ts'
 import { findCard, findToken, insertCard, saveCard, type TokenRow } from './card-store.ts'
@@ -100,7 +102,7 @@ export const card: PaymentMethod = {
     if (!source) return { kind: 'unavailable', reason: 'whoever brought the card is gone' }
     const { currency } = marketOf(attempt)
     return gatewayOf(app).ask('card', attempt, tenant.environment, async (carrier) => {
-      const outcome = await carrier.authorise({
+      const wanted = {
         attempt: attempt.id,
         micros,
         currency,
@@ -111,7 +113,8 @@ export const card: PaymentMethod = {
         returnUrl: comeBackUrl(app, tenant, attempt),
         notifyUrl: callbackUrl(app, tenant, attempt),
         description: description ?? '',
-      })
+      }
+      const outcome = await traced(traceOf(app, tenant, attempt), () => carrier.authorise(wanted))
       return verdictOf(app, tenant, attempt, outcome)
     })
   },
@@ -120,7 +123,7 @@ export const card: PaymentMethod = {
     const carrier = carrierOf(app, tenant, attempt)
     if (!carrier) return null
     const { currency } = marketOf(attempt)
-    const found = await carrier.query(attempt.id, currency)
+    const found = await traced(traceOf(app, tenant, attempt), () => carrier.query(attempt.id, currency))
     const known = await one(app.db.query(findCard, { ...tenant, payment: payment.id }))
     if (found.kind !== 'authorised' || known.capture_asked_at === null) return verdictOf(app, tenant, attempt, found)
     // A partial capture may have been stored since the payment was read: both were stored at once.
@@ -130,13 +133,16 @@ export const card: PaymentMethod = {
   async withdraw(app, tenant, attempt) {
     const carrier = carrierOf(app, tenant, attempt)
     if (!carrier) return { kind: 'unknown', reason: 'nobody here speaks to the acquirer' }
-    return verdictOf(app, tenant, attempt, await carrier.withdraw(attempt.id, marketOf(attempt).currency))
+    const { currency } = marketOf(attempt)
+    const outcome = await traced(traceOf(app, tenant, attempt), () => carrier.withdraw(attempt.id, currency))
+    return verdictOf(app, tenant, attempt, outcome)
   },
 
   async heard(app, tenant, attempt, { bytes, headers }) {
     const carrier = carrierOf(app, tenant, attempt)
     if (!carrier?.isSigned(bytes, headers)) return null
-    const outcome = await carrier.query(attempt.id, marketOf(attempt).currency)
+    const { currency } = marketOf(attempt)
+    const outcome = await traced(traceOf(app, tenant, attempt), () => carrier.query(attempt.id, currency))
     const verdicts = [await verdictOf(app, tenant, attempt, outcome)]
     return { verdicts, thanks: {}, follows: noticeSubject(bytes) }
   },
@@ -152,7 +158,9 @@ export async function capture(
   const carrier = carrierOf(app, tenant, attempt)
   if (!carrier) return { kind: 'unknown', reason: 'nobody here speaks to the acquirer' }
   const { currency } = marketOf(attempt)
-  return verdictOf(app, tenant, attempt, await carrier.capture(attempt.id, { micros, currency }))
+  const trace = traceOf(app, tenant, attempt)
+  const outcome = await traced(trace, () => carrier.capture(attempt.id, { micros, currency }))
+  return verdictOf(app, tenant, attempt, outcome)
 }
 
 export function cardTermsOf(app: App, tenant: Pick<Tenant, 'account'>, currency: Currency): Terms {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paying to an account: the bank knows a payout by its own id and takes it once. What it tells is signed in a header, and
 // says no more than that it is time to ask.
+
 import { idOf } from '../../../kernel/ids.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import { noticeIdIn } from '../../../protocols/bank.ts'
 import type { Bank } from './bank.ts'
 import { type BankDisbursement, type FailureReason, type Outgoing, type OutgoingVerdict, outgoing } from './provider.ts'
@@ -16,7 +18,7 @@ const reasons: Partial<Readonly<Record<FailureReason, FailureReason>>> = {
 export function bankOutgoing(bank: Pick<Bank, 'payOut' | 'queryPayout' | 'isSigned'>): Outgoing<BankDisbursement> {
   return {
     repeatable: true,
-    payOut: async ({ id, micros, currency, account, description, addresses }) => {
+    payOut: async ({ id, micros, currency, account, description, addresses, trace }) => {
       const order = {
         id,
         micros,
@@ -24,9 +26,9 @@ export function bankOutgoing(bank: Pick<Bank, 'payOut' | 'queryPayout' | 'isSign
         description: description || idOf('payout', id),
         notifyUrl: addresses.result,
       }
-      return ofRecipient(outgoing(await bank.payOut({ ...order, account })))
+      return ofRecipient(outgoing(await traced(trace, () => bank.payOut({ ...order, account }))))
     },
-    queryPayout: async ({ id }) => ofRecipient(outgoing(await bank.queryPayout(id))),
+    queryPayout: async ({ id, trace }) => ofRecipient(outgoing(await traced(trace, () => bank.queryPayout(id)))),
     readPayout: (topic, body, received) => {
       if (topic !== 'result' || !received || !bank.isSigned(received.bytes, received.headers)) return null
       const id = noticeIdIn(body)

@@ -7,12 +7,14 @@ import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
+import { traced } from '../../../platform/outbound/provider-http.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { isAnswered, type OutgoingVerdict, type RefundOrder } from '../providers/provider.ts'
 import { isInProgress, soon } from '../records/in-progress.ts'
 import { days, nextPollMs, type PollSchedule } from '../records/poll-schedule.ts'
+import { providerTrace } from '../records/provider-trace.ts'
 import { attemptOfPayment, findPayment, marketOf } from '../records/store.ts'
 import { addressesOf } from './addresses.ts'
 import { askForRefund, refunderOf } from './refund-carrier.ts'
@@ -89,7 +91,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   const order = await orderOf(app, refund)
   const carrier = refunderOf(app, refund, refund.environment)
   if (!carrier) return false
-  const told = await carrier.queryRefund(order)
+  const told = await traced(refundTrace(app, refund), () => carrier.queryRefund(order))
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
   // Another account than the one that was asked has never heard of anything.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
@@ -111,13 +113,20 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
 }
 
 async function send(app: App, refund: RefundRow, order: RefundOrder): Promise<OutgoingVerdict> {
-  const verdict = await askForRefund(app, refund, refund.environment, (carrier) => carrier.refund(order))
+  const verdict = await askForRefund(app, refund, refund.environment, (carrier) =>
+    traced(refundTrace(app, refund), () => carrier.refund(order)),
+  )
   if (verdict.kind === 'unknown' || verdict.kind === 'unavailable')
     app.log.warn(
       { refund: idOf('refund', refund.id), reason: verdict.reason },
       'provider did not take a refund: it is retried by its job; check the provider’s status if this repeats',
     )
   return verdict
+}
+
+/** A refund is told in the timeline of its payment. */
+export function refundTrace(app: App, refund: RefundRow) {
+  return providerTrace(app, tenantOf(refund), idOf('payment', refund.payment_id), Number(refund.clock_offset_ms))
 }
 
 /** Order to the provider. */

@@ -14,6 +14,7 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import { isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Intake } from '../carrier.ts'
 import { bindOf, findBind } from './bind.ts'
+import { callFrame, shown } from './http-frames.ts'
 import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
@@ -72,6 +73,7 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
         status: isDelivered ? 'delivered' : 'failed',
         errorCode: isDelivered ? null : status,
         carrierCode: isDelivered ? null : carrierCode,
+        frame: () => callFrame(carrier, 'Receipt', { id, status, code: carrierCode }, isDelivered),
       })
     }),
   )
@@ -79,8 +81,11 @@ async function takeReceipts(app: App, intake: Intake, carrier: string, profile: 
 
 async function takeMessages(intake: Intake, carrier: string, profile: Profile, value: unknown): Promise<void> {
   if (!profile.inbound) throw nothingHere()
-  for (const message of messagesOf(profile.inbound, value))
-    await intake.incoming({ carrier, ...message, encoding: isGsm(message.text) ? 'gsm7' : 'ucs2', part: null })
+  for (const message of messagesOf(profile.inbound, value)) {
+    const frame = (isMasked: boolean) =>
+      callFrame(carrier, 'Message', { ...message, text: shown(message.text, isMasked) }, null)
+    await intake.incoming({ carrier, ...message, encoding: isGsm(message.text) ? 'gsm7' : 'ucs2', part: null, frame })
+  }
 }
 
 function nothingHere(): AppError {

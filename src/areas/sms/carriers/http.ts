@@ -6,6 +6,7 @@ import { messageOf } from '../../../platform/log.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
 import { type Bind, carrierKind, noticeUrl, type Surroundings } from './bind.ts'
+import { httpFrame } from './http-frames.ts'
 import { checkProfile, Profile } from './http-profile.ts'
 import { type Answer, answerOf } from './http-reading.ts'
 import { requestOf, valuesOf } from './http-request.ts'
@@ -147,6 +148,7 @@ class HttpCarrier implements Carrier {
       receipts_url: noticeUrl(publicUrl(), this.#bind, 'receipts'),
       inbound_url: noticeUrl(publicUrl(), this.#bind, 'inbound'),
     })
+    const sentMs = performance.now()
     const outcome = await http.send({
       ...requestOf(this.#profile, values),
       pool: this.name,
@@ -160,6 +162,7 @@ class HttpCarrier implements Carrier {
       once: true,
     })
     if (outcome.kind === 'failed') {
+      message.trace?.note(httpFrame(this.name, method, message, outcome.reason, performance.now() - sentMs))
       this.#doubt(outcome.reason)
       return outcome.mayHaveArrived
         ? { kind: 'unknown', reason: outcome.reason }
@@ -167,6 +170,7 @@ class HttpCarrier implements Carrier {
     }
     this.#line.trust()
     const answer = answerOf(this.#profile, message.id, outcome)
+    message.trace?.note(httpFrame(this.name, method, message, outcome.status, performance.now() - sentMs, answer))
     this.lastError = answer.kind === 'reroute' ? answer.carrierCode : answer.kind === 'unknown' ? answer.reason : null
     return answer
   }

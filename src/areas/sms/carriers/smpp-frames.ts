@@ -24,12 +24,13 @@ export function submitFrame(
   return { ...common, request, status: statusName(status), isOk: status === 0, answer: said }
 }
 
-export function receiptFrame(
+/** Of a receipt, or of a text from a handset: then `state` is null. */
+export function deliverFrame(
   bind: string,
   pdu: DeliverSm,
   sequence: number,
-  state: string,
-  isOk: boolean,
+  state: string | null,
+  isOk: boolean | null,
   isMasked: boolean,
 ): Frame {
   const request = hexOf(encode({ command: 'deliver_sm', status: 0, sequence, body: shown(pdu, isMasked) }))

@@ -15,7 +15,7 @@ import type { Priority } from '../message.ts'
 import { carrierKind } from './bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
-import { receiptFrame, submitFrame } from './smpp-frames.ts'
+import { deliverFrame, submitFrame } from './smpp-frames.ts'
 import { centreOf, checkSmpp, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
 import { classOf, pdusOf } from './smpp-submit.ts'
 
@@ -261,7 +261,7 @@ class SmppCarrier implements Carrier {
   async #deliver(pdu: DeliverSm, sequence: number): Promise<number> {
     try {
       if (isReceipt(pdu)) await this.#report(pdu, sequence)
-      else await this.#intake.incoming(incomingOf(this.name, this.#bind.alphabet, pdu))
+      else await this.#bring(pdu, sequence)
       return commandStatus.ESME_ROK
     } catch (error) {
       if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
@@ -279,6 +279,11 @@ class SmppCarrier implements Carrier {
     }
   }
 
+  #bring(pdu: DeliverSm, sequence: number): Promise<void> {
+    const frame = (isMasked: boolean) => deliverFrame(this.name, pdu, sequence, null, null, isMasked)
+    return this.#intake.incoming({ ...incomingOf(this.name, this.#bind.alphabet, pdu), frame })
+  }
+
   async #report(pdu: DeliverSm, sequence: number): Promise<void> {
     const parsed = parseReceipt(pdu)
     if (!parsed)
@@ -289,7 +294,7 @@ class SmppCarrier implements Carrier {
     const receipt = parsed && receiptOf(this.name, this.#bind.receiptIds, parsed)
     if (!parsed || !receipt) return
     const isGood = receipt.status === 'delivered'
-    const frame = (isMasked: boolean) => receiptFrame(this.name, pdu, sequence, parsed.state, isGood, isMasked)
+    const frame = (isMasked: boolean) => deliverFrame(this.name, pdu, sequence, parsed.state, isGood, isMasked)
     await this.#intake.receipt({ ...receipt, frame })
   }
 }

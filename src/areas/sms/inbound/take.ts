@@ -11,6 +11,7 @@ import { expectedOf } from '../sandbox/bring.ts'
 import { forNobody, join } from './join.ts'
 import { claimsTo, homesOf } from './owner.ts'
 import { receive } from './receive.ts'
+import { noteIncoming } from './trace.ts'
 
 /** Takes a message from a handset; fulfilled when it is stored. Throws INVALID_REQUEST for an impossible sender. */
 export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
@@ -29,7 +30,9 @@ export async function takeIncoming(app: App, brought: Incoming): Promise<void> {
       const whole = await join(app, tx, keeper, message)
       const owner = whole && claims.ownerOf(whole.text)
       if (whole && !owner) forNobody(app, message)
-      return owner && receive(app, tx, owner, whole)
+      const stored = owner && (await receive(app, tx, owner, whole))
+      if (owner && stored !== null) tx.afterCommit(() => noteIncoming(app, owner, stored, message))
+      return stored
     }))
   if (keeper === null) forNobody(app, message)
   if (id !== null) wanted?.arrived(id)

@@ -16,6 +16,7 @@ import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
+import { isBlocked } from './blocked-prefixes.ts'
 import { conversationOf } from './call.ts'
 import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
@@ -43,9 +44,7 @@ export async function checkNumbers(
   tenant: Tenant,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
-  const blocked = app.config.PAMOJA_VOICE_BLOCKED_PREFIXES.split(',').filter((prefix) => prefix !== '')
-  if (blocked.some((prefix) => to.startsWith(prefix.trim())))
-    throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
+  if (isBlocked(app, to)) throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
   if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
     throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })

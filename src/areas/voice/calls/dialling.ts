@@ -4,6 +4,7 @@ import { ringback } from '../../../protocols/audio/tones.ts'
 import type { ActionOf } from '../flow/action.ts'
 import type { DialStatus, FlowInput } from '../flow/flow.ts'
 import { fetchSound } from '../media/sounds.ts'
+import { ownership } from '../numbers/store.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import type { RungLeg } from './leg.ts'
 import type { LegTarget } from './legs.ts'
@@ -57,14 +58,30 @@ export class Dialling {
     await this.playRingback(action)
     this.timers.set('dial', action.timeout * 1_000, () => this.ended(dial, 'timeout', 'no_answer'))
     let refused = 'no_route'
+    const isOwned = await this.mayShow(action.from)
+    if (!isOwned) refused = 'not_allowed'
     for (const endpoint of action.endpoint) {
       const to = targetOf(endpoint)
-      const leg = to && this.dial === dial && !dial.bridged ? await this.ring(dial, to) : null
+      const leg = isOwned && to && this.dial === dial && !dial.bridged ? await this.ring(dial, to) : null
       if (typeof leg === 'string') refused = leg
+      if (leg === 'not_allowed') this.report('DESTINATION_NOT_ALLOWED', 'the number is one that nobody may call')
     }
     dial.isRinging = false
     if (dial.legs.length === 0) this.ended(dial, 'failed', refused)
     else this.endWhenAllEnded(dial)
+  }
+
+  /** A flow shows only numbers that its account may show, as a request does. */
+  private async mayShow(from: string | undefined): Promise<boolean> {
+    const { app } = this.network
+    if (from === undefined || (await ownership(app, this.record.one, from)) === 'own') return true
+    this.report('NUMBER_NOT_OWNED', `from: ${from} is not a number of this account`)
+    return false
+  }
+
+  private report(code: string, message: string): void {
+    this.record.tell({ error: { code, message, action_index: null } })
+    this.record.flush()
   }
 
   private async playRingback({ ringbackTone }: ActionOf<'connect'>): Promise<void> {

@@ -8,6 +8,7 @@ import type { ActionOf, HandedAction } from '../flow/action.ts'
 import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
+import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { conversationOf } from './call.ts'
@@ -227,10 +228,20 @@ export class FlowRunner {
     this.input({ type: 'speech_began', id: numberIn(listener) })
   }
 
-  /** No recogniser is installed here: what was said is passed on as an error, never as a guess. */
-  speechEnded(listener: string, reason: string): void {
-    const error = reason === 'start_timeout' ? {} : { error: 'language_unavailable' }
-    this.input({ type: 'speech', id: numberIn(listener), results: [], reason, ...error })
+  speechEnded(listener: string, reason: string, samples: Int16Array): void {
+    const id = numberIn(listener)
+    if (reason === 'start_timeout') return this.input({ type: 'speech', id, results: [], reason })
+    void this.understand(id, reason, samples)
+  }
+
+  /** Where nobody understands what was said, that is passed on as an error, never as a guess. */
+  private async understand(id: number, reason: string, samples: Int16Array): Promise<void> {
+    const { waiting } = this.flow
+    if (waiting?.for !== 'input' || waiting.id !== id) return
+    const { language = 'en-US', context = [] } = waiting.action.speech ?? {}
+    const { results, fault, message } = await understand(this.app, samples, { language, context })
+    if (fault === 'engine_unavailable') this.reportError('PROVIDER_UNAVAILABLE', message ?? fault, null)
+    this.input({ type: 'speech', id, results, reason, ...(fault === null ? {} : { error: fault }) })
   }
 
   /** In the sandbox a caller's words are known: they are recognised as they were written. False: nobody listens. */
@@ -299,12 +310,14 @@ export class FlowRunner {
     const maxMs = (action.timeOut ?? longestCallMs / 1_000) * 1_000
     const options = { silenceMs: (action.endOnSilence ?? 0) * 1_000, maxMs, endKeys: action.endOnKey ?? '' }
     const { giver } = this
-    this.room.recordings.start(`flow ${id}`, action.channels, options, (recording) => {
+    const done = (recording: RecordingInProgress) => {
       const url = action.eventUrl?.[0]
       if (url) void this.tellOfRecording(url, recording)
       else if (giver) void this.giveRecording(giver, recording)
       this.input({ type: 'recorded', id })
-    })
+    }
+    const language = action.transcription?.language ?? null
+    this.room.recordings.start(`flow ${id}`, action.channels, options, { language, done })
   }
 
   private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {

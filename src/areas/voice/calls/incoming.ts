@@ -6,8 +6,9 @@ import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
+import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { followersOf } from '../followers.ts'
 import { type Answering, findNumber } from '../numbers/store.ts'
@@ -15,7 +16,7 @@ import { type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
 import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
-import { CallRecord, holdSeconds } from './record.ts'
+import { CallRecord, endUnregistered, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
 import { tellLater } from './tell.ts'
 
@@ -84,8 +85,9 @@ async function begin(
     return call.reject(503)
   }
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-  const session = new CallSession(telephoneNetworkOf(app), new CallRecord(app, row, offset))
-  await session.begin()
+  const record = new CallRecord(app, row, offset)
+  const session = new CallSession(telephoneNetworkOf(app), record)
+  await session.begin().catch((error) => endUnregistered(record, error))
   Object.assign(handlers, session.receive(call))
   expected?.came(idOf('call', row.id))
   if (isGone()) return handlers.ended?.('remote', 'cancelled')

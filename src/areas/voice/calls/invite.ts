@@ -2,7 +2,8 @@
 // Calls somebody over the first way that works. A trunk that is down or does not answer is passed over; a person who refused is
 // not called again.
 import { offerAudio } from '../../../protocols/sdp/session-description.ts'
-import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 
 export interface InviteOptions {

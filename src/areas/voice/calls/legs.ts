@@ -7,6 +7,7 @@ import { sessionsOf } from '../../../platform/sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type CallRow, holdFor, insertCall, takeCallInto } from '../store.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
+import { isBlocked } from './blocked-prefixes.ts'
 import { type LegHandlers, RungLeg } from './leg.ts'
 import { minutePriceOf, sipMinutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
@@ -25,7 +26,7 @@ export interface NewLeg {
   customData?: Record<string, unknown>
 }
 
-export type RingRefusal = 'gone' | 'full' | 'no_route' | 'insufficient_funds' | 'network_error'
+export type RingRefusal = 'gone' | 'full' | 'not_allowed' | 'no_route' | 'insufficient_funds' | 'network_error'
 
 /** The conversation that further legs belong to. */
 export interface LegSource {
@@ -72,6 +73,7 @@ export class Legs {
     handlers: LegHandlers,
   ): Promise<{ leg: RungLeg; media: { host: string; port: number } | null } | RingRefusal> {
     if (this.legs.size >= mostLegs) return 'full'
+    if ('phone' in wanted.to && isBlocked(this.network.app, wanted.to.phone)) return 'not_allowed'
     const ways = await this.waysTo(wanted.to)
     if (ways !== null && ways.length === 0) return 'no_route'
     const row = await this.rowFor(wanted)
@@ -163,7 +165,8 @@ export class Legs {
   private async forget(leg: RungLeg): Promise<void> {
     await leg.finishing
     this.legs.delete(leg.id)
-    await sessionsOf(this.network.app).end(leg.record.one)
+    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    if (!leg.record.isLost) await sessionsOf(this.network.app).end(leg.record.one)
   }
 
   /** Extends what is set aside for each leg that is spoken on. */

@@ -8,7 +8,7 @@ import type { Job } from '../../../platform/work.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { takeCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
-import { CallRecord } from './record.ts'
+import { CallRecord, endUnregistered } from './record.ts'
 import { CallSession } from './session.ts'
 
 const Payload = Type.Object({ call: Type.String() })
@@ -27,8 +27,9 @@ export const placeJob: Job<App, typeof Payload> = {
     const row = await maybe(app.db.query(takeCall, { ...tenant, id: payload.call, node: app.nodeId }))
     if (!row) return { kind: 'done' }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-    const session = new CallSession(network, new CallRecord(app, row, offset))
-    await session.begin()
+    const record = new CallRecord(app, row, offset)
+    const session = new CallSession(network, record)
+    await session.begin().catch((error) => endUnregistered(record, error))
     await session.place(network.waysTo(row.environment, row.to_number))
     return { kind: 'done' }
   },

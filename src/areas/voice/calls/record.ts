@@ -5,7 +5,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Tx } from '../../../platform/db.ts'
+import { isUnavailable, type Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { callEvents } from '../events.ts'
@@ -25,6 +25,8 @@ import { tellSoon } from './tell.ts'
 /** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
 export const holdSeconds = 60
 const renewSeconds = 30
+/** Waits between attempts to store something while the database is away: its end and its charge must not be lost. */
+const storeAgainMs = [200, 1_000, 3_000, 10_000, 30_000, 60_000, 60_000, 60_000]
 
 interface Traced {
   sequence: number | null
@@ -52,6 +54,8 @@ export class CallRecord {
   private traced: Traced[] = []
   private line: Promise<void> = Promise.resolve()
   private heldSeconds: number
+  /** A change could not be stored: the row is not what it should be, and somebody has to end the call again. */
+  isLost = false
   private extending: Promise<boolean> = Promise.resolve(true)
   /** Called when the wallet does not cover more of the call; with the seconds that are paid for. */
   onUnpaid: (secondsLeft: number) => void = () => undefined
@@ -178,13 +182,14 @@ export class CallRecord {
     const saved = this.row
     const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
     this.line = this.line
-      .then(() => this.store(saved, first, traced, events, also))
-      .catch((error) =>
+      .then(() => persistently(() => this.store(saved, first, traced, events, also)))
+      .catch((error) => {
+        this.isLost = true
         this.app.log.error(
           { error, call: this.id },
           'change of a call not stored: its record and events lag behind; check the database',
-        ),
-      )
+        )
+      })
   }
 
   private async store(
@@ -292,7 +297,9 @@ export class CallRecord {
   async cover(endMs: number): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
-    await this.extendTo(secondsBetween(answered_at, new Date(endMs)))
+    const covered = this.extendTo(secondsBetween(answered_at, new Date(endMs)))
+    // Without it, the end charges what is set aside.
+    await covered.catch((error) => this.app.log.error({ error, call: this.id }, 'the end of a call was not covered'))
   }
 
   /** One extension after the other; each sees what the last one set aside. False: the wallet does not cover it. */
@@ -300,7 +307,8 @@ export class CallRecord {
     const extended = this.extending.then(async () => {
       const more = seconds - this.heldSeconds
       if (more <= 0) return true
-      if (!(await extendHold(this.app.db, this.one, costOf(this.row.minute_micros, more)))) return false
+      const cost = costOf(this.row.minute_micros, more)
+      if (!(await persistently(() => extendHold(this.app.db, this.one, cost)))) return false
       this.heldSeconds += more
       return true
     })
@@ -314,6 +322,26 @@ export class CallRecord {
     if (minute_micros === 0n) return
     this.heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
+}
+
+/** Ends a call that could not be registered as one of this node's: nobody else would ever give its money back. */
+export async function endUnregistered(record: CallRecord, problem: unknown): Promise<never> {
+  record.end({ status: 'failed', cause: 'network_error', by: 'system' })
+  await record.settled()
+  throw problem
+}
+
+/** Does something with the database, and again for some minutes while that is away. */
+async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (const waitMs of storeAgainMs) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      await new Promise((resume) => setTimeout(resume, waitMs))
+    }
+  }
+  return work()
 }
 
 type Cause = NonNullable<(typeof callEvents.busy.sample)['reason']>

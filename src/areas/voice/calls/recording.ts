@@ -10,6 +10,7 @@ import type { One, Tenant } from '../../../platform/tenant.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
 import { recordingEvents } from '../recordings/events.ts'
 import { fileAddressOf, finishRecording, insertRecording, type RecordingRow, recordOf } from '../recordings/store.ts'
+import { transcribeSoon } from '../recordings/transcribe.ts'
 
 const mostBytes = 512 * 1_024 * 1_024
 const keepDays = 90
@@ -22,6 +23,8 @@ const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16':
 /** What is recorded, and where it is told. */
 export interface Recorded {
   tenant: Tenant
+  /** Language in which it is to be written down. */
+  language: string | null
   call: string | null
   conference: string | null
 }
@@ -52,6 +55,7 @@ export class RecordingInProgress {
       call: of.call,
       conference: of.conference,
       channels,
+      language: of.language,
       at: new Date(nowMs),
     })
     this.begun.catch((error) =>
@@ -137,11 +141,13 @@ export class RecordingInProgress {
 
   private async fail(durationMs: number, nowMs: number): Promise<void> {
     await this.begun
-    const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null }
+    const text = { transcription_file: null, transcription_confidence: null, transcription_error: null }
+    const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null, ...text }
     const failed = { status: 'failed' as const, duration_ms: Math.round(durationMs), reason: 'it could not be stored' }
     const { bucket, account: account_id, environment, id } = this.one
-    const { call: call_id, conference: conference_id } = this.of
-    const about = { bucket, account_id, environment, id, call_id, conference_id, channels: this.channels }
+    const { call: call_id, conference: conference_id, language: transcription_language } = this.of
+    const whose = { bucket, account_id, environment, id, call_id, conference_id }
+    const about = { ...whose, transcription_language, channels: this.channels }
     const at = new Date(nowMs)
     await this.settle({ ...about, ...nothing, ...failed, started_at: at, ended_at: at }, nowMs)
   }
@@ -163,8 +169,10 @@ export class RecordingInProgress {
       })
       if (!kept) return null
       const event = kept.status === 'ready' ? recordingEvents.ready : recordingEvents.failed
-      const told = { account_id: idOf('account', this.one.account), ...recordOf(kept, fileAddressOf(app, kept)) }
+      const told = { account_id: idOf('account', this.one.account), ...recordOf(app, kept) }
       await app.outbox.emit(tx, event, occasion, idOf('recording', kept.id), told)
+      if (kept.status === 'ready' && kept.transcription_language !== null)
+        await app.work.add(tx, transcribeSoon(app, this.one, kept.id))
       return kept
     })
   }

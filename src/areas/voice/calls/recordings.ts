@@ -21,6 +21,13 @@ interface RecordedOwner {
   recordingBegan(id: string): void
 }
 
+/** What is to come of a recording beside its file. */
+interface RecordingWishes {
+  /** Language in which it is written down. */
+  readonly language?: string | null
+  readonly done?: ((recording: RecordingInProgress) => void) | null
+}
+
 export class Recordings {
   private readonly room: CallRoom
   private readonly owner: RecordedOwner
@@ -35,10 +42,10 @@ export class Recordings {
     name: string,
     channels: number,
     options: RecordingOptions,
-    done: ((recording: RecordingInProgress) => void) | null = null,
+    { language = null, done = null }: RecordingWishes = {},
   ): RecordingInProgress {
     const { owner } = this
-    const of = { tenant: owner.one, ...owner.recordedAs }
+    const of = { tenant: owner.one, language, ...owner.recordedAs }
     const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
     this.inProgress.set(name, recording)
     owner.recordingBegan(recording.id)

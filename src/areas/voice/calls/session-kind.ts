@@ -24,6 +24,8 @@ export const callSessions: SessionKind = {
     await record.cover(record.nowMs)
     record.end({ status: 'failed', cause: 'network_error', by: 'system' })
     await record.settled()
+    // The session stays, and the call is ended with the next round.
+    if (record.isLost) throw new Error('the end of a call could not be stored')
     await giveUpRecordings(app, session)
     app.log.warn(
       { call: idOf('call', row.id), account: tenantOf(row).account },

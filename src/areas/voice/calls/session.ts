@@ -3,7 +3,8 @@
 // may move it.
 import { sessionsOf } from '../../../platform/sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
-import type { CallHandlers, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import { followersOf, tellFollowers } from '../followers.ts'
 import type { CallRow } from '../store.ts'
 import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
@@ -200,7 +201,7 @@ export class CallSession {
         digit: (digit) => this.flow?.input({ type: 'digit', digit }),
         played: (player) => this.flow?.played(player),
         speechBegan: (listener) => this.flow?.speechBegan(listener),
-        speechEnded: (listener, reason) => this.flow?.speechEnded(listener, reason),
+        speechEnded: (listener, reason, samples) => this.flow?.speechEnded(listener, reason, samples),
         machine: (isMachine) => this.foundMachine(isMachine),
         silent: () => this.end('completed', 'media_timeout', 'system'),
         lost: () => this.end('completed', 'network_error', 'system'),
@@ -423,7 +424,8 @@ export class CallSession {
     await room?.close('normal')
     await record.settled()
     this.network.sessions.delete(this.id)
-    await sessionsOf(this.app).end(record.one)
+    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    if (!record.isLost) await sessionsOf(this.app).end(record.one)
     this.tell('ended', ending)
   }
 

@@ -82,6 +82,7 @@ const RecordAction = Type.Object({
   format: Type.Unsafe<'wav'>({ type: 'string', enum: ['wav'], default: 'wav' }),
   channels: Type.Integer({ minimum: 1, maximum: 2, default: 1 }),
   split: Type.Optional(Type.Literal('conversation')),
+  transcription: Type.Optional(Type.Object({ language: Type.Unsafe<string>({ ...Language, default: 'en-US' }) })),
 })
 
 const Conversation = Type.Object({

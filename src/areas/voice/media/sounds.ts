@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sounds from customers' addresses: fetched through the guarded door, bounded, turned into telephone audio, and remembered by URL
-// for as long as the server says the file is the same (ETag). WAV only: PCM or G.711.
+// for as long as the server says the file is the same (ETag). WAV (PCM or G.711) and MP3.
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
+import { askEngine } from '../engines/engines.ts'
+import { readSound } from '../engines/tasks.ts'
 
 const mostBytes = 10 * 1_024 * 1_024
 const fetchMs = 5_000
 const mostKept = 200
+/** An hour of sound, some 60 MB. */
+const mostKeptSamples = 3_600 * 8_000
+/** Larger files are read in a process of their own, so that a call's signalling does not wait for them. */
+const readHereBytes = 256 * 1_024
+const readMs = 20_000
 
 interface Kept {
   etag: string
   samples: Int16Array
 }
 
-const kept = onePerApp(() => new Map<string, Kept>())
+/** Sounds that were fetched, the oldest first. */
+const kept = onePerApp(() => ({ sounds: new Map<string, Kept>(), samples: 0 }))
 
 /** Telephone audio, or a sentence that says why there is none. */
 export async function fetchSound(app: App, tenant: Tenant, url: string): Promise<Int16Array | string> {
   const cache = kept(app)
   const key = `${tenant.account} ${url}`
-  const known = cache.get(key)
+  const known = cache.sounds.get(key)
   const outcome = await app.outbound.send({
     pool: `voice-sounds:${tenant.account}`,
     url,
@@ -44,16 +53,31 @@ export async function fetchSound(app: App, tenant: Tenant, url: string): Promise
     if (length > mostBytes) return `${url}: it is larger than ${mostBytes} bytes`
     chunks.push(chunk)
   }
-  const samples = readWav(Buffer.concat(chunks))
+  const samples = await read(app, Buffer.concat(chunks))
   if (typeof samples === 'string') return `${url}: ${samples}`
   const { etag } = outcome.headers
   if (etag !== undefined) keep(cache, key, { etag, samples })
   return samples
 }
 
-function keep(cache: Map<string, Kept>, key: string, sound: Kept): void {
-  cache.delete(key)
-  cache.set(key, sound)
-  const [oldest] = cache.size > mostKept ? cache.keys() : []
-  if (oldest !== undefined) cache.delete(oldest)
+async function read(app: App, file: Buffer): Promise<Int16Array | string> {
+  if (!looksLikeMp3(file) && file.length <= readHereBytes) return readWav(file)
+  const outcome = await askEngine(app, readSound, { file }, readMs)
+  if (outcome.kind === 'fault') return outcome.message
+  return 'samples' in outcome.answer ? outcome.answer.samples : outcome.answer.problem
+}
+
+function keep(cache: ReturnType<typeof kept>, key: string, sound: Kept): void {
+  forget(cache, key)
+  cache.sounds.set(key, sound)
+  cache.samples += sound.samples.length
+  for (const oldest of cache.sounds.keys()) {
+    if (cache.sounds.size <= mostKept && cache.samples <= mostKeptSamples) return
+    forget(cache, oldest)
+  }
+}
+
+function forget(cache: ReturnType<typeof kept>, key: string): void {
+  cache.samples -= cache.sounds.get(key)?.samples.length ?? 0
+  cache.sounds.delete(key)
 }

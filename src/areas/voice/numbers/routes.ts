@@ -9,8 +9,8 @@ import { list, type Route, writeAcross } from '../../../platform/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { capabilitiesOf } from '../../numbers/area.ts'
-import type { Target } from '../store.ts'
 import { followersOf } from '../followers.ts'
+import type { Target } from '../store.ts'
 import { type Answering, type NumberRow, ownership, voiceNumbers } from './store.ts'
 
 const mostNumbers = 10_000

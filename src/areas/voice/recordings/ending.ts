@@ -7,7 +7,16 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { recordingEvents } from './events.ts'
-import { eraseRecording, findExpired, findUnderWay, finishRecording, type RecordingRow, recordOf } from './store.ts'
+import {
+  eraseRecording,
+  filesOf,
+  findExpired,
+  findUnderWay,
+  finishRecording,
+  lockRecording,
+  type RecordingRow,
+  recordOf,
+} from './store.ts'
 
 const expiredAtOnce = 200
 
@@ -18,8 +27,9 @@ export const retentionChore: Chore = {
   async run(app) {
     for (const row of await app.db.query(findExpired, { buckets, limit: expiredAtOnce }))
       await change(app, row, recordingEvents.deleted, async (tx) => {
+        const found = await maybe(tx.query(lockRecording, { ...tenantOf(row), id: row.id }))
         const erased = await maybe(tx.query(eraseRecording, { ...tenantOf(row), id: row.id, reason: 'retention' }))
-        if (erased && row.file_id !== null) await app.storage.drop(tx, tenantOf(row), [row.file_id])
+        if (erased && found) await app.storage.drop(tx, tenantOf(row), filesOf(found))
         return erased
       })
   },
@@ -48,7 +58,7 @@ async function change(
   await app.db.tx(tenant, async (tx) => {
     const changed = await make(tx)
     if (!changed) return
-    const told = { account_id: idOf('account', tenant.account), ...recordOf(changed, null) }
+    const told = { account_id: idOf('account', tenant.account), ...recordOf(app, changed) }
     await app.outbox.emit(tx, event, { tenant, receivedMs, nowMs, requestId: null }, idOf('recording', row.id), told)
   })
 }

@@ -16,6 +16,7 @@ const Recording = Type.Object(
       language: Nullable(Type.String()),
       url: Nullable(Type.String()),
       confidence: Nullable(Type.Number()),
+      error: Nullable(Type.String({ description: 'Why there is no text' })),
     }),
     conference_id: Nullable(Type.String()),
     status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
@@ -36,7 +37,7 @@ const ready: Static<typeof Recording> = {
   call_id: 'call_01jb2c3d4e5f6g7h8j9kamnpqr',
   duration: 73,
   file_url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.wav?exp=1772360130&sig=5f2a',
-  transcription: { available: false, language: null, url: null, confidence: null },
+  transcription: { available: false, language: null, url: null, confidence: null, error: null },
   conference_id: null,
   status: 'ready',
   format: 'wav',
@@ -49,9 +50,10 @@ const ready: Static<typeof Recording> = {
 }
 const transcribed = {
   available: true,
-  language: 'sw-KE',
-  url: 'https://recordings.example/rec_01jb2c3d4e5f6g7h8j9kamnpqr.json?exp=1772360130&sig=77c1',
+  language: 'en-KE',
+  url: 'https://recordings.example/files/77c1',
   confidence: 0.91,
+  error: null,
 }
 const gone = { file_url: null, size_bytes: null, sha256: null }
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe } from '../../../platform/db.ts'
+import { maybe, type Queryable } from '../../../platform/db.ts'
 import { hook } from '../../../platform/hook.ts'
 import type { ByteRange, Download } from '../../../platform/http/download.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
@@ -14,13 +14,15 @@ import { wavHeader } from '../../../protocols/audio/wav.ts'
 import { recordingEvents } from './events.ts'
 import {
   eraseRecording,
-  fileAddressOf,
+  filesOf,
   findAnyRecording,
   findRecording,
   isSigned,
+  lockRecording,
   type RecordingRow,
   recordOf,
 } from './store.ts'
+import { Transcription, transcriptionOf } from './transcribe.ts'
 
 const RecordingId = Type.Object({ recording_id: Type.String({ description: 'Id of the recording, rec_…' }) })
 const noRecording = 'there is no such recording; ids of recordings begin with rec_ and are in recording_ids of a call'
@@ -37,6 +39,9 @@ const Recording = Type.Object(
       language: Nullable(Type.String()),
       url: Nullable(Type.String()),
       confidence: Nullable(Type.Number()),
+      error: Nullable(
+        Type.String({ description: 'Why there is no text: language_unavailable, engine_unavailable, engine_failed' }),
+      ),
     }),
     status: OneOf(['recording', 'processing', 'ready', 'failed', 'deleted']),
     format: OneOf(['wav', 'mp3']),
@@ -50,9 +55,14 @@ const Recording = Type.Object(
   { title: 'Recording' },
 )
 
-async function recordingOf(app: App, tenant: Tenant, id: string): Promise<RecordingRow> {
+async function recordingOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  id: string,
+  statement = findRecording,
+): Promise<RecordingRow> {
   const uuid = uuidOf('recording', id)
-  const row = uuid === null ? null : await maybe(app.db.query(findRecording, { ...tenant, id: uuid }))
+  const row = uuid === null ? null : await maybe(queryable.query(statement, { ...tenant, id: uuid }))
   if (!row) throw new AppError('NOT_FOUND', noRecording)
   return row
 }
@@ -68,8 +78,26 @@ const get = read({
   reply: { status: 200, schema: Recording },
   errors: ['NOT_FOUND'],
   async handle(app, { params }, { tenant }) {
-    const row = await recordingOf(app, tenant, params.recording_id)
-    return recordOf(row, fileAddressOf(app, row))
+    return recordOf(app, await recordingOf(app.db, tenant, params.recording_id))
+  },
+})
+
+const transcription = read({
+  method: 'GET',
+  path: '/v1/voice/recording/:recording_id/transcription',
+  operation: 'voice.getTranscription',
+  summary: 'Read what was said in a recording',
+  description: 'For recordings of the action `record` with `transcription`; 404 until it is written down.',
+  scope: 'voice:read',
+  params: RecordingId,
+  needs: 'nothing',
+  reply: { status: 200, schema: Transcription },
+  errors: ['NOT_FOUND'],
+  async handle(app, { params }, { tenant }) {
+    const row = await recordingOf(app.db, tenant, params.recording_id)
+    const written = await transcriptionOf(app, tenant, row)
+    if (!written) throw new AppError('NOT_FOUND', row.transcription_error ?? 'the recording is not written down')
+    return written
   },
 })
 
@@ -86,19 +114,19 @@ const remove = write({
   reply: { status: 200, schema: Recording },
   errors: ['NOT_FOUND', 'CONFLICT'],
   async handle(app, tx, { params }, { tenant, receivedMs, nowMs, requestId, accountId }) {
-    const row = await recordingOf(app, tenant, params.recording_id)
-    if (row.status === 'deleted') return recordOf(row, null)
+    const row = await recordingOf(tx, tenant, params.recording_id, lockRecording)
+    if (row.status === 'deleted') return recordOf(app, row)
     const erased = await maybe(tx.query(eraseRecording, { ...tenant, id: row.id, reason: 'deleted' }))
     if (!erased) throw new AppError('CONFLICT', 'the recording is still being made; end the call first')
-    if (row.file_id !== null) await app.storage.drop(tx, tenant, [row.file_id])
+    await app.storage.drop(tx, tenant, filesOf(row))
     const occasion = { tenant, receivedMs, nowMs, requestId }
-    const told = { account_id: accountId, ...recordOf(erased, null) }
+    const told = { account_id: accountId, ...recordOf(app, erased) }
     await app.outbox.emit(tx, recordingEvents.deleted, occasion, params.recording_id, told)
-    return recordOf(erased, null)
+    return recordOf(app, erased)
   },
 })
 
-export const recordingRoutes: readonly Route[] = [get, remove]
+export const recordingRoutes: readonly Route[] = [get, transcription, remove]
 
 /** The file of a recording, for whoever was given its address. */
 export const recordingFileHook = hook({

@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
-import { type Environment, mine, type One } from '../../../platform/tenant.ts'
+import { type Environment, mine, type One, tenantOf } from '../../../platform/tenant.ts'
 
 export type RecordingStatus = 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
 
@@ -25,18 +25,24 @@ export interface RecordingRow {
   started_at: Date
   ended_at: Date | null
   expires_at: Date | null
+  /** Language in which it is to be written down, and what came of that. */
+  transcription_language: string | null
+  transcription_file: string | null
+  transcription_confidence: number | null
+  transcription_error: string | null
 }
 
 const columns = `bucket, account_id, environment, id, call_id, conference_id, status, channels, duration_ms, file_id, size_bytes,
-  sha256, reason, started_at, ended_at, expires_at`
+  sha256, reason, started_at, ended_at, expires_at, transcription_language, transcription_file, transcription_confidence,
+  transcription_error`
 
 export const insertRecording = statement.tenant<
-  One & { call: string | null; conference: string | null; channels: number; at: Date },
+  One & { call: string | null; conference: string | null; channels: number; language: string | null; at: Date },
   object
 >(
   'voice.insert_recording',
-  `insert into voice.recordings (bucket, account_id, environment, id, call_id, conference_id, status, channels, started_at)
-   values ($bucket, $account, $environment, $id, $call, $conference, 'recording', $channels, $at)`,
+  `insert into voice.recordings (bucket, account_id, environment, id, call_id, conference_id, status, channels, transcription_language, started_at)
+   values ($bucket, $account, $environment, $id, $call, $conference, 'recording', $channels, $language, $at)`,
 )
 
 export const finishRecording = statement.tenant<
@@ -65,6 +71,12 @@ export const findRecording = statement.tenant<One, RecordingRow>(
   `select ${columns} from voice.recordings where ${mine} and id = $id`,
 )
 
+/** A recording that nobody else changes until the transaction is over. */
+export const lockRecording = statement.tenant<One, RecordingRow>(
+  'voice.lock_recording',
+  `select ${columns} from voice.recordings where ${mine} and id = $id for update`,
+)
+
 /** By its id alone, for the address that anybody may have been given. */
 export const findAnyRecording = statement.everywhere<{ buckets: readonly number[]; id: string }, RecordingRow>(
   'voice.find_any_recording',
@@ -73,8 +85,21 @@ export const findAnyRecording = statement.everywhere<{ buckets: readonly number[
 
 export const eraseRecording = statement.tenant<One & { reason: string }, RecordingRow>(
   'voice.erase_recording',
-  `update voice.recordings set status = 'deleted', file_id = null, size_bytes = null, sha256 = null, reason = $reason
+  `update voice.recordings set status = 'deleted', file_id = null, size_bytes = null, sha256 = null, reason = $reason,
+          transcription_file = null, transcription_confidence = null
     where ${mine} and id = $id and status in ('ready', 'failed')
+   returning ${columns}`,
+)
+
+/** What came of writing a recording down; nothing if it is erased, or is written down already. */
+export const transcribed = statement.tenant<
+  One & { file: string | null; confidence: number | null; error: string | null },
+  RecordingRow
+>(
+  'voice.transcribed_recording',
+  `update voice.recordings
+      set transcription_file = $file, transcription_confidence = $confidence, transcription_error = $error
+    where ${mine} and id = $id and status = 'ready' and transcription_file is null
    returning ${columns}`,
 )
 
@@ -117,14 +142,26 @@ function signatureOf(app: App, name: string, expires: number): Buffer {
   return app.secrets.fingerprint('recording address', `${name}|${expires}`)
 }
 
+/** Files of a recording: its sound and its text. */
+export function filesOf({ file_id, transcription_file }: RecordingRow): string[] {
+  return [file_id, transcription_file].filter((file) => file !== null)
+}
+
 /** What the API shows of a recording. */
-export function recordOf(row: RecordingRow, file_url: string | null) {
+export function recordOf(app: App, row: RecordingRow) {
+  const text = row.transcription_file
   return {
     recording_id: idOf('recording', row.id),
     call_id: row.call_id === null ? null : idOf('call', row.call_id),
     duration: Math.round(row.duration_ms / 1_000),
-    file_url,
-    transcription: { available: false, language: null, url: null, confidence: null },
+    file_url: fileAddressOf(app, row),
+    transcription: {
+      available: text !== null,
+      language: row.transcription_language,
+      url: text === null ? null : app.storage.address({ ...tenantOf(row), id: text }, fileSeconds),
+      confidence: row.transcription_confidence,
+      error: row.transcription_error,
+    },
     conference_id: row.conference_id === null ? null : idOf('conference', row.conference_id),
     status: row.status,
     format: 'wav' as const,

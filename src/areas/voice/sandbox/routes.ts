@@ -7,7 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { inMemory } from '../../../platform/http/download.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
-import { download, list, type Route, write } from '../../../platform/route.ts'
+import { download, list, type Route, read, write } from '../../../platform/route.ts'
 import { listQuery } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { writeWav } from '../../../protocols/audio/wav.ts'
@@ -15,6 +15,7 @@ import { resourceOf } from '../calls/call.ts'
 import { callOf, commandPhone } from '../calls/command.ts'
 import { expectedCalls } from '../calls/incoming.ts'
 import { Call, Phone } from '../schema.ts'
+import { isUnderstood, UtteranceCutter, understand } from '../speech/recogniser.ts'
 import { callsOfPhone } from '../store.ts'
 import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
@@ -88,40 +89,48 @@ const input = write({
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
 
-const hangup = write({
-  method: 'POST',
-  path: '/v1/sandbox/voice/:call_id/hangup',
-  operation: 'sandbox.voiceHangup',
-  summary: 'Have the phone of a call hang up',
-  scope: 'sandbox:write',
-  params: CallId,
-  needs: aCall,
-  reply: { status: 200, schema: Done },
-  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
-  async prepare(app, { params }, { tenant }) {
-    if (!(await commandPhone(app, tenant, params.call_id, { do: 'hang_up_phone' })))
-      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that could hang up')
-  },
-  handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
-})
+/** Has the phone of a call do one thing, or says why it cannot. */
+function gesture(
+  what: { path: string; operation: string; summary: string; description?: string },
+  command: 'hang_up_phone' | 'answer_phone',
+  problem: string,
+) {
+  return write({
+    method: 'POST',
+    ...what,
+    scope: 'sandbox:write',
+    params: CallId,
+    needs: aCall,
+    reply: { status: 200, schema: Done },
+    errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
+    async prepare(app, { params }, { tenant }) {
+      if (!(await commandPhone(app, tenant, params.call_id, { do: command })))
+        throw new AppError('CALL_NOT_ACTIVE', problem)
+    },
+    handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
+  })
+}
 
-const answer = write({
-  method: 'POST',
-  path: '/v1/sandbox/voice/:call_id/answer',
-  operation: 'sandbox.voiceAnswer',
-  summary: 'Have a phone that rings answer',
-  description: 'Phones whose number ends with 000004 ring until they are told to; others decide by themselves.',
-  scope: 'sandbox:write',
-  params: CallId,
-  needs: aCall,
-  reply: { status: 200, schema: Done },
-  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
-  async prepare(app, { params }, { tenant }) {
-    if (!(await commandPhone(app, tenant, params.call_id, { do: 'answer_phone' })))
-      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that rings')
+const hangup = gesture(
+  {
+    path: '/v1/sandbox/voice/:call_id/hangup',
+    operation: 'sandbox.voiceHangup',
+    summary: 'Have the phone of a call hang up',
   },
-  handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
-})
+  'hang_up_phone',
+  'the call has no phone that could hang up',
+)
+
+const answer = gesture(
+  {
+    path: '/v1/sandbox/voice/:call_id/answer',
+    operation: 'sandbox.voiceAnswer',
+    summary: 'Have a phone that rings answer',
+    description: 'Phones whose number ends with 000004 ring until they are told to; others decide by themselves.',
+  },
+  'answer_phone',
+  'the call has no phone that rings',
+)
 
 const calls = list({
   path: '/v1/sandbox/voice/calls',
@@ -155,11 +164,61 @@ const heard = download({
   types: ['audio/wav'],
   errors: ['NOT_FOUND'],
   async handle(app, { params }, { tenant }) {
-    await callOf(app, tenant, params.call_id)
-    const sound = simulatedCarrier.of(app)?.heard(params.call_id)
-    if (!sound) throw new AppError('NOT_FOUND', 'the call has no phone of the sandbox any more')
-    return inMemory(writeWav([sound.samples]), { type: 'audio/wav', name: 'heard.wav' })
+    const { samples } = await soundOf(app, tenant, params.call_id)
+    return inMemory(writeWav([samples]), { type: 'audio/wav', name: 'heard.wav' })
   },
 })
 
-export const sandboxRoutes: readonly Route[] = [inbound, calls, answer, input, hangup, heard]
+/** What the phone of a call has heard, for those whose call it is. */
+async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples: Int16Array; digits: string }> {
+  await callOf(app, tenant, id)
+  const sound = simulatedCarrier.of(app)?.heard(id)
+  if (!sound) throw new AppError('NOT_FOUND', 'the call has no phone of the sandbox any more')
+  return sound
+}
+
+const Heard = Type.Object(
+  {
+    call_id: Type.String(),
+    language: Type.String(),
+    text: Type.String(),
+    digits: Type.String({ description: 'Keys that were pressed for the phone' }),
+    segments: Type.Array(
+      Type.Object({ start: Type.Number(), end: Type.Number(), text: Type.String(), confidence: Type.Number() }),
+    ),
+  },
+  { title: 'HeardText' },
+)
+
+const heardText = read({
+  method: 'GET',
+  path: '/v1/sandbox/voice/:call_id/heard/text',
+  operation: 'sandbox.voiceHeardText',
+  summary: 'Read what the phone of a call heard, the last minute of it, as text',
+  description: 'English is understood; other languages are refused, never guessed.',
+  scope: 'sandbox:read',
+  params: CallId,
+  query: Type.Object({
+    language: Type.Optional(Type.String({ minLength: 2, maxLength: 10, description: 'en-US unless told' })),
+  }),
+  needs: aCall,
+  reply: { status: 200, schema: Heard },
+  errors: ['NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
+  async handle(app, { params, query }, { tenant }) {
+    const { language = 'en-US' } = query
+    const { samples, digits } = await soundOf(app, tenant, params.call_id)
+    if (!isUnderstood(language))
+      throw new AppError('INVALID_REQUEST', `language: no engine here understands ${language}`)
+    const segments = []
+    const cutter = new UtteranceCutter()
+    for (const { start, end, samples: said } of [...cutter.take(samples), ...cutter.end()]) {
+      const { results, fault, message } = await understand(app, said, { language })
+      if (fault !== null) throw new AppError('PROVIDER_UNAVAILABLE', message ?? fault, { retryAfterSeconds: 5 })
+      if (results[0]) segments.push({ start, end, ...results[0] })
+    }
+    const text = segments.map((segment) => segment.text).join(' ')
+    return { call_id: params.call_id, language, text, digits, segments }
+  },
+})
+
+export const sandboxRoutes: readonly Route[] = [inbound, calls, answer, input, hangup, heard, heardText]

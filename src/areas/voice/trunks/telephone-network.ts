@@ -6,9 +6,10 @@ import type { App } from '../../../platform/app.ts'
 import type { OpenListener, Place } from '../../../platform/listeners.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
-import type { CallHandlers, Invitation, SipCall } from '../../../protocols/sip/call.ts'
+import type { SipCall } from '../../../protocols/sip/call.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import { parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
+import type { CallHandlers, Invitation } from '../../../protocols/sip/switchboard.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
 import { MediaPool } from '../media/pool.ts'
 import { Speaker } from '../speech/speak.ts'
@@ -94,9 +95,10 @@ class TelephoneNetwork {
     return this.endpoint !== null
   }
 
-  /** Where calls come in. */
-  get address(): { host: string; port: number } {
-    return { host: this.host, port: this.endpoint?.ports.udp ?? 0 }
+  /** Where calls come in, and the port of those over TLS. */
+  get address(): { host: string; port: number; tlsPort: number } {
+    const { udp = 0, tls = 0 } = this.endpoint?.ports ?? {}
+    return { host: this.host, port: udp, tlsPort: tls }
   }
 
   /** Ways to a number, in the order in which they are tried. */
@@ -120,7 +122,9 @@ class TelephoneNetwork {
     const { scheme, host, port, parameters } = uriOf(uri)
     const isTls = scheme === 'sips' || parameters.get('transport')?.toLowerCase() === 'tls'
     const transport = isTls ? 'tls' : parameters.get('transport')?.toLowerCase() === 'tcp' ? 'tcp' : 'udp'
-    const addresses = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
+    const all = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
+    // A network that knows this machine by its address would carry, at the operator's cost, whatever it is asked for.
+    const addresses = all.filter((address) => this.trunks.at({ transport, host: address, port: 0 }) === null)
     for (const address of addresses) this.calledHosts.add(address)
     const [oldest] = this.calledHosts.size > mostCalledHosts ? this.calledHosts : []
     if (oldest !== undefined) this.calledHosts.delete(oldest)

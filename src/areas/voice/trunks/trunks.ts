@@ -33,13 +33,12 @@ interface Trunk {
   isUp: boolean
   isRegistered: boolean
   lastError: string | null
-  calls: number
   seq: number
   isChecking: boolean
 }
 
 /** How a trunk does, as this node sees it. */
-export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError' | 'calls'>
+export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { calls: number }
 
 /** Changes are told; this is for what was not heard. */
 const reloadMs = 30_000
@@ -51,6 +50,8 @@ const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 export class Trunks {
   private readonly app: App
   private trunks: readonly Trunk[] = []
+  /** Calls under way by the name of their trunk: they outlast a change of it. */
+  private readonly calls = new Map<string, number>()
   private rates = new Map<string, bigint>()
   private endpoint: SipEndpoint | null = null
   private checking: NodeJS.Timeout | null = null
@@ -91,13 +92,13 @@ export class Trunks {
     return {
       row,
       peer: { transport, host: where, port: row.port || defaultPorts[transport] },
-      sources: new Set([...addresses, ...row.sources]),
+      // A connection that this side opened to a name is known by that name.
+      sources: new Set([host, ...addresses, ...row.sources]),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
       isUp: false,
       isRegistered: false,
       lastError: null,
-      calls: known?.calls ?? 0,
       seq: known?.seq ?? 0,
       isChecking: false,
     }
@@ -126,8 +127,11 @@ export class Trunks {
       .filter(({ isChecking }) => !isChecking)
       .map(async (trunk) => {
         trunk.isChecking = true
-        await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
-        trunk.isChecking = false
+        try {
+          await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
+        } finally {
+          trunk.isChecking = false
+        }
       })
     await Promise.allSettled(checks)
   }
@@ -172,7 +176,7 @@ export class Trunks {
     const nowMs = this.app.clock.nowMs()
     return this.trunks
       .map((trunk) => ({ trunk, length: longestOf(trunk.row.prefixes, number), isDown: trunk.downUntilMs > nowMs }))
-      .filter(({ trunk, length }) => length >= 0 && trunk.calls < trunk.row.max_calls)
+      .filter(({ trunk, length }) => length >= 0 && this.callsOf(trunk.row.name) < trunk.row.max_calls)
       .sort(
         (a, b) =>
           Number(a.isDown) - Number(b.isDown) || b.length - a.length || a.trunk.row.priority - b.trunk.row.priority,
@@ -212,14 +216,20 @@ export class Trunks {
 
   /** Counts a call over a trunk; gives the way to count it out again. */
   count({ trunk: name }: Way): () => void {
-    const trunk = this.find(name)
-    if (!trunk) return () => undefined
-    trunk.calls++
+    if (name === undefined) return () => undefined
+    this.calls.set(name, this.callsOf(name) + 1)
     let isOver = false
     return () => {
-      if (!isOver) trunk.calls--
+      if (isOver) return
       isOver = true
+      const left = this.callsOf(name) - 1
+      if (left > 0) this.calls.set(name, left)
+      else this.calls.delete(name)
     }
+  }
+
+  private callsOf(name: string): number {
+    return this.calls.get(name) ?? 0
   }
 
   private find(name: string | undefined): Trunk | null {
@@ -233,7 +243,8 @@ export class Trunks {
   }
 
   stateOf(name: string): TrunkState | null {
-    return this.find(name)
+    const trunk = this.find(name)
+    return trunk && { ...trunk, calls: this.callsOf(name) }
   }
 
   /** Price of a minute by the longest prefix; null where the operator named none. */

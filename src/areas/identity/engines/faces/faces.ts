@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds and describes the faces of a picture: detector, landmarks, descriptor. Each network is opened at its first use.
 import { readFile } from 'node:fs/promises'
+import { lazily } from '../../../../platform/compute/inference.ts'
 import { type Box, clip, type Image, toBlob } from '../image.ts'
 import { buildModel, descriptorNet, detectorNet, landmarksNet } from '../nets/face-nets.ts'
-import { lazily, type Network, openNetwork } from '../nets/runtime.ts'
+import { type Network, openNetwork } from '../nets/runtime.ts'
 import { EngineProblem } from '../problem.ts'
 import { detect } from './detect.ts'
 import { alignedBox, distance, eyesOf, findLandmarks, type Landmarks } from './landmarks.ts'

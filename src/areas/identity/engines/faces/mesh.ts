@@ -2,9 +2,10 @@
 // 468 points of a face in three dimensions, and the measures by which a turn, a nod, a blink, a smile or an open mouth is
 // told. The model is the face mesh of the npm package @vladmandic/human 3.3.6.
 import { join } from 'node:path'
+import { lazily } from '../../../../platform/compute/inference.ts'
 import { type Box, clip, type Image, toBlob } from '../image.ts'
 import { convertGraphModel } from '../nets/graph-model.ts'
-import { lazily, openNetwork } from '../nets/runtime.ts'
+import { openNetwork } from '../nets/runtime.ts'
 import { packageFolder } from '../nets/weights.ts'
 
 export interface MeshPoint {

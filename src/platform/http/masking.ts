@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Personal data in answers to members who may look without knowing whom they look at: numbers, addresses, names and words are
+// masked by the names of their fields. Ids, states, amounts and times stay.
+
+export const masked = '***'
+
+/** What somebody said, or what went over a wire: nothing of it is shown. */
+const words =
+  /^(message|text|body|html|subject|caption|transcript|request|answer|request_body|response_body|payload|variables|metadata|custom_data|input|response|pdus|before|after|description|reference|note)$/
+/** Who somebody is, or where they are reached. */
+const persons =
+  /^(to|from|cc|bcc|phone|msisdn|number|caller|callee|recipient|recipients|sender|email|account_number|account_name|iban|first_name|last_name|middle_name|full_name|holder|holder_name|date_of_birth|document_number|id_number|address|city|ip|user_agent|profile_name|contact|target)$/
+/** Things of a person, whose name is a person's. */
+const people = /^(customer|payer|recipient|contact|person|holder|user)$/
+/** Senders, ids and numbers of documents, which are the account's own. */
+const ownWord = /^(?![a-z]+_)[A-Za-z][A-Za-z0-9 ./_-]{1,23}$/
+const ownId = /^[a-z]{2,5}_[0-9a-z]{26}$/
+const phone = /^\+\d{7,}$/
+
+/** A copy in which nobody can be recognised. */
+export function withoutPeople(value: unknown, within = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : withoutPeople(one, within)))
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fieldOf(name, one, within)]))
+}
+
+function fieldOf(name: string, value: unknown, within: string): unknown {
+  if (words.test(name)) return withoutWords(value)
+  if (persons.test(name) || (name === 'name' && people.test(within))) return withoutPerson(value, name)
+  return withoutPeople(value, name)
+}
+
+function withoutWords(value: unknown): unknown {
+  if (typeof value === 'string') return masked
+  if (Array.isArray(value)) return []
+  return typeof value === 'object' && value !== null ? {} : value
+}
+
+/** A number keeps its country and its end, by which whoever knows it recognises it. */
+function withoutPerson(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutPerson(one, name))
+  if (typeof value !== 'string') return withoutPeople(value, name)
+  if (phone.test(value)) return `${value.slice(0, 4)}${masked}${value.slice(-2)}`
+  const isOwn = ownId.test(value) || (/^(from|sender|number)$/.test(name) && ownWord.test(value))
+  return isOwn ? value : masked
+}

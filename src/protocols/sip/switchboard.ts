@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call and those around it expect of each other: what it tells its owner, what it needs of the endpoint, and what an
+// invitation says.
+import type { Credentials } from './digest.ts'
+import type { SipRequest } from './message.ts'
+import type { ClientHandlers, ClientTransaction, Timing } from './transaction.ts'
+import type { Peer, TransportName } from './transport.ts'
+
+/** What a call tells its owner. A call that was refused or ended tells so exactly once. */
+export interface CallHandlers {
+  /** Rings, or a voice announces something before the answer. */
+  progress?(status: number, description: string | null): void
+  /** Both sides have agreed; the description is the other side's. */
+  answered?(description: string): void
+  refused?(status: number, reason: string): void
+  ended?(by: 'local' | 'remote' | 'lost', reason: string): void
+  /** The other side wants to change the session: the description that answers it, or null to keep what is. */
+  offered?(description: string): string | null
+  digit?(digit: string, durationMs: number): void
+  /** The other side asks to be connected with somebody else. */
+  referred?(target: string): boolean
+}
+
+/** The endpoint, as far as a call needs it. */
+export interface Switchboard<Call> {
+  readonly timing: Timing
+  contact(transport: TransportName): string
+  enter(dialog: string, call: Call): void
+  leave(dialog: string): void
+  /** Sends a request in a transaction of its own; a CANCEL keeps the Via of its INVITE. */
+  transmit(request: SipRequest, to: Peer, handlers: ClientHandlers, stamped?: boolean): ClientTransaction | null
+  /** Sends what nobody answers, an ACK. */
+  sendDirect(request: SipRequest, to: Peer): void
+}
+
+export interface Invitation {
+  /** Request-URI and address of the other side. */
+  uri: string
+  peer: Peer
+  from: string
+  to?: string
+  description: string
+  credentials?: Credentials
+  /** Further headers, such as P-Asserted-Identity. */
+  headers?: readonly (readonly [string, string])[]
+  sessionSeconds?: number
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kamailio, a SIP proxy that is not ours, in front: calls come through it and go out through it, and it stays on the way of every
+// later request (Record-Route). SIPp is the phone behind it. Debian has both, in the packages `kamailio` and `sip-tester`;
+// PAMOJA_REQUIRE_KAMAILIO=1 makes their absence a failure.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { eventually, patienceMs } from '../eventually.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { startWorld, type World } from '../world.ts'
+
+const missing = ['kamailio', 'sipp'].filter(
+  (program) => spawnSync('sh', ['-c', `PATH=$PATH:/usr/sbin command -v ${program}`]).status !== 0,
+)
+const isRequired = process.env.PAMOJA_REQUIRE_KAMAILIO === '1'
+const skip = missing.length > 0 && !isRequired ? `not installed: ${missing.join(', ')}` : false
+
+const proxyHost = '127.0.0.5'
+const phoneHost = '127.0.0.6'
+
+let world: World
+let shop: Receiver
+let dir: string
+let proxy: ChildProcess
+let ports: { proxy: number; phone: number; ours: number }
+before(async () => {
+  if (skip) return
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  shop = await startReceiver()
+  dir = await mkdtemp(join(tmpdir(), 'pamoja-kamailio-'))
+  const ours = Number(new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:')).port)
+  ports = { proxy: await freePort(proxyHost), phone: await freePort(phoneHost), ours }
+  proxy = await startProxy()
+})
+after(async () => {
+  if (proxy?.exitCode === null) {
+    proxy.kill('SIGTERM')
+    await once(proxy, 'exit')
+  }
+  if (dir) await rm(dir, { recursive: true, force: true })
+  await shop?.stop()
+  await world?.stop()
+})
+
+async function freePort(host: string): Promise<number> {
+  const socket = createSocket('udp4').bind(0, host)
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+  await once(socket, 'close')
+  return port
+}
+
+/** A proxy that sends what comes from us to the phone and everything else to us, and wants to see all that follows. */
+async function startProxy(): Promise<ChildProcess> {
+  const config = `#!KAMAILIO
+debug=0
+log_stderror=yes
+children=1
+disable_tcp=yes
+auto_aliases=no
+listen=udp:${proxyHost}:${ports.proxy}
+${['tm', 'sl', 'rr', 'pv', 'siputils', 'textops'].map((name) => `loadmodule "${name}.so"`).join('\n')}
+request_route {
+  if (is_method("OPTIONS") && !has_totag()) { sl_send_reply("200", "OK"); exit; }
+  if (is_method("CANCEL")) { if (t_check_trans()) { t_relay(); } exit; }
+  if (has_totag()) {
+    if (loose_route()) { t_relay(); exit; }
+    if (is_method("ACK") && t_check_trans()) { t_relay(); exit; }
+    sl_send_reply("404", "Not here"); exit;
+  }
+  record_route();
+  if ($sp == ${ports.ours}) { $du = "sip:${phoneHost}:${ports.phone}"; } else { $du = "sip:127.0.0.1:${ports.ours}"; }
+  t_relay();
+}
+`
+  const file = join(dir, 'kamailio.cfg')
+  await writeFile(file, config)
+  const path = `${process.env.PATH ?? ''}:/usr/sbin`
+  const options = ['-f', file, '-DD', '-E', '-Y', dir, '-P', join(dir, 'pid')]
+  const child = spawn('kamailio', options, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: path } })
+  let output = ''
+  child.stderr.on('data', (text) => (output += text))
+  await eventually(async () => {
+    assert.equal(child.exitCode, null, output)
+    return isThere(proxyHost, ports.proxy)
+  }, 'kamailio to answer')
+  return child
+}
+
+/** Whether somebody answers OPTIONS at an address. */
+async function isThere(host: string, port: number): Promise<boolean> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const own = `127.0.0.1:${socket.address().port}`
+  const head = [
+    `OPTIONS sip:${host}:${port} SIP/2.0`,
+    `Via: SIP/2.0/UDP ${own};branch=z9hG4bKthere`,
+    `From: <sip:test@${own}>;tag=1`,
+    `To: <sip:${host}>`,
+    'Call-ID: there',
+    'CSeq: 1 OPTIONS',
+    'Max-Forwards: 5',
+    'Content-Length: 0',
+  ]
+  socket.send(`${head.join('\r\n')}\r\n\r\n`, port, host)
+  const answer = await Promise.race([once(socket, 'message'), once(AbortSignal.timeout(500), 'abort')])
+  socket.close()
+  return answer[0] instanceof Buffer
+}
+
+const description = `v=0
+o=phone 1 1 IN IP4 ${phoneHost}
+s=-
+c=IN IP4 ${phoneHost}
+t=0 0
+m=audio 30000 RTP/AVP 0
+a=rtpmap:0 PCMU/8000`
+
+/** A request must have passed the proxy last; who sent it is kept as $2. */
+const overProxy = `<action>
+<ereg regexp="${proxyHost}" search_in="hdr" header="Via:" check_it="true" assign_to="1"/>
+<ereg regexp=".*" search_in="hdr" header="From:" check_it="true" assign_to="2"/>
+</action>`
+const message = (text: string) => `<send><![CDATA[\n${text}\n]]></send>`
+
+async function scenario(name: string, steps: readonly string[]): Promise<string> {
+  const file = join(dir, `${name}.xml`)
+  const whole = `<?xml version="1.0"?><scenario name="${name}">${steps.join('\n')}<Reference variables="1,2"/></scenario>`
+  await writeFile(file, whole)
+  return file
+}
+
+function sipp(args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const own = ['-i', phoneHost, '-p', String(ports.phone), '-m', '1', '-nostdin', '-timeout', '60s', '-timeout_error']
+  const child = spawn('sipp', [...args, ...own], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+    env: { ...process.env, TERM: 'dumb' },
+    timeout: patienceMs(90_000),
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  return once(child, 'exit').then(([code]) => ({ code: typeof code === 'number' ? code : null, output }))
+}
+
+test('a call comes through the proxy, and our hanging up goes back through it', { skip }, async () => {
+  const ada = await world.account({ balance: 100 })
+  const number = '+254700333666'
+  shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 1 }])))
+  await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
+    application: { answer_url: shop.url('/proxied') },
+  })
+  const from = 'From: <sip:+254711000088@[local_ip]:[local_port]>;tag=[call_number]'
+  const own = 'Via: SIP/2.0/UDP [local_ip]:[local_port];branch=[branch]'
+  const contact = 'Contact: <sip:phone@[local_ip]:[local_port]>'
+  const file = await scenario('caller', [
+    message(`INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
+${own}
+${from}
+To: <sip:${number}@[remote_ip]>
+Call-ID: [call_id]
+CSeq: 1 INVITE
+${contact}
+Max-Forwards: 70
+Content-Type: application/sdp
+Content-Length: [len]
+
+${description}`),
+    '<recv response="100" optional="true"/><recv response="180" optional="true"/><recv response="200" rrs="true"/>',
+    message(`ACK [next_url] SIP/2.0
+${own}
+[routes]
+${from}
+To: <sip:${number}@[remote_ip]>[peer_tag_param]
+Call-ID: [call_id]
+CSeq: 1 ACK
+Max-Forwards: 70
+Content-Length: 0
+`),
+    `<recv request="BYE">${overProxy}</recv>`,
+    message(`SIP/2.0 200 OK
+[last_Via:]
+[last_From:]
+[last_To:]
+[last_Call-ID:]
+[last_CSeq:]
+Content-Length: 0
+`),
+  ])
+  const { code, output } = await sipp(['-sf', file, `${proxyHost}:${ports.proxy}`])
+  assert.equal(code, 0, output.slice(-3_000))
+  const asked = JSON.parse((await shop.next('/proxied')).body)
+  const over = await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/${asked.call_id}`)
+    return body.ended_at ? body : null
+  }, 'the call to end')
+  assert.deepEqual([over.status, over.hangup_by, over.from], ['completed', 'system', '+254711000088'])
+})
+
+test('a live call goes out through the proxy as a trunk, and the phone behind it hangs up', { skip }, async () => {
+  const ada = await world.account()
+  const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const live = world.stranger.as(key.key)
+  const from = '+254700555777'
+  await world.operator.post('/v1/operator/voice/numbers', { number: from, account_id: ada.id })
+  const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'kamailio' }
+  await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  const trunk = { name: 'proxy', host: proxyHost, port: ports.proxy }
+  const entered = await world.operator.post('/v1/operator/voice/trunks', trunk)
+  assert.equal(entered.status, 201, JSON.stringify(entered.body))
+  const answer = (status: string, body: string) =>
+    message(`SIP/2.0 ${status}
+[last_Via:]
+[last_From:]
+[last_To:];tag=[call_number]
+[last_Record-Route:]
+[last_Call-ID:]
+[last_CSeq:]
+Contact: <sip:phone@[local_ip]:[local_port]>
+${body}`)
+  const file = await scenario('callee', [
+    `<recv request="INVITE" rrs="true">${overProxy}</recv>`,
+    answer('180 Ringing', 'Content-Length: 0\n'),
+    answer('200 OK', `Content-Type: application/sdp\nContent-Length: [len]\n\n${description}`),
+    `<recv request="ACK">${overProxy}</recv>`,
+    '<pause milliseconds="1200"/>',
+    message(`BYE [next_url] SIP/2.0
+Via: SIP/2.0/UDP [local_ip]:[local_port];branch=[branch]
+[routes]
+From: <sip:phone@[local_ip]:[local_port]>;tag=[call_number]
+To: [$2]
+[last_Call-ID:]
+CSeq: 1 BYE
+Max-Forwards: 70
+Content-Length: 0
+`),
+    '<recv response="200"/>',
+  ])
+  const phone = sipp(['-sf', file])
+  const wanted = { from, to: '+254711000020', actions: [{ action: 'wait', timeout: 600 }] }
+  const placed = await eventually(async () => {
+    const { status, body } = await live.post('/v1/voice/calls', wanted)
+    return status === 201 ? body : null
+  }, 'the trunk to be known')
+  const over = await eventually(async () => {
+    const { body } = await live.get(`/v1/voice/${placed.call_id}`)
+    return body.ended_at ? body : null
+  }, 'the call to end')
+  const { code, output } = await phone
+  assert.equal(code, 0, output.slice(-3_000))
+  assert.deepEqual([over.status, over.hangup_by, over.hangup_cause], ['completed', 'callee', 'normal'])
+  assert.ok(over.cost > 0, 'what was spoken is charged')
+})
