@@ -582,6 +582,9 @@ export const voiceGetRecording = /* @__PURE__ */ operation<{ recording_id: strin
 /** Erase the sound of a recording */
 export const voiceDeleteRecording = /* @__PURE__ */ operation<{ recording_id: string }, s.Recording>('DELETE', '/v1/voice/recording/{recording_id}')
 
+/** Read what was said in a recording */
+export const voiceGetTranscription = /* @__PURE__ */ operation<{ recording_id: string }, s.Transcription>('GET', '/v1/voice/recording/{recording_id}/transcription')
+
 /** List the voices that can speak */
 export const voiceListVoices = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.SpeakingVoice>>('GET', '/v1/voice/tts/voices', 'page')
 
@@ -629,6 +632,9 @@ export const sandboxVoiceHangup = /* @__PURE__ */ operation<{ call_id: string },
 
 /** Fetch what the phone of a call heard, the last minute of it, as WAV */
 export const sandboxVoiceHeard = /* @__PURE__ */ operation<{ call_id: string }, Response>('GET', '/v1/sandbox/voice/{call_id}/heard', 'answer')
+
+/** Read what the phone of a call heard, the last minute of it, as text */
+export const sandboxVoiceHeardText = /* @__PURE__ */ operation<{ call_id: string; query?: { language?: string | undefined } }, s.HeardText>('GET', '/v1/sandbox/voice/{call_id}/heard/text')
 
 /** Read a call of any account */
 export const operatorGetCall = /* @__PURE__ */ operation<{ account_id: string; call_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Call>('GET', '/v1/operator/accounts/{account_id}/voice/{call_id}')
@@ -865,7 +871,7 @@ export const identityErase = /* @__PURE__ */ operation<{ id: string }, s.Identit
 export const identityListVerifications = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; status?: 'pending' | 'verified' | 'rejected' | 'expired' | undefined; stage?: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done' | undefined; reference?: string | undefined; created_from?: string | undefined; created_to?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.IdentityVerificationListed>>('GET', '/v1/identity/verifications', 'page')
 
 /** Read what was done to a check, oldest first */
-export const identityGetAudit = /* @__PURE__ */ operation<{ id: string }, Response>('GET', '/v1/identity/audit/{id}', 'answer')
+export const identityGetAudit = /* @__PURE__ */ operation<{ id: string; query?: { limit?: number | undefined; cursor?: string | undefined } }, Response>('GET', '/v1/identity/audit/{id}', 'answer')
 
 /** Decide a verification as a person */
 export const identityReview = /* @__PURE__ */ operation<{ id: string; body: { decision: 'approve' | 'reject'; reason: string; code?: string | undefined } }, s.IdentityVerification>('POST', '/v1/identity/verification/{id}/review')

@@ -1687,11 +1687,25 @@ export type HandsetText = {
   at: string
 }
 
+export type HeardText = {
+  call_id: string
+  language: string
+  text: string
+  /** Keys that were pressed for the phone */
+  digits: string
+  segments: {
+  start: number
+  end: number
+  text: string
+  confidence: number
+}[]
+}
+
 export type IdentityAudit = {
   id: string
   data: IdentityAuditEntry[]
   next_cursor: string | null
-  /** Whether each entry follows from the one before */
+  /** Whether each of these entries follows from the one before */
   chain_valid: boolean
 }
 
@@ -2480,6 +2494,10 @@ export type MessengerAccepted = {
   input: string
   wa_id: string
 }[]
+  /** The message_id once more, where clients of the Cloud API look for it */
+  messages: {
+  id: string
+}[]
   cost: number
   currency: string
   timestamp: string
@@ -2789,7 +2807,7 @@ export type MessengerSend = {
   reply: {
   /** Must have 1 to 256 characters */
   id: string
-  /** Must have 1 to 20 characters */
+  /** Must have 1 to 19 characters */
   title: string
 }
 }[] | undefined
@@ -2983,6 +3001,10 @@ export type MessengerTemplateAnswer = {
   contacts?: {
   input: string
   wa_id: string
+}[] | undefined
+  /** The message_id once more, where clients of the Cloud API look for it */
+  messages?: {
+  id: string
 }[] | undefined
   cost?: number | undefined
   currency?: string | undefined
@@ -4106,6 +4128,7 @@ export type Recording = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
   format: 'wav' | 'mp3'
@@ -4130,6 +4153,7 @@ export type RecordingEvent = {
   language: string | null
   url: string | null
   confidence: number | null
+  error: string | null
 }
   conference_id: string | null
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
@@ -5288,6 +5312,23 @@ export type Transaction = {
   metadata: Record<string, string | number | boolean>
   created_at: string
   completed_at: string | null
+}
+
+export type Transcription = {
+  recording_id: string
+  language: string
+  text: string
+  segments: ({
+  /** Seconds from the beginning */
+  start: number
+  end: number
+  /** 0 is the left one */
+  channel: number
+  /** Null where all are on one channel */
+  speaker: ('customer' | 'agent') | null
+  text: string
+  confidence: number
+})[]
 }
 
 export type TriggeredEvent = {
