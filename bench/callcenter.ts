@@ -131,7 +131,10 @@ async function pairOf() {
 /** Rows that are written in one statement. */
 const atOnce = 50_000
 
-const fill = statement.tenant<{ bucket: number; account: string; environment: string; first: number; last: number }, object>(
+const fill = statement.tenant<
+  { bucket: number; account: string; environment: string; first: number; last: number },
+  object
+>(
   'bench.fill_contacts',
   `insert into callcenter.contacts (bucket, account_id, environment, id, call_id, room_id, agent_id, direction, from_number,
      to_number, state, outcome, priority, entered_at, answered_at, ended_at, wrapped_at, in_threshold)

@@ -107,7 +107,7 @@ async function testRun(files, settings) {
       code = again.code
       result = again.result
     }
-    if (words.includes('--durations') && code === 0) await writeDurations(result.milliseconds)
+    if (words.includes('--durations')) await writeDurations(result.milliseconds)
     await tell(files, result, isSeparate)
     return code
   } finally {
