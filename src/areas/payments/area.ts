@@ -155,13 +155,11 @@ export { passed } from './collect/enforce.ts'
 export { isAnsweredAtOnce } from './collect/routes.ts'
 export { pendingOf } from './methods/card-settlement.ts'
 // Ways to pay, and how much.
-export { providerNamed } from './methods/mobile-money-providers.ts'
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
 export type { WaysToPay } from './methods/ways.ts'
 // Rows.
 export { findPayouts } from './payouts/store.ts'
 // Shapes of requests, replies and events that hold a payment.
-export { failureSentence } from './providers/failure-texts.ts'
 export { accepting } from './records/accepting.ts'
 export { Customer, completedPayment, Payment, topupFields } from './records/events.ts'
 export { type NewPayment, PaymentCreate, phoneOf } from './records/input.ts'

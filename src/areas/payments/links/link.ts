@@ -165,7 +165,7 @@ export function statusOf({ deactivated_at, uses, max_uses, expires_at }: LinkRow
 }
 
 /** The path of a link's page: the bucket it is kept in, and 128 bits that nobody can guess. */
-export function pathOf({ bucket, token }: Pick<LinkRow, 'bucket' | 'token'>): string {
+function pathOf({ bucket, token }: Pick<LinkRow, 'bucket' | 'token'>): string {
   return `/link/${Buffer.concat([Buffer.from([bucket]), token]).toString('base64url')}`
 }
 
