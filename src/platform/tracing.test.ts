@@ -160,7 +160,7 @@ test('a collector that is gone costs a stopping node a few seconds at most', asy
   tracer.request('GET', undefined, {}).end({}, false)
   await tracer.stop()
   log.flush()
-  await eventually(async () => (await readFile(file, 'utf8')).includes('traces could not be sent'), 'the log to say so')
+  await eventually(async () => (await readFile(file, 'utf8')).includes('traces not exported'), 'the log to say so')
   await rm(dirname(file), { recursive: true })
 })
 

@@ -24,6 +24,7 @@ test('settings are changed one by one, unset with null, and nothing else is kept
     low_balance_threshold: null,
     dunning_days: null,
     dunning_end: null,
+    require_totp: null,
     sms_text_days: null,
     sms_words: null,
     tax_number: null,

@@ -321,7 +321,7 @@ test('a refund that happened after an operator noted that it had not is in the l
     const happened = await paidBack('complete')
     const not = await paidBack('fail')
     const said = await eventually(async () => {
-      const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('noted as failed'))
+      const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('recorded as failed'))
       return lines.length > 0 && lines
     }, 'the log')
     assert.deepEqual([said.length, said[0]?.includes(not), said[0]?.includes(happened)], [1, true, false])

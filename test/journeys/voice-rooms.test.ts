@@ -214,7 +214,8 @@ test('an area carries out actions, and gives the next flow, whose questions come
 })
 
 test('an action that nobody carries out is told of, and the flow goes on', async () => {
-  const { ada, call } = await answeredCall([{ action: 'conversation', name: 'stand-up' }, { action: 'hangup' }])
+  const connect = { action: 'connect', endpoint: [{ type: 'queue', queue_id: 'que_none' }] }
+  const { ada, call } = await answeredCall([connect, { action: 'hangup' }])
   await told(call, 'ended')
   const { body } = await ada.client.get(`/v1/voice/${idOf('call', call)}/events?limit=200`)
   const errors = body.data.map(({ data }: { data: { error?: { code: string } } }) => data.error?.code)

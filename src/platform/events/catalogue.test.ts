@@ -21,7 +21,7 @@ const names = `
   recording.ready recording.transcribed recording.deleted recording.failed
   conference.started conference.ended conference.participant_joined conference.participant_left
   queue.sla_breached monitor.started monitor.ended voicemail.received
-  payment.created payment.completed payment.failed payment.refunded payment.requires_action refund.failed
+  payment.created payment.completed payment.failed payment.refunded payment.requires_action refund.failed payment_link.paid
   payment.disputed payment.dispute_closed
   payout.completed payout.failed payout.reversed payout.batch_completed
   invoice.payment_succeeded invoice.opened invoice.sent invoice.payment_failed invoice.overdue invoice.voided invoice.refunded
