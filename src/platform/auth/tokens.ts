@@ -54,7 +54,8 @@ export interface TokensOptions {
 const audience = 'pamoja'
 const algorithm = 'EdDSA'
 const tokenType = 'JWT'
-const toleranceSeconds = 30
+/** Seconds after its `exp` for which a token is still taken, for clocks that differ. */
+export const toleranceSeconds = 30
 const rotateAfterMs = 30 * dayMs
 /** How long the public half of a key stays when there is a newer one. No token lives that long. */
 const keptForMs = 31 * dayMs

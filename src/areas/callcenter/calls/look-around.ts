@@ -2,6 +2,7 @@
 // A look at the switchboard: what is due happens, callers who waited too long go elsewhere, and free agents get calls, in the
 // order in which callers wait. What must be said to calls is said after the commit.
 import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -19,8 +20,9 @@ import { noteBreach, noteTurn, type QueueRow } from '../queues/store.ts'
 import { readScene } from '../routing/surroundings.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { tick, tickLater } from '../tick.ts'
-import { backToQueue, over, wrappedUp } from './lifecycle.ts'
+import { over, wrappedUp } from './lifecycle.ts'
 import { endSession } from './login.ts'
+import { type After, endCall, notTaken } from './next-contact.ts'
 import { isReachable } from './reach.ts'
 import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts'
 
@@ -28,6 +30,8 @@ import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts
 const lostOfferMs = 10_000
 /** A desk in a browser that was lost may come back for so long. */
 const deskLostMs = 30_000
+/** A caller who asked to be called back is, within this time. */
+const longestCallbackMs = dayMs
 /** A breach of the service level is told again at the earliest after this. */
 const breachEveryMs = 15 * 60_000
 
@@ -114,7 +118,12 @@ class Look {
   /** Whose desk did not come back has left. What is said to the leg of a call frees its customer for another agent. */
   private async deskLost(agent: AgentRow): Promise<void> {
     if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
-    else if (agent.session_id !== null) await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost')
+    else if (agent.session_id !== null)
+      this.later(await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost'))
+  }
+
+  private later(all: readonly After[]): void {
+    for (const after of all) this.acts.push({ do: 'after', after })
   }
 
   /** The node that rang an agent may have died before it could say what came of it. */
@@ -127,8 +136,7 @@ class Look {
     const seconds = queues.find(({ id }) => id === contact?.queue_id)?.document.offer_timeout ?? 60
     if (!this.isDue(agent.since.getTime() + seconds * 1_000 + lostOfferMs)) return
     await becomeFree(this.app, this.tx, this.occasion, agent)
-    if (contact?.state === 'offered' && contact.queue_id !== null)
-      await backToQueue(this.app, this.tx, this.occasion, contact)
+    if (contact) this.later(await notTaken(this.app, this.tx, this.occasion, contact))
     if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
   }
 
@@ -137,10 +145,20 @@ class Look {
   private async callersDue(scene: Scene): Promise<void> {
     for (const queue of scene.queues)
       for (const waiting of waitingIn(queue, scene.contacts, this.nowMs)) {
-        if (waiting.contact.state !== 'waiting' || waiting.contact.callback_for !== null) continue
+        if (waiting.contact.state !== 'waiting') continue
+        if (waiting.contact.callback_for !== null) {
+          if (this.isDue(waiting.enteredMs + longestCallbackMs)) await this.forgetCallback(waiting.contact)
+          continue
+        }
         const cause = this.causeToLeave(queue, waiting, scene)
         if (cause) await this.leave(queue, waiting.contact, cause)
       }
+  }
+
+  /** Whom nobody could call back in time is not called any more, and the money of that call is free again. */
+  private async forgetCallback(contact: ContactRow): Promise<void> {
+    await over(this.app, this.tx, this.occasion, contact, 'failed')
+    this.later(endCall(this.app, this.occasion.tenant, contact, 'system'))
   }
 
   private causeToLeave(queue: QueueRow, { enteredMs }: WaitingContact, { agents }: Scene): OverflowCause | null {

@@ -117,13 +117,18 @@ export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, pla
   })
 }
 
+/** Refuses so many more calls than an account may have under way. */
+export async function requireFreeCalls(app: App, tx: Tx, tenant: Tenant, count = 1): Promise<void> {
+  const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
+  if ((await callsUnderWay(tx, tenant)) + count > most)
+    throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
+}
+
 /** Sets the money of the first minute aside, stores the call, tells of it, and has it placed. */
 export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
   const { tenant, receivedMs, nowMs, requestId } = occasion
-  const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
-  if ((await callsUnderWay(tx, tenant)) >= most)
-    throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
+  await requireFreeCalls(app, tx, tenant)
   const id = newUuid(receivedMs)
   const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
   const minute = minutePriceOf(app, tenant, currency, wanted.to)

@@ -5,7 +5,7 @@ import { momentText } from '../../../kernel/time.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
 import type { ActionOf, HandedAction } from '../flow/action.ts'
-import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../flow/flow.ts'
+import { type Effect, type FlowInput, type FlowState, newFlow, shown, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { understand } from '../speech/recogniser.ts'
@@ -121,9 +121,9 @@ export class FlowRunner {
     }
   }
 
-  input(input: FlowInput): void {
+  input(input: FlowInput, traced: FlowInput = shown(this.flow, input)): void {
     if (this.record.isOver && input.type !== 'hangup') return
-    this.record.trace('flow', input)
+    this.record.trace('flow', traced)
     const { state, effects } = step(this.flow, input)
     this.flow = state
     for (const effect of effects) this.carryOut(effect)
@@ -280,7 +280,9 @@ export class FlowRunner {
     const flow = await this.followed(giver, () => giver.asked?.(this.app, this.facts, body))
     if (!replaces) return
     if (flow) this.giver = flow.isOwn ? giver : null
-    this.input({ type: 'replied', id, actions: flow?.actions ?? null })
+    const actions = flow?.actions ?? null
+    // What was typed before may stand in an area's actions, so that the trace names them only.
+    this.input({ type: 'replied', id, actions }, { type: 'replied', id, actions: actions && actions.map(nameOf) })
   }
 
   private async hand(id: number, action: HandedAction): Promise<void> {
@@ -345,6 +347,10 @@ export class FlowRunner {
 
 function numberIn(name: string): number {
   return Number(name.slice(name.lastIndexOf(' ') + 1))
+}
+
+function nameOf(action: unknown): { action: unknown } {
+  return { action: typeof action === 'object' && action !== null && 'action' in action ? action.action : null }
 }
 
 /** A phrase of the context is returned as it was written there. */

@@ -69,6 +69,7 @@ const InputAction = Type.Object({
   maxDigits: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
   timeOut: Type.Number({ minimum: 0, maximum: 30, default: 3 }),
   submitOnHash: Type.Boolean({ default: false }),
+  mask: Type.Boolean({ default: false, description: 'Keeps what is typed or said out of the trace' }),
   speech: Type.Optional(Speech),
 })
 

@@ -102,6 +102,14 @@ export function step(state: FlowState, input: FlowInput): Step {
   return { state: run.state, effects: run.effects }
 }
 
+/** What happened as the trace shows it: what is typed or said while a masked question is asked, or is yet to be, is not. */
+export function shown({ actions, next }: FlowState, input: FlowInput): FlowInput {
+  const isMasked = actions.slice(Math.max(0, next - 1)).some((action) => action.action === 'input' && action.mask)
+  if (!isMasked) return input
+  if (input.type === 'digit') return { ...input, digit: '*' }
+  return input.type === 'speech' ? { ...input, results: [] } : input
+}
+
 const mostEarly = 20
 
 /** One step, with the state that it is making. */

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes that an agent's token may ask for look first whether the session that it was made for still lasts.
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Route } from '../../../platform/route.ts'
+import { requireSession } from '../calls/login.ts'
+
+export function whileLoggedIn(route: Route): Route {
+  const { scope } = route
+  if (scope !== 'callcenter:read' && scope !== 'callcenter:agent') return route
+  if (route.kind === 'read') {
+    const { messages } = route
+    return {
+      ...route,
+      handle: async (app, input, caller) => {
+        await requireSession(app, caller)
+        return route.handle(app, input, caller)
+      },
+      ...(messages
+        ? {
+            messages: async (...[app, input, caller, reader]: Parameters<typeof messages>) => {
+              await requireSession(app, caller)
+              return messages(app, input, caller, reader)
+            },
+          }
+        : {}),
+    }
+  }
+  if (route.kind !== 'write') throw new Error(`${route.operation} does not look at the session of its agent`)
+  return {
+    ...route,
+    prepare: async (app: App, input, caller: Caller) => {
+      await requireSession(app, caller)
+      return route.prepare?.(app, input, caller)
+    },
+  }
+}
