@@ -197,6 +197,10 @@ test('a call is recorded when that was asked for, and its data are told as they 
   await done(ada, '/v1/voice/transfer', { call_id: recorded.call_id, transfer_type: 'cold', destination: next })
   const [told] = await eventsOf(ada, 'call.transferred')
   assert.deepEqual(told.payload.custom_data, { order: '78' })
+  // Whom we called waits, and is not rung anew when the next agent answers.
+  await login(ada, 'baraka', 2, { queues: [next] })
+  await connected(ada, recorded.call_id, 'baraka')
+  assert.equal((await callNow(ada, recorded.call_id)).status, 'answered')
   await done(ada, `/v1/voice/call/${recorded.call_id}/hangup`, {})
 })
 

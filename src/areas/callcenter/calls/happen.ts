@@ -5,10 +5,11 @@ import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, becomeFree } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
-import { type ContactRow, contactOfCall, saveContact } from '../contacts.ts'
+import { type ContactRow, contactOfCall, findContact, saveContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
@@ -62,10 +63,18 @@ async function atOnce(
 // --- the leg of an agent ---
 
 async function offerChanged(app: App, change: LegChange, contactId: string, agentId: string): Promise<void> {
-  if (change.kind === 'answered')
-    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId))
+  if (change.kind === 'answered') {
+    const isThere = await isCustomerThere(app, change.tenant, contactId)
+    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId, isThere))
+  }
   if (change.kind === 'ended')
     return atOnce(app, change, (tx, occasion) => agentGone(app, tx, occasion, change, contactId, agentId))
+}
+
+/** Whether the customer of a contact is on the line, or is yet to be rung. */
+async function isCustomerThere(app: App, tenant: Tenant, id: string): Promise<boolean> {
+  const contact = await maybe(app.db.query(findContact, { ...tenant, id }))
+  return contact !== null && (await liveCalls(app).find(tenant, contact.call_id))?.status === 'answered'
 }
 
 async function agentAnswered(
@@ -75,6 +84,7 @@ async function agentAnswered(
   change: LegChange,
   contactId: string,
   agentId: string,
+  isThere: boolean,
 ): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
@@ -84,7 +94,7 @@ async function agentAnswered(
   // Somebody else was faster, or the caller is gone.
   if (!agent || !contact || !isWanted) return [() => live.hangUp(tenant, change.call)]
   const queue = await queueOf(tx, occasion, contact.queue_id)
-  if (contact.room_id !== contact.call_id) {
+  if (contact.room_id !== contact.call_id && !isThere) {
     await become(app, tx, occasion, agent, 'on_call', { leg_id: change.call })
     return [() => ringCustomer(app, contact, occasion)]
   }
