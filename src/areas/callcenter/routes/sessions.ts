@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes that an agent's token may ask for look first whether the session that it was made for still lasts.
-import type { App } from '../../../platform/app.ts'
-import type { Caller } from '../../../platform/auth.ts'
 import type { Route } from '../../../platform/route.ts'
 import { requireSession } from '../calls/login.ts'
 
@@ -12,7 +10,7 @@ export function whileLoggedIn(route: Route): Route {
     const { messages } = route
     return {
       ...route,
-      handle: async (app, input, caller) => {
+      handle: async (...[app, input, caller]: Parameters<typeof route.handle>) => {
         await requireSession(app, caller)
         return route.handle(app, input, caller)
       },
@@ -29,7 +27,7 @@ export function whileLoggedIn(route: Route): Route {
   if (route.kind !== 'write') throw new Error(`${route.operation} does not look at the session of its agent`)
   return {
     ...route,
-    prepare: async (app: App, input, caller: Caller) => {
+    prepare: async (...[app, input, caller]: Parameters<NonNullable<typeof route.prepare>>) => {
       await requireSession(app, caller)
       return route.prepare?.(app, input, caller)
     },

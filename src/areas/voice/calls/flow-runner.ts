@@ -282,7 +282,7 @@ export class FlowRunner {
     if (flow) this.giver = flow.isOwn ? giver : null
     const actions = flow?.actions ?? null
     // What was typed before may stand in an area's actions, so that the trace names them only.
-    this.input({ type: 'replied', id, actions }, { type: 'replied', id, actions: actions && actions.map(nameOf) })
+    this.input({ type: 'replied', id, actions }, { type: 'replied', id, actions: actions?.map(nameOf) ?? null })
   }
 
   private async hand(id: number, action: HandedAction): Promise<void> {
