@@ -2021,6 +2021,8 @@ export type IdentityVerification = {
 } | null
   cost: number
   currency: string
+  /** With `include=images`: the address of each picture by its field, for 60 seconds */
+  images?: Record<string, string> | undefined
 }
 
 export type IdentityVerificationEvent = {
@@ -2297,7 +2299,7 @@ export type Ivr = {
   max?: number | undefined
   /** Regular expression that the digits must fit */
   pattern?: string | undefined
-  /** Keeps what was typed out of logs and traces */
+  /** Keeps what was typed out of traces and events; only your servers are told */
   mask?: boolean | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   next: {
