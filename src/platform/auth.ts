@@ -276,6 +276,17 @@ export function requireKey({ principal }: Caller): void {
   if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
 }
 
+/** Whoever makes what has no end and works from anywhere, such as a member or an SMTP user, is bound to neither itself. */
+export function requireUnbound(caller: Caller, what: string): void {
+  requireKey(caller)
+  const { expiresAt, allowedIps } = caller.principal.facts
+  if (expiresAt !== null || allowedIps.length > 0)
+    throw new AppError(
+      'FORBIDDEN',
+      `a key that ends, or is bound to addresses, ${what}: that would outlive or outreach it`,
+    )
+}
+
 /** Tokens are made from a key and die with it, so a session makes none. */
 export function requireApiKey(caller: Caller): void {
   requireKey(caller)

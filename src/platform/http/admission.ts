@@ -229,10 +229,14 @@ function overLimit(app: App, { asStranger }: Exchange): AppError | undefined {
 
 /** What one address, or one IPv6 network, may do without valid credentials. */
 export function addressPolicy(ip: string): Policy {
+  return { name: 'address', key: `address:${networkOf(ip)}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+}
+
+/** The address itself, or the IPv6 network that somebody has whole. */
+export function networkOf(ip: string): string {
   const address = parseAddress(ip)
   // The same network can be written in many ways; its first 64 bits cannot.
-  const network = address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
-  return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+  return address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
 }
 
 function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: FastifyReply, done: Done): void {
