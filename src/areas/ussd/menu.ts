@@ -2,6 +2,7 @@
 // A stored menu: its form, what is wrong with one, and how a session walks through it. Pure, but for the questions that fetch
 // nodes ask, which whoever runs it answers.
 import { type Static, Type } from 'typebox'
+import { isQuickPattern, quickPatternRule } from '../../kernel/quick-pattern.ts'
 import type { Data } from './schema.ts'
 
 const maxNodes = 200
@@ -29,7 +30,7 @@ const Node = Type.Object({
   input: Type.Optional(
     Type.Object({
       save: Type.String({ pattern: '^[A-Za-z_]\\w{0,39}$', rule: 'must be a name such as amount' }),
-      pattern: Type.Optional(Type.String({ maxLength: 200, description: 'A regular expression that the input fits' })),
+      pattern: Type.Optional(Type.String({ maxLength: 200, description: `What the input fits: ${quickPatternRule}` })),
       error: Type.Optional(Text),
     }),
   ),
@@ -129,25 +130,9 @@ function problemOf(node: MenuNode, languages: readonly string[]): string | null 
   if (input && !options && next === undefined) return 'takes an input and has no next'
   const keys = keysOf(node)
   if (new Set(keys).size < keys.length) return 'has two options with one key'
-  return input?.pattern === undefined || isPattern(input.pattern)
+  return input?.pattern === undefined || isQuickPattern(input.pattern)
     ? null
-    : 'has a pattern that is not taken: use characters, classes such as \\\\d or [a-z], and at most two of * + ? {n,m}, without groups'
-}
-
-/** Single characters, escapes and classes, each with how often it may come: what nobody can write so that it takes for ever. */
-const patternForm =
-  /^\^?(?:(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^[\]]+\]|[^\\[\](){}|*+?^$])(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?)*\$?$/
-/** Each may try every length of an input: two of them are quick, whatever is typed. */
-const maxOpenParts = 2
-
-function isPattern(text: string): boolean {
-  if (!patternForm.test(text) || (text.match(/[*+?]|\{\d+,/g) ?? []).length > maxOpenParts) return false
-  try {
-    new RegExp(text, 'u')
-    return true
-  } catch {
-    return false
-  }
+    : `has a pattern that is not taken: use ${quickPatternRule}`
 }
 
 function nextOf({ options = [], next }: MenuNode): string[] {

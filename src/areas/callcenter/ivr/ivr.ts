@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The noun: menus that callers walk through by keys and words, and what makes a set of them whole.
 import { type Static, Type } from 'typebox'
+import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, Url } from '../schema.ts'
 
@@ -99,7 +100,7 @@ const Menu = Type.Object({
       min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       pattern: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Regular expression that the digits must fit' }),
+        Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
       ),
       mask: Type.Optional(Type.Boolean({ description: 'Keeps what was typed out of logs and traces' })),
       next: Action,
@@ -233,24 +234,14 @@ function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
   if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
   if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
     return 'must have either text or url in its prompt'
-  if (collect?.pattern !== undefined && !isPattern(collect.pattern))
-    return 'must have a regular expression as pattern, without repetitions inside repetitions'
+  if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))
+    return `must have a pattern of ${quickPatternRule}`
   if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'
   for (const action of actionsOf(menu)) {
     const problem = actionProblem(ivr, action)
     if (problem) return problem
   }
   return null
-}
-
-/** Only patterns that cannot run for long: no group is repeated. */
-function isPattern(pattern: string): boolean {
-  if (/\)[*+{?]/.test(pattern) || /\\\d/.test(pattern)) return false
-  try {
-    return new RegExp(pattern) instanceof RegExp
-  } catch {
-    return false
-  }
 }
 
 function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {

@@ -257,10 +257,10 @@ const wrong: readonly [string, object][] = [
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: {} } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { menu: 'main', repeat: true } } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { type: 'phone' } } } } } }],
-  [
+  ...['(a+)+', `${'\\d*'.repeat(25)}x`, '(1|1)(1|1)x'].map((pattern): [string, object] => [
     'menus.main',
-    { ...good, menus: { main: { collect: { variable: 'a', pattern: '(a+)+', next: { type: 'hangup' } } } } },
-  ],
+    { ...good, menus: { main: { collect: { variable: 'a', pattern, next: { type: 'hangup' } } } } },
+  ]),
   ['menus.m10', { ...good, entry: 'm0', menus: chain(12) }],
 ]
 
