@@ -6,8 +6,11 @@ import { AppError } from '../../../kernel/errors.ts'
 
 const maxOutputLength = 4 * 1024 * 1024
 const maxIterations = 10_000
-/** Placeholders and sections that one rendering looks at, whether or not they say anything. */
-const maxSteps = 500_000
+/**
+ * Placeholders and sections that one rendering looks at, whether or not they say anything. Each takes about a microsecond of the
+ * event loop, and a bulk has a rendering for each recipient.
+ */
+const maxSteps = 50_000
 const maxDepth = 20
 const name = /^(?:\.|[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*)$/
 const harmless = /^(?:https?:|mailto:|tel:|cid:)/i
