@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a minute of a call costs: the operator's price list, or, where it says nothing, a figure that lets an installation be
-// tried in the sandbox. A live call to where nobody has set a price is not placed: it would cost the operator more than it brings. Calls that come in cost nothing until the operator sets a price for them.
+// tried in the sandbox. A live call to where nobody has set a price is not placed: it would cost the operator more than it
+// brings. To a number of no country, such as a satellite's, only a price of its prefix counts, not one for anywhere. Calls that
+// come in cost nothing until the operator sets a price for them.
 import { isCurrency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
@@ -34,6 +36,7 @@ export function minutePriceOf(app: App, { account, environment }: Tenant, curren
   const rate = telephoneNetworkOf(app).trunks.rateOf(to, currency)
   if (rate !== null) return rate
   const { country, network } = placeOf(to)
+  if (country === null && environment === 'live') return null
   const price = app.prices.quote({
     area,
     unit: 'minute',
