@@ -9,7 +9,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { RecordKey } from './record-key.ts'
 import { Findings, type VerificationRecord } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
-import { metadataOf, outcomeOf } from './transition.ts'
+import { outcomeOf } from './transition.ts'
 
 export async function verificationWith(queryable: Queryable, tenant: Tenant, id: string): Promise<VerificationRow> {
   const uuid = uuidOf('verification', id)
@@ -52,7 +52,7 @@ export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'do
     failure_reasons: outcome?.failure_reasons ?? [],
     review: outcome?.review ?? null,
     previous_verification_id: row.previous && idOf('verification', row.previous),
-    metadata: metadataOf(row),
+    metadata: row.metadata,
     retention: { images_erased_at: row.images_until, record_erased_at: row.record_until },
     erased_at: row.erased_at,
     engine: outcome?.engine ?? null,

@@ -19,7 +19,7 @@ export interface VerificationRow {
   readonly callback_url: string | null
   readonly request_id: string | null
   readonly created_by: string
-  readonly metadata: unknown
+  readonly metadata: Readonly<Record<string, string | number | boolean>>
   readonly record_key: Buffer | null
   readonly claims_sealed: Buffer | null
   readonly findings_sealed: Buffer | null

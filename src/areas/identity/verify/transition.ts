@@ -6,7 +6,6 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { Metadata } from '../../../platform/schema.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
 import { settle } from '../charging.ts'
 import { identityEvents } from '../events.ts'
@@ -113,7 +112,7 @@ function eventPayload(row: VerificationRow, { tenant }: Occasion) {
     reason: reasons[0]?.code ?? null,
     failure_reasons: reasons,
     reference: row.reference,
-    metadata: metadataOf(row),
+    metadata: row.metadata,
     sandbox: tenant.environment === 'test',
     created_at: row.created_at,
     completed_at: row.completed_at,
@@ -123,8 +122,4 @@ function eventPayload(row: VerificationRow, { tenant }: Occasion) {
 /** The stored outcome; null before there is one. */
 export function outcomeOf({ outcome }: VerificationRow): Outcome | null {
   return Value.Check(Outcome, outcome) ? outcome : null
-}
-
-export function metadataOf({ metadata }: VerificationRow) {
-  return Value.Check(Metadata, metadata) ? metadata : {}
 }
