@@ -7,7 +7,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
+import { type HookAnswer, type HookCall, hook, pagesPerAddress, redirect } from '../../../platform/hook.ts'
 import { inMemory } from '../../../platform/http/download.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
@@ -30,7 +30,6 @@ const pdfsPerAddress = 60
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
 
-const byAddress = { by: 'address', perMinute: 6_000 }
 const views = { name: 'invoice-view', by: 'token', perMinute: viewsPerMinute }
 
 const showPage = hook({
@@ -39,7 +38,7 @@ const showPage = hook({
   operation: 'billing.showInvoice',
   summary: 'A payer looks at an invoice',
   maxBytes: maxFormBytes,
-  limits: [views, byAddress],
+  limits: [views, pagesPerAddress],
   handle: async (app, call) => {
     const found = await invoiceAt(app, call)
     // Whoever comes back from its bank wants to know how it went.
@@ -87,7 +86,7 @@ const followPayment = hook({
   operation: 'billing.followPayment',
   summary: 'A payer waits for a payment of an invoice',
   maxBytes: maxFormBytes,
-  limits: [views, byAddress],
+  limits: [views, pagesPerAddress],
   handle: async (app, call) => {
     const found = await invoiceAt(app, call)
     const id = uuidOf('payment', call.params.payment)
