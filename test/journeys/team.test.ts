@@ -124,20 +124,20 @@ test('a key gives no role that may do more than itself, and no key but an operat
     const { body } = await world.demo.post('/v1/api-keys', { name: 'Narrow', scopes })
     return world.stranger.as(body.key)
   }
-  const narrow = await asKey(['team:write', 'identity:write'])
+  const narrow = await asKey(['team:write', 'callcenter:read'])
   for (const role of ['owner', 'admin', 'developer', 'finance', 'viewer'])
     assert.deepEqual(
       await refusal(narrow.post(team, { email: `${role}-by-key@example.com`, role })),
       [403, 'FORBIDDEN'],
       role,
     )
-  const reviewer = await narrow.post(team, { email: 'reviewer-by-key@example.com', role: 'reviewer' })
-  assert.equal(reviewer.status, 201, reviewer.text)
-  const theirs = `${team}/${reviewer.body.id}`
+  const agent = await narrow.post(team, { email: 'agent-by-key@example.com', role: 'agent' })
+  assert.equal(agent.status, 201, agent.text)
+  const theirs = `${team}/${agent.body.id}`
   assert.deepEqual(await refusal(narrow.patch(theirs, { role: 'owner' })), [403, 'FORBIDDEN'])
   const { id: developer } = await invited('strong@example.com', 'developer')
   for (const refused of [
-    narrow.patch(`${team}/${developer}`, { role: 'reviewer' }),
+    narrow.patch(`${team}/${developer}`, { role: 'agent' }),
     narrow.delete(`${team}/${developer}`),
     narrow.post(`${team}/${developer}/reset`, {}),
   ])

@@ -248,7 +248,7 @@ async function requireMayGive({ config }: App, tx: Tx, caller: Caller, ...touche
 async function refuseOwners(tx: Tx, { actor, tenant }: Caller, touched: readonly Role[]): Promise<void> {
   if (!touched.includes('owner')) return
   const id = uuidOf('member', actor.slice('member:'.length))
-  const member = id && (await maybe(tx.query(findOfTeam, { account: tenant.account, id })))
+  const member = id === null ? null : await maybe(tx.query(findOfTeam, { account: tenant.account, id }))
   if (member?.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
 }
 

@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mayReach } from './carry.ts'
 
-for (const address of ['127.0.0.1', '10.1.2.3', '192.168.0.9', '169.254.169.254', '::1', 'fd00::1', '::ffff:10.0.0.1', 'x'])
+for (const address of [
+  '127.0.0.1',
+  '10.1.2.3',
+  '192.168.0.9',
+  '169.254.169.254',
+  '::1',
+  'fd00::1',
+  '::ffff:10.0.0.1',
+  'x',
+])
   test(`live mail is not carried to ${address}, whatever an MX record says`, () => {
     assert.equal(mayReach('live', address), false)
   })
