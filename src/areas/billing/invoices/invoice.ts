@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An invoice as customers read it, and as they are told of it.
+// Invoice objects of replies and events.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -62,7 +62,7 @@ export function invoiceOf(app: App, row: InvoiceRow, nowMs: number): Static<type
   }
 }
 
-/** What is still to be paid: nothing once nobody has to. */
+/** Amount still to pay; zero once the invoice is closed. */
 export function dueOf({ status, total, amount_paid }: InvoiceRow): bigint {
   return status === 'void' ? 0n : total - amount_paid
 }
@@ -71,12 +71,12 @@ function isOverdue({ status, due_date }: InvoiceRow, nowMs: number): boolean {
   return status === 'open' && due_date < dayOf(new Date(nowMs))
 }
 
-/** The address of an invoice: the bucket it is kept in, and 128 bits that nobody can guess. */
+/** Payment address of an invoice: its bucket and a random 128-bit token. */
 export function payUrl(app: App, { bucket, token }: Pick<InvoiceRow, 'bucket' | 'token'>): string {
   return `${app.publicUrl}/pay/${Buffer.concat([Buffer.from([bucket]), token]).toString('base64url')}`
 }
 
-/** Null when the text is not such an address. */
+/** Parse an invoice's payment address; null when malformed. */
 export function placeOf(name: string): { bucket: number; token: Buffer } | null {
   const bytes = /^[A-Za-z0-9_-]{23}$/.test(name) ? Buffer.from(name, 'base64url') : Buffer.alloc(0)
   const [bucket] = bytes
@@ -113,7 +113,7 @@ function microsFrom(text: string): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
 }
 
-/** Tells of an invoice, in the transaction that changed it. */
+/** Emit an invoice event in the transaction that changed the invoice. */
 export async function tellInvoice(
   app: App,
   tx: Tx,
@@ -127,7 +127,7 @@ export async function tellInvoice(
   await app.outbox.emit(tx, event, occasion, told.invoice_id, told, { callbackUrl })
 }
 
-/** That all of it is paid; by the last payment, or by credit alone. */
+/** Emit that an invoice is fully paid, by its last payment or by credit alone. */
 export async function tellPaid(
   app: App,
   tx: Tx,
@@ -145,7 +145,7 @@ async function toldOf(app: App, tx: Tx, occasion: Occasion, row: InvoiceRow, pay
   return toldAs(app, occasion, row, payment, sequence)
 }
 
-/** What is told of an invoice, as the `sequence`th of all that is. */
+/** Event payload of an invoice, with its sequence number. */
 export function toldAs(
   app: App,
   { nowMs }: Pick<Occasion, 'nowMs'>,
@@ -166,7 +166,7 @@ export function invoiceUuid(id: string): string {
   return uuid
 }
 
-/** The invoice that a payment pays. */
+/** Id of the invoice that a payment pays. */
 export function invoiceIdOf({ id, invoice_id }: PaymentRow): string {
   if (invoice_id === null) throw new Error(`${idOf('payment', id)} is for an invoice and names none`)
   return invoice_id
@@ -176,7 +176,7 @@ export function noSuchInvoice(): AppError {
   return new AppError('NOT_FOUND', 'there is no such invoice; the ids of invoices begin with inv_')
 }
 
-/** An invoice is past the state in which something can be done to it. */
+/** Error for an action the invoice's status does not allow. */
 export function notWhile({ status }: InvoiceRow, why: string): AppError {
   return new AppError('INVALID_STATE', `the invoice is ${status}; ${why}`, { extra: { status } })
 }
