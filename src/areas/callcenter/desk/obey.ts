@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent asks for at a desk is asked of the API's own routes, with the agent's token: the same checks, and the same refusals.
+// Desk commands, run through the API's own routes with the agent's token: same checks, same errors.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -11,7 +11,7 @@ import type { TransferRow } from '../calls/transfers.ts'
 import { agentRoutes } from '../routes/agents.ts'
 import type { DeskMessage } from './message.ts'
 
-/** The work that a message is about, unless it says otherwise. */
+/** Default call of a desk command. */
 export interface Obedience {
   readonly agent: AgentRow
   readonly transfer: TransferRow | null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: menus that callers walk through by keys and words, and what makes a set of them whole.
+// The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
 import { OneOf } from '../../../platform/schema.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, Url } from '../schema.ts'
@@ -15,7 +15,7 @@ const Prompt = Type.Object({
 
 const values = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
 
-/** Where a choice leads. `then` of a `set` is one of the others. */
+/** Target of a choice. `then` of a `set` is one of the others. */
 export interface IvrAction {
   menu?: string
   webhook?: string
@@ -189,7 +189,7 @@ export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
   }
 }
 
-/** All actions that a menu may lead to. */
+/** All actions reachable from a menu. */
 export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
   const direct = [
     ...Object.values(options).map(({ action }) => action),
@@ -199,7 +199,7 @@ export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: Ivr
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
 }
 
-/** The destination that an action names; null if it names none. */
+/** Destination of an action; null when it has none. */
 export function destinationIn({ type, id, number, uri, answer_url, text, language }: IvrAction): DestinationOf | null {
   if (type === undefined) return null
   return {
@@ -213,7 +213,7 @@ export function destinationIn({ type, id, number, uri, answer_url, text, languag
   }
 }
 
-/** What makes the menus unusable: where, and a sentence. Null if nothing does. */
+/** Why menus are invalid: the field and a sentence; null when valid. */
 export function ivrProblem(ivr: IvrDocument): { field: string; problem: string } | null {
   if (!ivr.menus[ivr.entry]) return { field: 'entry', problem: `must be a menu; there is no "${ivr.entry}"` }
   for (const [key, menu] of Object.entries(ivr.menus)) {
@@ -243,7 +243,7 @@ function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
   return null
 }
 
-/** Only patterns that cannot run for long: no group is repeated. */
+/** Whether a pattern runs in bounded time: no group is repeated. */
 function isPattern(pattern: string): boolean {
   if (/\)[*+{?]/.test(pattern) || /\\\d/.test(pattern)) return false
   try {
@@ -265,7 +265,7 @@ function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {
   return problem ? `has a destination that ${problem}` : null
 }
 
-/** How many choices each menu is away from the entry. */
+/** Depth of each menu from the entry. */
 function depthsOf({ entry, menus: all }: IvrDocument): Map<string, number> {
   const depths = new Map([[entry, 1]])
   const line = [entry]
