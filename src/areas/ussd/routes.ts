@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of sessions: to begin, go on with, end, read and list them.
+// Routes of sessions: start, continue, end, read and list.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
@@ -247,7 +247,7 @@ async function requireLive(app: App, tx: Tx, tenant: Tenant, name: string): Prom
 
 async function moved(app: App, tx: Tx, session: Session, move: Move): Promise<Session> {
   const next = await advanceIn(app, tx, session, move)
-  // The row is locked: nobody else can have moved it.
+  // The row is locked, so no other transition can come first.
   if (!next) throw new Error('a locked session was somewhere else')
   return next
 }
@@ -270,7 +270,7 @@ function released(app: App, session: Session): void {
   )
 }
 
-/** PostgreSQL holds no U+0000, and no session has one in its name. */
+/** Remove U+0000, which PostgreSQL cannot store and no session id contains. */
 function storable(name: string): string {
   return name.replaceAll('\u0000', '')
 }
