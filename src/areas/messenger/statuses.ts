@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses that the provider tells: found by what we gave it to tell with them, or by its own id.
+// Status reports of the provider: matched by the opaque data we sent, or by the provider's id.
 import type { App } from '../../platform/app.ts'
 import type { GraphStatus } from '../../protocols/graph.ts'
 import { errorsOfStatus } from './carriers/cloud-errors.ts'
@@ -7,7 +7,7 @@ import { changeMessage } from './change.ts'
 import type { Channel } from './channels.ts'
 import { findByProviderId, findMessage, type MessageRow } from './store.ts'
 
-/** Comes back with every status, so that one that arrives before the answer finds its message too. */
+/** Opaque data returned with every status, so that one that precedes the send reply is matched too. */
 export function opaqueOf({ id }: Pick<MessageRow, 'id'>): string {
   return id
 }
@@ -25,7 +25,7 @@ export async function takeStatus(app: App, channel: Channel, status: GraphStatus
   })
 }
 
-/** Of this channel's account and no other, whatever the call says. */
+/** Message of this channel's account only, whatever the report says. */
 async function messageOf(app: App, { tenant }: Channel, { opaque, id }: GraphStatus): Promise<MessageRow | null> {
   if (isUuid(opaque)) {
     const found = await findMessage(app.db, tenant, opaque)
