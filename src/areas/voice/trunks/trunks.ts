@@ -139,7 +139,7 @@ export class Trunks {
     await Promise.allSettled(checks)
   }
 
-  /** SIP OPTIONS ping; any response but 503 and the like means that the trunk is up. */
+  /** SIP OPTIONS ping; any response but 408 (timeout) and 503 means that the trunk is up. */
   private async ping(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
     const { status } = await endpoint.request('OPTIONS', this.uriOf(trunk, null), trunk.peer, {
       from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
