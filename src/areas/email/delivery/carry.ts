@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries a message to a server that takes it: those that the DNS names for the recipient's domain, or the relay of the operator.
+// Send a message to a mail server: one of the recipient domain's MX hosts, or the operator's relay.
 import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
 import { isAscii } from '../../../kernel/email-address.ts'
 import type { App } from '../../../platform/app.ts'
@@ -17,18 +17,18 @@ const smtpPort = 25
 const maxServers = 5
 const maxAddresses = 4
 const crowdedMs = 1_000
-/** Pause of a destination that blocks this server's address. */
+/** Pause of a destination that blocks our IP address. */
 const blockedMs = 3_600_000
 
 export interface Carried {
   readonly verdict: Verdict
   readonly mx: string | null
   readonly tls: string | null
-  /** Taken by a relay, which is not the recipient's server. */
+  /** Accepted by a relay, not by the recipient's server. */
   readonly isRelayed: boolean
 }
 
-/** There is no connection to be had just now: nothing was tried. */
+/** No connection available now: no attempt was made. */
 export interface NotNow {
   readonly notNowMs: number
 }
@@ -86,13 +86,13 @@ async function routeFor(app: App, environment: Environment, to: string): Promise
   const found = await names.exchanges(domain)
   if (found.kind === 'failed') return deferred(found.reason)
   if (found.kind === 'none' && found.isNameMissing) return unknownDomain(`the domain ${domain} does not exist`)
-  // Without an MX record the name itself is the server (RFC 5321 §5.1).
+  // Without MX records the domain itself is the server (RFC 5321 §5.1).
   const hosts = found.kind === 'found' ? found.values.map(({ host }) => host) : [domain]
   if (hosts.every((host) => host === '' || host === '.')) return unknownDomain(`the domain ${domain} takes no mail`)
   return mxRoute(app, environment, names, hosts.slice(0, maxServers), found.kind === 'found')
 }
 
-/** Recipients of the sandbox whose server has no TLS, or a broken one, are looked up under a name of their own. */
+/** Sandbox recipients whose server lacks TLS, or has a broken one, have a domain of their own. */
 function domainToAsk(environment: Environment, to: string): string {
   const domain = to.slice(to.lastIndexOf('@') + 1)
   const special = environment === 'test' ? /^(notls|badtls)(?:\+[^@]*)?@/.exec(to) : null
@@ -136,7 +136,7 @@ function portOf(app: App, environment: Environment, host: string): number {
   return environment === 'live' ? smtpPort : (mailWorld.of(app)?.portOf(host) ?? smtpPort)
 }
 
-/** An MX record is whatever its owner wrote: live mail must not be used to speak to machines of this network. */
+/** Refuse private addresses for live mail: an MX record could point into this network. */
 function mayReach(app: App, environment: Environment, address: string): boolean {
   if (environment === 'test' || app.config.NODE_ENV !== 'production') return true
   const parsed = parseAddress(address)
@@ -149,7 +149,7 @@ function relayRoute(app: App, { protocol, hostname, port, username, password }: 
     ? { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } }
     : {}
   const usual = isImplicitTls ? 465 : 587
-  // A password is never sent in the clear.
+  // A password requires TLS.
   const tls = username ? 'required' : 'opportunistic'
   return {
     name: 'relay',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the operator's relay, or a feedback loop, tells what became of mail: as JSON, or as the report that it would mail
-// (RFC 3464, RFC 5965). Each event names the envelope sender, which was signed here: the token alone makes nothing up.
+// Webhook for delivery reports of the operator's relay or a feedback loop: JSON, or a mailed report (RFC 3464, RFC
+// 5965). Each event names the signed envelope sender, so the token alone cannot forge one.
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import Value from 'typebox/value'
@@ -16,7 +16,7 @@ const maxEvents = 1_000
 
 const ProviderEvent = Type.Object({
   event: OneOf(['delivered', 'bounced', 'complained', 'unsubscribed']),
-  /** The envelope sender that the message left with. */
+  /** Envelope sender of the message. */
   return_path: Type.String({ maxLength: 320 }),
   email: Type.Optional(Type.String({ maxLength: 320 })),
   /** `5.1.1` */
@@ -50,7 +50,7 @@ function isOurs(expected: string | null, given: string): boolean {
 
 interface Taken {
   accepted: number
-  /** Events of mail that did not leave from here. */
+  /** Events of mail not sent from here. */
   ignored: number
 }
 

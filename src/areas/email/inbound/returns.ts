@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other mail servers bring back: reports that a message was not delivered (RFC 3464), that it was called spam (RFC 5965), and
-// mail to the address for unsubscribing. Only addresses that we signed are taken, so that nobody gets mail from us about
-// mail that we did not send.
+// Returned mail over SMTP: bounces (RFC 3464), complaints (RFC 5965) and unsubscribe requests. Only addresses we signed
+// are accepted, which prevents backscatter.
 import { createSecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recipients did, on its way into the database: a reader who clicks is answered at once, and while the database is away it
-// is kept here, up to a bound. A crash loses what is kept, and nothing else.
+// Queue of recipients' actions (opens, clicks): the reader is answered at once, and actions are buffered, within a
+// limit, while the database is unavailable. A crash loses the buffer only.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
@@ -80,7 +80,7 @@ class Spool {
     this.#app = app
   }
 
-  /** False when there is no room: the deed is not counted. */
+  /** Queue an action; false when the buffer is full and it is not counted. */
   add(recipient: Recipient, deed: Deed): boolean {
     if (this.#kept.length >= maxKept) return false
     this.#kept.push({ recipient, deed, atMs: this.#app.clock.nowMs() })
@@ -117,7 +117,7 @@ class Spool {
 
 const spool = onePerApp((app) => new Spool(app))
 
-/** Counts what somebody did, as soon as the database can be told. */
+/** Queue an action to be stored soon. */
 export function note(app: App, recipient: Recipient, deed: Deed): void {
   if (!spool(app).add(recipient, deed))
     app.log.warn(
@@ -125,7 +125,7 @@ export function note(app: App, recipient: Recipient, deed: Deed): void {
     )
 }
 
-/** Stores what somebody did. False when there is no such recipient. */
+/** Store an action; false when the recipient is unknown. */
 export async function storeDeed(
   app: App,
   { tenant, message, number }: Recipient,

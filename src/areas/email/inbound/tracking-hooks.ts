@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that messages carry: the picture that is loaded when one is opened, links, and the way out of bulk mail. Links lead only
-// where they were signed to, and work while the database is away; what a link scanner fetches changes nothing.
+// Tracking URLs: open pixel, links, and unsubscribe. Links redirect only to signed targets and work without the
+// database; link scanners change nothing.
 import { AppError } from '../../../kernel/errors.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
@@ -135,7 +135,7 @@ function addressed({ tenant, message, number }: Recipient) {
   return { ...tenant, message, number }
 }
 
-/** Whose mail it is, as they show themselves; nobody's once the message is forgotten. */
+/** Brand of the sender's page; none once the message is deleted. */
 function frameOf({ tenant }: Recipient, whose: Whose | null): Pick<Page, 'from' | 'brand' | 'isTest'> {
   const isTest = tenant.environment === 'test'
   return whose === null ? { isTest } : { isTest, from: whose.account_name, brand: whose.brand }
