@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a verification, as customers read it.
+// Verification object of the API.
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -29,7 +29,7 @@ async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promi
   return Value.Parse(Findings, key.unseal('findings_sealed', row.findings_sealed))
 }
 
-/** Without anything personal. */
+/** Verification without personal data, for lists. */
 export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'document' | 'checks'> {
   const outcome = outcomeOf(row)
   return {

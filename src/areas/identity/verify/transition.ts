@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of a verification's life: the row, the audit entry and the events change in one transaction, if nobody else has
-// moved it since it was read.
+// Status transition of a verification: row, audit entry and events in one transaction, guarded against concurrent
+// changes.
 import Value from 'typebox/value'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -26,7 +26,7 @@ export interface Move {
 
 const reviewMs = 7 * 86_400_000
 
-/** False: somebody else moved it meanwhile, and nothing was changed. */
+/** Apply a transition; false when another came first. */
 export async function move(
   app: App,
   tx: Tx,
@@ -69,12 +69,12 @@ export async function move(
   return true
 }
 
-/** Nothing more happens to it by itself. */
+/** Whether nothing more happens automatically. */
 function isAtRest({ stage }: Pick<Move, 'stage'>): boolean {
   return stage === 'done' || stage === 'awaiting_review'
 }
 
-/** Nobody could look at it, so that there is nothing to pay for. */
+/** Whether no check could be made, so that nothing is charged. */
 function isUnseen(outcome: Outcome | undefined): boolean {
   return (
     outcome?.failure_reasons.some(({ code }) => code === 'PROCESSING_FAILED' || code === 'REGISTRY_UNAVAILABLE') ??
@@ -82,7 +82,7 @@ function isUnseen(outcome: Outcome | undefined): boolean {
   )
 }
 
-/** The event of the state that a verification is in; none while it is being looked at. */
+/** Emit the event of a verification's status; none while in progress. */
 export async function tell(app: App, tx: Tx, occasion: Occasion, row: VerificationRow): Promise<void> {
   const type = eventFor(row)
   if (!type) return
@@ -120,7 +120,7 @@ function eventPayload(row: VerificationRow, { tenant }: Occasion) {
   }
 }
 
-/** The stored outcome; null before there is one. */
+/** Stored outcome; null before there is one. */
 export function outcomeOf({ outcome }: VerificationRow): Outcome | null {
   return Value.Check(Outcome, outcome) ? outcome : null
 }
