@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission of requests: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
-// decided here needs no body; it costs a request that is refused as little as possible.
+// Admission of requests: credentials, then limits, then the route's scope. It needs no body, so that a refused request
+// costs little.
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -21,12 +21,12 @@ import type { Span, Tracer } from '../tracing.ts'
 import { asError, type CompiledRoute, type Exchange, nothingAt } from './exchange.ts'
 import type { Methods } from './methods.ts'
 
-/** Requests a second without valid credentials, from one address. */
+/** Rate limit per second and IP address for requests without valid credentials. */
 const strangerLimit = 20
-/** Set on requests that came to the sandbox's address. */
+/** Header set on requests to the sandbox path. */
 export const sandboxMark = 'pamoja-sandbox'
 
-/** Browsers remember for a year that this host speaks HTTPS. */
+/** HSTS: browsers use HTTPS for a year. */
 export const transportSecurity = 'max-age=31536000'
 
 export type Done = (error?: Error) => void
@@ -49,9 +49,9 @@ export function enter(
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
-  // Its own limits are asked next, and by nobody else.
+  // Hooks apply their own limits.
   if (hook) return done()
-  // Which route it is, is not read from the path: that can be written in more ways than one.
+  // The route decides, not the path, which can be written in several ways.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request)) {
     const isLimited = open === true && probe !== true
@@ -72,7 +72,7 @@ export function enter(
   }
 }
 
-/** Whoever the credentials of a request belong to: a key or token in its header, else the session in its cookie. */
+/** Principal of a request: from the key or token in its header, else from the session cookie. */
 export function principalOf(app: App, request: FastifyRequest, ip: string): Principal | Promise<Principal> {
   const { method, headers } = request
   const credential = credentialOf(request)
@@ -82,7 +82,7 @@ export function principalOf(app: App, request: FastifyRequest, ip: string): Prin
   return app.authenticator.authenticateSession(token, environmentOf(headers), ip)
 }
 
-/** Of two, Node would hand on the first; whoever stands in between may have looked at the other. */
+/** Refuse two Authorization headers: Node uses the first, a proxy may have checked the other. */
 function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
   const name = 'authorization'
   let found = 0
@@ -94,7 +94,7 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
   return headers.authorization
 }
 
-/** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
+/** Admit a key sent in a form, by the same rules. Other routes accept none there. */
 export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
   const given =
@@ -136,12 +136,12 @@ function admitPrincipal(
   admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
 }
 
-/** Where there is nothing, nobody has to send a body that is well formed to be told so. */
+/** NOT_FOUND comes first: a missing resource needs no valid body. */
 function missing(request: FastifyRequest): AppError | undefined {
   return request.is404 ? nothingAt(request) : undefined
 }
 
-/** Gives a request its id, and its response the headers that every response has. */
+/** Start a request: assign its id and the headers of every response. */
 export function begin(
   app: App,
   trustedProxies: BlockList,
@@ -187,13 +187,13 @@ function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: 
   })
 }
 
-/** OAuth 2 client credentials stand in the body, so the key is looked at once the body is read. */
+/** OAuth 2 client credentials are in the body, so the key is checked after it is read. */
 function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
   const form = headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
   return form && headers.authorization === undefined && exchange.compiled?.route.keyInForm === true
 }
 
-/** Requests without valid credentials share a small limit per address. */
+/** Rate limit of requests without valid credentials, per IP address. */
 export function admitStranger(
   app: App,
   exchange: Exchange,
@@ -212,25 +212,25 @@ export function admitStranger(
   }
 }
 
-/** What somebody without valid credentials is told: why they are not, or that there were too many of them. */
+/** Error for missing or invalid credentials, or RATE_LIMITED after too many. */
 function refusalOf(app: App, { asStranger }: Exchange, refusal: Error): Error {
-  // A key that could not be looked up may be a good one: while the database is away everybody hears that, and nothing else.
+  // A key that could not be looked up may be valid: while the database is unavailable, that is the error.
   const isStranger = !isUnavailable(refusal)
   const isLimited = isStranger && asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
   return isLimited ? tooMany(app, asStranger, 'RATE_LIMITED') : refusal
 }
 
-/** Why a page that is open to everybody is not given; health is always told, and a form is judged once its key is read. */
+/** Rate limit error of a public page; health checks are exempt, and a form is checked after its key is read. */
 function overLimit(app: App, { asStranger }: Exchange): AppError | undefined {
   return asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
     ? tooMany(app, asStranger, 'RATE_LIMITED')
     : undefined
 }
 
-/** What one address, or one IPv6 network, may do without valid credentials. */
+/** Limit of one IPv4 address or IPv6 /64 network without valid credentials. */
 export function addressPolicy(ip: string): Policy {
   const address = parseAddress(ip)
-  // The same network can be written in many ways; its first 64 bits cannot.
+  // The first 64 bits identify an IPv6 network, however its address is written.
   const network = address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
   return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
 }
@@ -293,7 +293,7 @@ export function tooMany(app: App, { tightest }: Admission, code: ErrorCode): App
   )
 }
 
-/** The client's address: the peer's, or what a proxy we trust says it is. */
+/** Client IP address: the peer's, or the one a trusted proxy reports. */
 function addressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string {
   return clientAddress(raw, trustedProxies)
 }
@@ -302,7 +302,7 @@ export function clientAddress({ socket, headers }: IncomingMessage, trustedProxi
   const peer = (socket.remoteAddress ?? '0.0.0.0').replace(/^::ffff:/, '')
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || !trustedProxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return peer
-  // The last address that is not one of ours: everything before it was written by the client.
+  // Last address that is not a trusted proxy: earlier entries were written by the client.
   const hops = forwarded.split(',').map((hop) => hop.trim().replace(/^::ffff:/, ''))
   const client = hops.findLast((hop) => isIP(hop) !== 0 && !trustedProxies.check(hop, isIPv6(hop) ? 'ipv6' : 'ipv4'))
   return client ?? peer
