@@ -10,7 +10,7 @@ import { eventually, startWorld, type World } from '../../test/world.ts'
 import { createLog } from './log.ts'
 import { RememberedTraces, startTracer } from './tracing.ts'
 
-/** Every script this process has loaded, whichever way: the debugger sees them all. */
+/** All scripts loaded by this process, as the debugger sees them. */
 const loaded: string[] = []
 const session = new Session()
 session.connect()
@@ -89,7 +89,7 @@ test('a request and the job it started are spans of the caller’s own trace', a
     'the note to be published',
   )
   assert.equal((await client.get('/v1/nothing-here')).status, 404)
-  // Stopping sends what is left.
+  // Stopping flushes.
   await world.stop()
   world = undefined
 
