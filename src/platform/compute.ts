@@ -162,7 +162,7 @@ export class Compute {
       (problem: Error) => {
         this.#options.log.warn(
           { task: waiting.name, tries: waiting.tries },
-          `a compute process failed: ${problem.message}`,
+          `compute process failed, its task is tried at most twice: ${problem.message}`,
         )
         if (this.#isStopped || waiting.tries >= maxTries) waiting.reject(new ComputeFailedError(problem.message))
         else this.#waiting.unshift(waiting)

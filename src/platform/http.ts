@@ -279,7 +279,7 @@ function isBrokenOff({ raw }: FastifyRequest, thrown: unknown): boolean {
 
 /** Client disconnected: nobody reads the reply. */
 function brokenOff({ log }: App, { id }: Exchange): AppError {
-  log.debug({ request: id }, 'a request broke off')
+  log.debug({ request: id }, 'request aborted by its client: nothing to do')
   return new AppError('INVALID_REQUEST', 'the request broke off before its end')
 }
 

@@ -67,7 +67,7 @@ export const CountryCode = (notes: Notes & { format?: string } = {}) =>
     ...notes,
   })
 
-/** Country, or all, for prices of cards, which have no country. */
+/** Country code, or the code for cards of all countries. */
 export const CountryOrAll = (notes: Notes = {}) =>
   CountryCode({
     format: 'country-or-all',

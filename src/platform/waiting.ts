@@ -178,7 +178,10 @@ export class Waiting {
       const found = await this.#kind.happened(db, { buckets, accounts, ids: [...this.#waiters.keys()] })
       for (const { id } of found) this.wake(id)
     } catch (error) {
-      log.warn({ error, waits: this.#kind.name }, 'what is waited for could not be looked at')
+      log.warn(
+        { error, waits: this.#kind.name },
+        'poll for waiting requests failed: tried again; check the database if this repeats',
+      )
     }
   }
 }

@@ -52,7 +52,10 @@ export const fallbackJob: Job<App, typeof FallbackPayload> = {
       )
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      app.log.info({ messenger: message.id, code: error.code }, 'a message could not go on by SMS')
+      app.log.info(
+        { messenger: message.id, code: error.code },
+        'fallback from messenger to SMS refused: 5xx codes are retried; otherwise check the account’s sender and wallet',
+      )
       return error.status >= 500 ? { kind: 'retry', reason: error.message } : { kind: 'done' }
     }
     await app.db.query(noteFallback, { ...tenant, id: message.id, fallbackId: idOf('sms', id) })

@@ -52,7 +52,10 @@ export const fromSmsJob: Job<App, typeof smsFallback.payload> = {
     } catch (error) {
       if (!(error instanceof AppError || error instanceof AnsweredBefore)) throw error
       if (error instanceof AppError) {
-        app.log.info({ sms: payload.message, code: error.code }, 'a text could not go on over the messenger')
+        app.log.info(
+          { sms: payload.message, code: error.code },
+          'fallback from SMS to messenger refused: 5xx codes are retried; otherwise check the account’s channel and wallet',
+        )
         if (error.status >= 500) return { kind: 'retry', reason: error.message }
         await finishFallback(app, tenant, payload.message, null)
         return { kind: 'done' }

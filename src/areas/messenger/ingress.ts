@@ -60,6 +60,9 @@ async function take(app: App, ingress: Ingress, notice: GraphNotice): Promise<vo
   const channel = await ingress.channelOf(notice.kind === 'template' ? '' : notice.phoneNumberId)
   if (channel !== null && notice.kind === 'template') return takeTemplateNotice(app, channel.tenant, notice)
   if (channel === null || notice.kind === 'template')
-    return app.log.info({}, 'a provider spoke of a number that is not connected')
+    return app.log.info(
+      {},
+      'report for a number without a channel ignored: connect it, or remove our URL at the provider',
+    )
   return notice.kind === 'status' ? takeStatus(app, channel, notice) : takeInbound(app, channel, notice)
 }

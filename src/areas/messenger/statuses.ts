@@ -14,7 +14,11 @@ export function opaqueOf({ id }: Pick<MessageRow, 'id'>): string {
 
 export async function takeStatus(app: App, channel: Channel, status: GraphStatus): Promise<void> {
   const message = await messageOf(app, channel, status)
-  if (message === null) return app.log.info({ channel: channel.id }, 'a status speaks of no message of ours')
+  if (message === null)
+    return app.log.info(
+      { channel: channel.id },
+      'status of an unknown message ignored: it was sent elsewhere or is past its retention; nothing to do',
+    )
   const errors = status.status === 'failed' ? errorsOfStatus(status.errors) : null
   await changeMessage(app, message, {
     status: status.status,

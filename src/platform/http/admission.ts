@@ -136,7 +136,7 @@ function admitPrincipal(
   admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
 }
 
-/** NOT_FOUND comes first: a missing resource needs no valid body. */
+/** Error for an unknown path; it comes before errors of the body. */
 function missing(request: FastifyRequest): AppError | undefined {
   return request.is404 ? nothingAt(request) : undefined
 }

@@ -208,7 +208,11 @@ class Talk implements Connection {
 
   #refuse(error: unknown): void {
     const known = error instanceof AppError ? error : null
-    if (!known) this.#app.log.error({ error, operation: this.#declared.operation }, 'a websocket failed')
+    if (!known)
+      this.#app.log.error(
+        { error, operation: this.#declared.operation },
+        'websocket failed inside this program and is closed: report the error',
+      )
     this.send({ type: 'error', code: known?.code ?? 'INTERNAL_ERROR', message: known?.details ?? 'it failed here' })
     this.close(known ? 4_000 + (known.status % 1_000) : 1_011, known?.code ?? 'INTERNAL_ERROR')
   }
@@ -242,7 +246,10 @@ class Talk implements Connection {
     try {
       await work()
     } catch (error) {
-      this.#app.log.error({ error, operation: this.#declared.operation }, 'a message was not heard to its end')
+      this.#app.log.error(
+        { error, operation: this.#declared.operation },
+        'websocket message failed inside this program: report the error',
+      )
     }
   }
 }
@@ -272,7 +279,11 @@ function callerOf(app: App, principal: Principal, ip: string): Caller {
 /** Refuse an upgrade with an HTTP reply and close the connection. */
 function refuse(app: App, socket: Duplex, thrown: unknown): void {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'it failed here')
-  if (!(thrown instanceof AppError)) app.log.error({ error: asError(thrown) }, 'a websocket could not be opened')
+  if (!(thrown instanceof AppError))
+    app.log.error(
+      { error: asError(thrown) },
+      'websocket not opened, for an error inside this program: report the error',
+    )
   const body = errorBody(app, { id: newId('request', app.clock.nowMs()) }, error)
   const headers = [
     `HTTP/1.1 ${error.status} ${error.code}`,

@@ -49,7 +49,10 @@ export class Wakes {
     try {
       for (const message of messagesOf(lines)) await signals.send(db, topic, message)
     } catch (error) {
-      log.warn({ error, wakes: lines.length }, 'other nodes could not be woken; they look by themselves')
+      log.warn(
+        { error, wakes: lines.length },
+        'other nodes not woken: they poll instead; check the database if this repeats',
+      )
     }
   }
 

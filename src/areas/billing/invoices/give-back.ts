@@ -66,7 +66,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
       // Refund already made, or refused: the credit stays.
       app.log.info(
         { code: error.code, payment: idOf('payment', payload.payment) },
-        'what was overpaid is not sent back',
+        'overpayment not refunded: it stays the customer’s credit; see the code, the account can refund it by hand',
       )
     }
     return { kind: 'done' }

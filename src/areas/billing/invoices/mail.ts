@@ -66,7 +66,10 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
       if (!(error instanceof AppError)) throw error
       if (error.code === 'PROVIDER_UNAVAILABLE' && failures < mailInvoiceJob.retrySeconds.length)
         return { kind: 'retry', reason: error.code }
-      app.log.info({ code: error.code }, 'mail about an invoice could not be sent')
+      app.log.info(
+        { code: error.code },
+        'invoice not mailed: the account can send it again; check the account’s sending domain and wallet',
+      )
     }
     return { kind: 'done' }
   },

@@ -89,7 +89,10 @@ export const remindJob: Job<App, typeof reminding.payload> = {
       if (!(error instanceof AppError)) throw error
       const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < remindJob.retrySeconds.length
       if (mayPass) return { kind: 'retry', reason: error.code }
-      app.log.info({ code: error.code }, 'a payer could not be told that a charge failed')
+      app.log.info(
+        { code: error.code },
+        'reminder of a failed charge not sent: dunning goes on; check the account’s sender and wallet',
+      )
     }
     return { kind: 'done' }
   },

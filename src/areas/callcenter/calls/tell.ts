@@ -8,7 +8,7 @@ import { callEvents } from '../../voice/area.ts'
 import type { ContactRow } from '../contacts.ts'
 import type { TransferRow } from './transfers.ts'
 
-/** Fields common to all events of a call, ordered by time. */
+/** Fields common to all events of a call. The sequence is always 0: receivers order these events by time. */
 function about({ tenant }: Occasion, contact: ContactRow) {
   const call_id = idOf('call', contact.call_id)
   return {

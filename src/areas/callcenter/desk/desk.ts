@@ -165,7 +165,11 @@ export class Desk implements Conversation {
       else if (id !== null) this.connection.send({ type: 'done', id, ...(result ? { result } : {}) })
     } catch (error) {
       const known = error instanceof AppError ? error : null
-      if (!known) this.app.log.error({ error, operation: 'callcenter.desk' }, 'a message of a desk failed')
+      if (!known)
+        this.app.log.error(
+          { error, operation: 'callcenter.desk' },
+          'message of a desk failed inside this program: the agent is told; report the error',
+        )
       const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'it failed here']
       this.connection.send({ type: 'error', ...reply, code, message: words })
     }

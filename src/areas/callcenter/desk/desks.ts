@@ -92,7 +92,10 @@ class Desks {
     if (state !== 'connected' || this.registered.has(desk)) return
     this.registered.add(desk)
     this.came(desk).catch((error) => {
-      this.app.log.warn({ error }, 'a desk could not be opened')
+      this.app.log.warn(
+        { error },
+        'desk not registered: its connection is closed and the browser connects again; check the error',
+      )
       desk.close(4_009, error instanceof AppError ? error.code : 'INTERNAL_ERROR')
     })
   }
@@ -156,7 +159,7 @@ class Desks {
       const transfer = call === null ? null : await maybe(db.query(transferOfCall, { ...tenant, call }))
       await desk.show({ agent, contact, queue, transfer })
     } catch (error) {
-      log.warn({ error }, 'a desk was not told what changed; it is told with the next look')
+      log.warn({ error }, 'desk not updated: the next poll updates it; check the database if this repeats')
     }
   }
 
@@ -168,7 +171,10 @@ class Desks {
       const tenants = new Map([...this.open].map(({ tenant }) => [`${tenant.account} ${tenant.environment}`, tenant]))
       for (const tenant of tenants.values()) await this.lookAt(tenant)
     } catch (error) {
-      this.app.log.warn({ error }, 'desks were not told how it is; they are told with the next look')
+      this.app.log.warn(
+        { error },
+        'desks not refreshed: the next poll refreshes them; check the database if this repeats',
+      )
     } finally {
       this.isLooking = false
     }

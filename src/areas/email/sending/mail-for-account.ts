@@ -79,7 +79,7 @@ export async function mailForAccount(
   }
 }
 
-/** Whether live mail can leave: without a mail host name it would be refused everywhere. */
+/** Whether live mail can leave: a host name under .test would be refused everywhere. */
 function canLeave({ config }: App, { environment }: Tenant): boolean {
   if (environment === 'test' || config.NODE_ENV !== 'production') return true
   return config.PAMOJA_MAIL_RELAY !== null || !config.PAMOJA_MAIL_HOST.endsWith('.test')

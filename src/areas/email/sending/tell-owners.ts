@@ -44,7 +44,7 @@ export const ownerNoticeJob: Job<App, typeof ownerNotice.payload> = {
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         if (error.status >= 500) return { kind: 'retry', reason: error.code }
-        app.log.info({ code: error.code }, 'an owner could not be told by mail')
+        app.log.info({ code: error.code }, 'notice not mailed to an owner: check the account’s sending domain')
       }
     return { kind: 'done' }
   },

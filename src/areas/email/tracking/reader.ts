@@ -8,9 +8,7 @@ const machines =
 const applePrivacy = /^Mozilla\/5\.0$/
 const tooSoonMs = 2_000
 
-/**
- * Whether an open is a bot's: sooner after delivery than a person can read, unless the User-Agent is a mail program.
- */
+/** Whether an open is a bot's: by User-Agent, or sooner after delivery than a person can read (sandbox phones may). */
 export function isMachine(userAgent: string | null, atMs: number, deliveredAt: Date | null): boolean {
   if (userAgent === null || machines.test(userAgent) || applePrivacy.test(userAgent.trim())) return true
   const isSandbox = userAgent.includes('SandboxPhone')

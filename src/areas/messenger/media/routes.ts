@@ -37,7 +37,7 @@ const uploadMedia = multipart({
   description: 'Images to 5 MB, video and audio to 16 MB, documents to 100 MB. It is kept for 30 days.',
   scope: 'messenger:write',
   limit: 'messenger',
-  // One byte above the storage limit, so that storage gives the error.
+  // Above the storage limit, so that storage gives the error.
   files: { file: { maxBytes: mostMediaBytes + slackBytes } },
   bodyLimitBytes: mostMediaBytes + 2 * slackBytes,
   body: Type.Object({

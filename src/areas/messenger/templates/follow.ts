@@ -21,7 +21,8 @@ export async function takeTemplateNotice(
 ): Promise<void> {
   const status = templateStatuses.find((word) => word === event)
   const found = await maybe(app.db.query(findByProviderId, { bucket, account, environment, providerId: id }))
-  if (!found || !status) return app.log.info({}, 'a provider decided on a template that is not known')
+  if (!found || !status)
+    return app.log.info({}, 'decision on an unknown template ignored: it was made at the provider; nothing to do')
   await app.db.tx(tenantOf(found), (tx) => decide(app, tx, found, status, reason))
 }
 

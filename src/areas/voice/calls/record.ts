@@ -299,7 +299,12 @@ export class CallRecord {
     if (answered_at === null || this.isOver) return
     const covered = this.extendTo(secondsBetween(answered_at, new Date(endMs)))
     // On failure the end charges what is held.
-    await covered.catch((error) => this.app.log.error({ error, call: this.id }, 'the end of a call was not covered'))
+    await covered.catch((error) =>
+      this.app.log.error(
+        { error, call: this.id },
+        'hold for the end of a call not extended: only what is held is charged; check the database',
+      ),
+    )
   }
 
   /** Extend the hold, one extension at a time. False: the wallet does not cover it. */
