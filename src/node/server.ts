@@ -40,7 +40,7 @@ import { atMostEvery, Metrics } from '../platform/metrics.ts'
 import { Leases } from '../platform/nodes/leases.ts'
 import {
   type Chore,
-  keepHouse,
+  runMaintenance,
   type Partitioned,
   platformChores,
   platformPartitions,
@@ -341,7 +341,7 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
     ...ledgerChores(app),
     ...areas.flatMap((area) => area.chores ?? []),
   ]
-  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
+  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(runMaintenance(app, chores))
   stops.push(() => app.outbound.close())
   stops.push(() => app.carrierOutbound.close())
   for (const one of waitsOf(areas)) one.of(app)

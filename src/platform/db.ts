@@ -323,7 +323,7 @@ export function refusesWrites(error: unknown): boolean {
 }
 
 /** Reason of a temporary failure that a retry may solve; null otherwise. */
-export function passingTrouble(error: unknown): string | null {
+export function temporaryFailure(error: unknown): string | null {
   return passing.get(sqlState(error)) ?? null
 }
 

@@ -11,7 +11,7 @@ import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
-import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
+import { TraceCache, type Trace, type Tracer } from './tracing.ts'
 
 /** Event type of an area, with payload schema and sample. */
 export interface EventType<S extends TSchema = TSchema> {
@@ -189,7 +189,7 @@ const insertTwins = statement.tenant<
 
 /** Outbox: emits events in plain transactions and group commits. */
 export class Outbox {
-  readonly traces = new RememberedTraces()
+  readonly traces = new TraceCache()
   readonly #courier: Courier
   readonly #tracer: Tracer | null
   readonly #listeners = new Set<(tenant: Tenant, event: NewEvent) => void>()

@@ -10,7 +10,7 @@ import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Hook } from './hook.ts'
-import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/admission.ts'
+import { limitUnauthenticated, begin, enter, admitByForm, sandboxMark } from './http/admission.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
@@ -203,7 +203,7 @@ async function handle(
 ): Promise<unknown> {
   const { route } = compiled
   const { exchange } = request
-  if (!exchange.principal) await enterByForm(app, request, reply)
+  if (!exchange.principal) await admitByForm(app, request, reply)
   const caller = callerOf(exchange)
   const { traceparent } = request.headers
   if (traceparent !== undefined && route.method !== 'GET') app.outbox.traces.noteNamed(exchange.id, traceparent)
@@ -248,7 +248,7 @@ async function handleUpload(
 
 function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
   const { exchange } = request
-  const told = isBrokenOff(request, thrown) ? brokenOff(app, exchange) : asAppError(app, exchange, thrown)
+  const told = isClientAborted(request, thrown) ? clientAborted(app, exchange) : asAppError(app, exchange, thrown)
   const error = asQueryError(request, told)
   if (error.extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.extras.retryAfterSeconds))
   if (error.code === 'UNAUTHORIZED')
@@ -273,12 +273,12 @@ function asQueryError({ method }: FastifyRequest, error: AppError): AppError {
 }
 
 /** Whether the client disconnected, which gives the same error as a lost database connection. */
-function isBrokenOff({ raw }: FastifyRequest, thrown: unknown): boolean {
+function isClientAborted({ raw }: FastifyRequest, thrown: unknown): boolean {
   return raw.errored !== null && (thrown === raw.errored || errorCode(asError(thrown)) === 'ERR_STREAM_PREMATURE_CLOSE')
 }
 
 /** Client disconnected: nobody reads the reply. */
-function brokenOff({ log }: App, { id }: Exchange): AppError {
+function clientAborted({ log }: App, { id }: Exchange): AppError {
   log.debug({ request: id }, 'request aborted by its client: nothing to do')
   return new AppError('INVALID_REQUEST', 'the request broke off before its end')
 }
@@ -292,5 +292,5 @@ function refuseUnrouted(
   reply: FastifyReply,
 ): void {
   const exchange = begin(app, trustedProxies, request, reply, null)
-  admitStranger(app, exchange, reply, error, (refusal) => refuse(app, request, reply, refusal ?? error))
+  limitUnauthenticated(app, exchange, reply, error, (refusal) => refuse(app, request, reply, refusal ?? error))
 }

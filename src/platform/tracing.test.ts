@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, startWorld, type World } from '../../test/world.ts'
 import { createLog } from './log.ts'
-import { RememberedTraces, startTracer } from './tracing.ts'
+import { TraceCache, startTracer } from './tracing.ts'
 
 /** All scripts loaded by this process, as the debugger sees them. */
 const loaded: string[] = []
@@ -165,7 +165,7 @@ test('a collector that is gone costs a stopping node a few seconds at most', asy
 })
 
 test('the latest five thousand traces are remembered, and not all that ever were', () => {
-  const traces = new RememberedTraces()
+  const traces = new TraceCache()
   for (let i = 0; i <= 10_000; i++) traces.noteNamed(`req_${i}`, `00-${traceId}-${callerSpan}-01`)
   traces.noteNamed('req_none', 'x')
   assert.deepEqual(

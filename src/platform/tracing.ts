@@ -114,7 +114,7 @@ function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
 }
 
 /** Cache of traces by request and event id, for later work. The oldest are evicted. */
-export class RememberedTraces {
+export class TraceCache {
   #latest = new Map<string, Trace>()
   #before = new Map<string, Trace>()
 

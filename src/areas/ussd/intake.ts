@@ -12,7 +12,7 @@ import type { UssdMessage } from '../../protocols/smpp/ussd.ts'
 import { advance } from './advance.ts'
 import { dialled, occasionOf } from './dial.ts'
 import { dialogName } from './network/dialogs.ts'
-import { gatewaysOf, showMoved } from './network/gateways.ts'
+import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
@@ -92,7 +92,7 @@ export function goOn(app: App, session: Session): void {
 }
 
 /** Resolves when the turns in progress before a stop are shown. */
-export async function turnsOver(app: App): Promise<void> {
+export async function turnsFinished(app: App): Promise<void> {
   await Promise.all(turning(app))
 }
 
@@ -105,7 +105,7 @@ async function shown(app: App, session: Session): Promise<void> {
 export async function showTo(app: App, session: Session): Promise<void> {
   const gateways = gatewaysOf(app)
   // The gateway belongs to another node.
-  if (!gateways.has(session.gateway)) return showMoved(app, session)
+  if (!gateways.has(session.gateway)) return showOnItsNode(app, session)
   const isShown = await gateways.show(session)
   if (session.awaiting === 'nobody') return
   if (!isShown) {

@@ -59,7 +59,7 @@ export const menuActionJob: Job<App, typeof Payload> = {
 }
 
 /** Queue the actions of the menu nodes passed in a step. */
-export async function doLater(app: App, session: Session, nodes: readonly string[]): Promise<void> {
+export async function queueActions(app: App, session: Session, nodes: readonly string[]): Promise<void> {
   if (nodes.length === 0) return
   const payload = { session: session.id, step: session.step, nodes: [...nodes] }
   const job = app.work.prepare(menuActionJob, tenantOf(session), payload)

@@ -11,7 +11,7 @@ import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { advanceIn, type Move } from './advance.ts'
 import { isData } from './application.ts'
-import { releaseMoved, showMoved } from './network/gateways.ts'
+import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
 import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, SessionRecord } from './schema.ts'
 import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
@@ -253,7 +253,7 @@ async function moved(app: App, tx: Tx, session: Session, move: Move): Promise<Se
 }
 
 function shown(app: App, session: Session): void {
-  showMoved(app, session).catch((error) =>
+  showOnItsNode(app, session).catch((error) =>
     app.log.warn(
       { error },
       'USSD screen not passed to its node: the waiting node reads it from the database within a second; nothing to do unless this repeats',
@@ -262,7 +262,7 @@ function shown(app: App, session: Session): void {
 }
 
 function released(app: App, session: Session): void {
-  releaseMoved(app, session).catch((error) =>
+  releaseOnItsNode(app, session).catch((error) =>
     app.log.warn(
       { error },
       'USSD dialog not released: the network ends it by its own timer; check the gateway’s connection if this repeats',

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Job } from '../../platform/work.ts'
 import { advance } from './advance.ts'
-import { releaseMoved, showMoved } from './network/gateways.ts'
+import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { sessionOf } from './store.ts'
 
 const Payload = Type.Object({ session: Type.String() })
@@ -26,7 +26,7 @@ export const timerJob: Job<App, typeof Payload> = {
     const screen = isUnanswered ? { screen: session.setup.error_message } : {}
     const over = await advance(app, session, { kind: 'end', status: 'expired', reason, ...screen })
     // A sandbox handset closes unanswered dialogs itself.
-    if (over && over.environment === 'live') await (isUnanswered ? showMoved : releaseMoved)(app, over)
+    if (over && over.environment === 'live') await (isUnanswered ? showOnItsNode : releaseOnItsNode)(app, over)
     // The session advanced concurrently.
     return over ? { kind: 'done' } : { kind: 'again', afterMs: 1_000 }
   },

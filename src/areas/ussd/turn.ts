@@ -8,7 +8,7 @@ import { tenantOf } from '../../platform/tenant.ts'
 import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
-import { doLater } from './menu-actions.ts'
+import { queueActions } from './menu-actions.ts'
 import { runStoredMenu } from './menus.ts'
 import { gatewaysOf } from './network/gateways.ts'
 import { turnedTo } from './screen.ts'
@@ -56,7 +56,7 @@ async function asked(app: App, session: Session): Promise<Session> {
       const { said, tookMs, menu, doing = [] } = answer
       const { text, ends, data } = said
       const next = await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })
-      if (next) await doLater(app, next, doing)
+      if (next) await queueActions(app, next, doing)
       return next ?? (await reloaded(app, session))
     }
     if (answer?.said.kind === 'nothing')

@@ -55,7 +55,7 @@ export function enter(
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request)) {
     const isLimited = open === true && probe !== true
-    return admitStranger(app, exchange, reply, null, (refusal) =>
+    return limitUnauthenticated(app, exchange, reply, null, (refusal) =>
       done(refusal ?? (isLimited ? overLimit(app, exchange) : undefined) ?? missing(request)),
     )
   }
@@ -64,11 +64,11 @@ export function enter(
     if (principal instanceof Promise)
       principal.then(
         (found) => admitPrincipal(app, request, reply, found, done),
-        (error: Error) => admitStranger(app, exchange, reply, error, done),
+        (error: Error) => limitUnauthenticated(app, exchange, reply, error, done),
       )
     else admitPrincipal(app, request, reply, principal, done)
   } catch (error) {
-    admitStranger(app, exchange, reply, asError(error), done)
+    limitUnauthenticated(app, exchange, reply, asError(error), done)
   }
 }
 
@@ -95,7 +95,7 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
 }
 
 /** Admit a key sent in a form, by the same rules. Other routes accept none there. */
-export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function admitByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
   const given =
     exchange.compiled?.route.keyInForm && typeof body === 'object' && body !== null && 'client_secret' in body
@@ -128,7 +128,7 @@ function admitPrincipal(
 ): void {
   const { exchange, headers } = request
   if (principal.tenant.environment === 'live' && headers[sandboxMark] === 'true')
-    return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
+    return limitUnauthenticated(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
   exchange.principal = principal
   reply.header('pamoja-environment', principal.tenant.environment)
   const { expiresAt } = principal.facts
@@ -194,7 +194,7 @@ function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
 }
 
 /** Rate limit of requests without valid credentials, per IP address. */
-export function admitStranger(
+export function limitUnauthenticated(
   app: App,
   exchange: Exchange,
   reply: FastifyReply,

@@ -6,7 +6,7 @@ import { errorCode } from '../../kernel/error-code.ts'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller, Envelope } from '../auth.ts'
-import { isUnavailable, passingTrouble, refusesWrites } from '../db.ts'
+import { isUnavailable, temporaryFailure, refusesWrites } from '../db.ts'
 import { onePerApp } from '../one-per-app.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
@@ -15,7 +15,7 @@ import { csv } from './csv.ts'
 import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
 import type { Answer } from './idempotency.ts'
 import type { Write } from './json.ts'
-import { masked, withoutPeople } from './masking.ts'
+import { masked, maskPersonalData } from './masking.ts'
 import { envelopeOf } from './request-input.ts'
 
 /** Default body size limit. */
@@ -74,7 +74,7 @@ export function answerOf({ route, write }: CompiledRoute, request: FastifyReques
     exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
   if (exchange.principal?.masksPeople)
-    exchange.replyText = isText ? masked : JSON.stringify(withoutPeople(JSON.parse(exchange.replyText)))
+    exchange.replyText = isText ? masked : JSON.stringify(maskPersonalData(JSON.parse(exchange.replyText)))
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   const status = route.reply.existed?.(result) ? 200 : route.reply.status
   return { status, location, body: exchange.replyText, ...(isText ? { isText } : {}) }
@@ -109,7 +109,7 @@ export async function sendCsv(
     const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
     const page = await route.handle(app, { ...input, query }, caller)
     if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
-    return caller.principal.masksPeople ? { ...page, rows: page.rows.map((row) => withoutPeople(row)) } : page
+    return caller.principal.masksPeople ? { ...page, rows: page.rows.map((row) => maskPersonalData(row)) } : page
   }
   // The first page is fetched before the headers, so that an error can still be reported.
   const first = await fetch(null)
@@ -209,7 +209,7 @@ export function asAppError(
     { error, request: id, operation: compiled?.route.operation },
     'request failed inside this program with 500: report the error',
   )
-  const trouble = passingTrouble(error)
+  const trouble = temporaryFailure(error)
   if (trouble !== null) return new AppError('SERVICE_UNAVAILABLE', trouble, { retryAfterSeconds: 1 })
   return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)
 }

@@ -18,16 +18,16 @@ const ownId = /^[a-z]{2,5}_[0-9a-z]{26}$/
 const phone = /^\+\d{7,}$/
 
 /** Copy of a value with personal data masked. */
-export function withoutPeople(value: unknown, within = ''): unknown {
-  if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : withoutPeople(one, within)))
+export function maskPersonalData(value: unknown, within = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => (typeof one === 'string' ? one : maskPersonalData(one, within)))
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fieldOf(name, one, within)]))
 }
 
 function fieldOf(name: string, value: unknown, within: string): unknown {
   if (words.test(name)) return withoutWords(value)
-  if (persons.test(name) || (name === 'name' && people.test(within))) return withoutPerson(value, name)
-  return withoutPeople(value, name)
+  if (persons.test(name) || (name === 'name' && people.test(within))) return maskValue(value, name)
+  return maskPersonalData(value, name)
 }
 
 function withoutWords(value: unknown): unknown {
@@ -37,9 +37,9 @@ function withoutWords(value: unknown): unknown {
 }
 
 /** Mask a value; a phone number keeps its country code and end. */
-function withoutPerson(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => withoutPerson(one, name))
-  if (typeof value !== 'string') return withoutPeople(value, name)
+function maskValue(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, name))
+  if (typeof value !== 'string') return maskPersonalData(value, name)
   if (phone.test(value)) return `${value.slice(0, 4)}${masked}${value.slice(-2)}`
   const isOwn = ownId.test(value) || (/^(from|sender|number)$/.test(name) && ownWord.test(value))
   return isOwn ? value : masked

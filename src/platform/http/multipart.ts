@@ -57,14 +57,14 @@ export async function readParts<T>(reading: Reading<T>): Promise<Parts> {
     await arriving.ended()
     return arriving.parts()
   } catch (error) {
-    void letGo(bytes)
+    void discardRest(bytes)
     await arriving.stop(asError(error))
     throw error
   }
 }
 
 /** Discard the rest of a refused body, so that the client can read the error. */
-async function letGo(bytes: AsyncIterator<Buffer>): Promise<void> {
+async function discardRest(bytes: AsyncIterator<Buffer>): Promise<void> {
   try {
     while (!(await bytes.next()).done);
   } catch {

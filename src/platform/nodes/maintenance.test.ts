@@ -11,7 +11,7 @@ import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
 import { LeaseLostError } from './leases.ts'
-import { type Chore, isDue, keepHouse, platformChores } from './maintenance.ts'
+import { type Chore, isDue, runMaintenance, platformChores } from './maintenance.ts'
 
 let world: World
 let sql: TestDatabase['sql']
@@ -235,7 +235,7 @@ test('what cannot be removed keeps nothing else from being removed', async (t) =
   t.after(() => sql('drop trigger refuse on platform.idempotency'))
   const [id, account] = [firstUuidAt(nowMs - 8 * dayMs), newUuid(nowMs)]
   await sql(`${insertRequest} values (1, $1, 'test', $2, $1, 'GET', '/', 200, 1, '::1')`, [account, id])
-  const stop = keepHouse(world.app, chores)
+  const stop = runMaintenance(world.app, chores)
   await eventually(
     async () => (await sql('select from platform.requests where account_id = $1', [account])).length === 0,
     'the request to go',
@@ -245,7 +245,7 @@ test('what cannot be removed keeps nothing else from being removed', async (t) =
 
 test('one chore that fails does not keep the others from being done', async () => {
   const done: string[] = []
-  const stop = keepHouse(world.app, [
+  const stop = runMaintenance(world.app, [
     { name: 'fails', run: () => Promise.reject(new Error('no')) },
     { name: 'works', run: async () => void done.push('works') },
   ])
@@ -260,7 +260,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
     release = resolve
   })
   const done: string[] = []
-  const stopFirst = keepHouse(world.app, [
+  const stopFirst = runMaintenance(world.app, [
     {
       name: 'long',
       run: async () => {
@@ -271,7 +271,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
     },
   ])
   await eventually(async () => done.length > 0, 'the first to begin')
-  const stopSecond = keepHouse(world.app, [{ name: 'other', run: async () => void done.push('other') }])
+  const stopSecond = runMaintenance(world.app, [{ name: 'other', run: async () => void done.push('other') }])
   await stopSecond()
   assert.deepEqual(done, ['begun'])
   const stopped = stopFirst()
@@ -282,7 +282,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
 
 test('a chore is done no more often than it asks for', async () => {
   let runs = 0
-  const stop = keepHouse(world.app, [{ name: 'once', everyMs: hourMs, run: async () => void runs++ }])
+  const stop = runMaintenance(world.app, [{ name: 'once', everyMs: hourMs, run: async () => void runs++ }])
   await eventually(async () => runs > 0, 'the chore')
   await stop()
   assert.equal(runs, 1)

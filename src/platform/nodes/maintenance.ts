@@ -148,7 +148,7 @@ export function isDue({ everyMs = usualMs }: Chore, sinceMs: number): boolean {
 }
 
 /** Run chores on this node. Returns the stop function, which waits a while for a chore in progress. */
-export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<void> {
+export function runMaintenance(app: App, chores: readonly Chore[]): () => Promise<void> {
   const lastRun = new Map<Chore, number>()
   let stopped = false
   let running: Promise<void> | null = null

@@ -45,7 +45,7 @@ function forOperators(route: Route, [operation, summary]: As): Route {
     examples: route.path.includes('/:') ? [] : (route.examples ?? []),
     needs: { operation: 'operator.createAccount', id: 'id' },
     handle: async (app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller) => {
-      const theirs = await standIn(app, caller, Object(input.params), Object(input.query))
+      const theirs = await callerForAccount(app, caller, Object(input.params), Object(input.query))
       const reply = await handle.call(route, app, input, theirs)
       await writeDown(app, caller, theirs.tenant, pathOf(route, Object(input.params)), Object(input.query))
       return reply
@@ -58,7 +58,7 @@ function membersOf(schema: unknown): TProperties {
 }
 
 /** Caller as if the account asked, with the operator's permissions. */
-async function standIn(
+async function callerForAccount(
   { authenticator }: App,
   caller: Caller,
   params: { account_id?: unknown },

@@ -125,7 +125,7 @@ export async function addCredit(
 }
 
 /** Current credit of a customer, read without a lock: another transaction may take it. */
-export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
+export async function creditOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
   const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
   return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
 }

@@ -13,7 +13,7 @@ import type { CustomerRow } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import type { Figures } from './calculation.ts'
 import { usualDueDate } from './create.ts'
-import { stored, tokenBytes, toldAs } from './invoice.ts'
+import { stored, tokenBytes, invoiceEventBody } from './invoice.ts'
 import { type InvoiceRow, insertOpenInvoices, nextNumbers } from './store.ts'
 
 export interface NewOpenInvoice {
@@ -73,7 +73,7 @@ export async function createInvoices(
 async function tellOpened(app: App, tx: Tx, occasion: Occasion, rows: readonly InvoiceRow[]): Promise<void> {
   const told = rows.filter(({ sequence }) => sequence > 0)
   const events = told.map((row) => {
-    const payload = toldAs(app, occasion, row, null, row.sequence)
+    const payload = invoiceEventBody(app, occasion, row, null, row.sequence)
     const { callback_url: callbackUrl } = row
     return app.outbox.prepare(invoiceEvents.opened, occasion, payload.invoice_id, payload, { callbackUrl })
   })

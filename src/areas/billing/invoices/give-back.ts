@@ -12,7 +12,7 @@ import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
-import { addCredit, inHandOf, takeCredit } from '../customers/customer.ts'
+import { addCredit, creditOf, takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { findInvoice, type InvoiceRow, overpaymentOf } from './store.ts'
 
@@ -87,7 +87,7 @@ async function refundExcess(
   const { tenant } = occasion
   await one(tx.query(lockPayment, { ...tenant, id: payment }))
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment, step: 'overpaid' }))
-  const micros = least(overpaid?.amount ?? 0n, await inHandOf(tx, tenant, customerId, currency))
+  const micros = least(overpaid?.amount ?? 0n, await creditOf(tx, tenant, customerId, currency))
   // The credit was spent on another invoice meanwhile.
   if (micros <= 0n) return
   const input = {
@@ -119,7 +119,7 @@ async function isDone(tx: Tx, tenant: Tenant, refund: string, step: string): Pro
 }
 
 /** Return the credit of a failed refund. */
-export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
+export async function returnCredit(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
   const { tenant } = occasion
   const { customer_id: customerId, currency } = invoice
   const taken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step: refundedStep }))

@@ -11,7 +11,7 @@ import type { EventType, Occasion } from '../../../platform/events.ts'
 import { type PaymentRow, recordOf as paymentRecordOf } from '../../payments/area.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import type { Item } from './calculation.ts'
-import { countTold, type InvoiceRow, type StoredItem } from './store.ts'
+import { nextInvoiceSequence, type InvoiceRow, type StoredItem } from './store.ts'
 
 export const tokenBytes = 16
 
@@ -141,12 +141,12 @@ export async function tellPaid(
 }
 
 async function toldOf(app: App, tx: Tx, occasion: Occasion, row: InvoiceRow, payment: PaymentRow | null) {
-  const { sequence } = await one(tx.query(countTold, { ...occasion.tenant, id: row.id }))
-  return toldAs(app, occasion, row, payment, sequence)
+  const { sequence } = await one(tx.query(nextInvoiceSequence, { ...occasion.tenant, id: row.id }))
+  return invoiceEventBody(app, occasion, row, payment, sequence)
 }
 
 /** Event payload of an invoice, with its sequence number. */
-export function toldAs(
+export function invoiceEventBody(
   app: App,
   { nowMs }: Pick<Occasion, 'nowMs'>,
   row: InvoiceRow,

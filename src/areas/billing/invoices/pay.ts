@@ -10,7 +10,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { accept, declarePurpose, type NewPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
-import { giveBack, keepInHand } from './give-back.ts'
+import { giveBack, returnCredit } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'
 import { dueOf, invoiceIdOf, notWhile } from './invoice.ts'
 import { refundInvoice, restoreInvoice } from './refund.ts'
@@ -29,7 +29,7 @@ const invoicePurpose = declarePurpose({
   refunded: refundInvoice,
   refundTakenBack: restoreInvoice,
   refundFailed: async (_app, tx, occasion, payment, refund) =>
-    keepInHand(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
+    returnCredit(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
 })
 
 /** Payment of an invoice; the whole amount due by default. */

@@ -9,7 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow, Refunded } from '../../payments/area.ts'
-import { addCredit, inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
+import { addCredit, creditOf, takeCredit, unusedStep } from '../customers/customer.ts'
 import { findCreditEntry, noteGivenBack } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import { stepToGive, stepToTake } from './give-back.ts'
@@ -38,7 +38,7 @@ export async function refundInvoice(
   const { customer_id: customerId, currency, subscription_id } = await one(tx.query(findInvoice, { ...tenant, id }))
   // A refund of an overpayment took the credit when it was made.
   const step = await stepToTake(tx, tenant, refund.id)
-  const inHand = step === null ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
+  const inHand = step === null ? ofCredit : least(ofCredit, await creditOf(tx, tenant, customerId, currency))
   const spent = ofCredit - inHand
   const locked = await (spent > 0n
     ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })

@@ -279,7 +279,7 @@ export const noteSent = statement.tenant<One & { at: Date; mailedTo: string | nu
 )
 
 /** Next event sequence number of an invoice. */
-export const countTold = statement.tenant<One, { sequence: number }>(
+export const nextInvoiceSequence = statement.tenant<One, { sequence: number }>(
   'billing.count_told',
   `update billing.invoices set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )

@@ -162,7 +162,7 @@ export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, pla
 }
 
 /** First moment at or after `at` when the payer may be charged. */
-export function askableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
+export function chargeableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
   // A card charge disturbs nobody.
   if (phone === null) return at
   return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
@@ -185,7 +185,7 @@ async function bill(
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)
-  if (row.method !== 'invoice') await giveUncollectable(app, tx, occasion, row, reckon(reckoning).total)
+  if (row.method !== 'invoice') await waiveUncollectable(app, tx, occasion, row, reckon(reckoning).total)
   const invoice = await createInvoice(app, tx, occasion, {
     ...reckoning,
     customer: { customer_id: idOf('customer', row.customer_id) },
@@ -203,7 +203,7 @@ async function bill(
     return { changes, invoice, refusal: null }
   }
   const now = new Date(nowMs)
-  const tryAt = isExpected ? now : askableAt(row, now)
+  const tryAt = isExpected ? now : chargeableAt(row, now)
   if (tryAt > now) {
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt })
     return { changes, invoice, refusal: null }
@@ -225,7 +225,7 @@ async function bill(
  * Waive the uncollectable rest of a bill: some providers take whole units only and all have a minimum. The rest is
  * credited to the customer.
  */
-async function giveUncollectable(
+async function waiveUncollectable(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -246,7 +246,7 @@ async function giveUncollectable(
  * Waive the uncollectable rest of an open, locked bill before the next charge, whose provider may have another minimum.
  * Returns the updated bill, paid when nothing is left.
  */
-export async function giveUncollectableOf(
+export async function waiveUncollectableOf(
   app: App,
   tx: Tx,
   occasion: Occasion,

@@ -13,7 +13,7 @@ import { tellInvoice } from '../invoices/invoice.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
-import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
+import { chargeableAt, waiveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
 import { end } from './cancel.ts'
 import { remind } from './remind.ts'
 import { save } from './schedule.ts'
@@ -94,7 +94,7 @@ async function invoicePaymentFailed(
     const collecting = { ...tenant, subscription: id, invoice: invoice.id }
     await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
     await leaveToCustomer(app, tx, occasion, row, [invoice.id])
-  } else if (isAnother) await askTheOther(app, tx, occasion, row, collection)
+  } else if (isAnother) await chargeNewMethod(app, tx, occasion, row, collection)
   else await chargeFailed(app, tx, occasion, row, collection)
 }
 
@@ -119,7 +119,7 @@ export async function leaveToCustomer(
 }
 
 /** The payment method was changed while a charge was pending: try the new one. */
-async function askTheOther(
+async function chargeNewMethod(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -146,12 +146,12 @@ export async function retry(
   const collecting = { ...tenant, subscription: row.id, invoice: invoice.id }
   const { failures, failed_at: failedAt } = collection
   const now = new Date(nowMs)
-  const tryAt = row.status === 'incomplete' ? now : askableAt(row, now)
+  const tryAt = row.status === 'incomplete' ? now : chargeableAt(row, now)
   if (row.method === 'invoice' || invoice.status !== 'open')
     await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
   else if (tryAt > now) await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   else {
-    const due = await giveUncollectableOf(app, tx, occasion, row, invoice)
+    const due = await waiveUncollectableOf(app, tx, occasion, row, invoice)
     // The paid hook has run already.
     if (due.status === 'paid') return
     try {
@@ -160,7 +160,7 @@ export async function retry(
       await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      await couldNotAsk(app, tx, occasion, row, due, collection, error)
+      await chargeNotAttempted(app, tx, occasion, row, due, collection, error)
       return
     }
   }
@@ -171,7 +171,7 @@ export async function retry(
  * Charge not attempted, for instance because the card was deleted. A blocked charge left a failed payment, which ran
  * this hook already.
  */
-export async function couldNotAsk(
+export async function chargeNotAttempted(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -204,7 +204,7 @@ async function chargeFailed(
   const wait = days[failures - 1]
   // After an outage, late retries are not made up for: at most one per day.
   const waitMs = Math.max(failedAt.getTime() + (wait ?? 0) * dayMs, nowMs + dayMs)
-  const tryAt = wait === undefined ? null : askableAt(row, new Date(waitMs))
+  const tryAt = wait === undefined ? null : chargeableAt(row, new Date(waitMs))
   await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   const isPastDue = row.status === 'active'
   const after = await save(app, tx, occasion, row, isPastDue ? { status: 'past_due' } : {})

@@ -14,7 +14,7 @@ import { findCustomer } from '../customers/store.ts'
 import { type Destination, deliverInvoice, headOf } from '../invoices/deliver.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { wallDay } from '../plans/calendar.ts'
-import { askableAt } from './bill.ts'
+import { chargeableAt } from './bill.ts'
 import type { SubscriptionRow } from './store.ts'
 
 const reminding = {
@@ -56,7 +56,7 @@ export async function remind(
   const phone = customer?.phone ?? row.phone
   const email = phone === null ? (customer?.email ?? null) : null
   if (phone === null && email === null) return
-  const delayMs = phone === null ? 0 : askableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
+  const delayMs = phone === null ? 0 : chargeableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
   const nextTry = tryAt && wallDay(tryAt, row.time_zone)
   const job = app.work.prepare(
     reminding,

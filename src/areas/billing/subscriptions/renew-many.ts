@@ -19,7 +19,7 @@ import { createInvoices } from '../invoices/create-many.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { findPlans, type PlanRow } from '../plans/store.ts'
-import { askableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
+import { chargeableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
 import { retrySeconds } from './renew.ts'
 import { jobAt, renewal, renewalAlone } from './schedule.ts'
 import {
@@ -219,7 +219,7 @@ function begunBy(row: SubscriptionRow, period: PlainPeriod, invoice: InvoiceRow 
   if (!invoice) throw new Error('a period was begun without an invoice')
   const { start, end, cycle, paidAmount } = period
   // Automatic charges run in a job of their own, at the first allowed hour.
-  const tryAt = row.method === 'invoice' ? null : askableAt(row, now)
+  const tryAt = row.method === 'invoice' ? null : chargeableAt(row, now)
   return {
     subscription_id: row.id,
     cycle,

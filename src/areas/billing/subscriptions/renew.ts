@@ -15,7 +15,7 @@ import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { findPlan } from '../plans/store.ts'
 import { beginPeriod } from './bill.ts'
 import { end, firstBill } from './cancel.ts'
-import { couldNotAsk, retry } from './dunning.ts'
+import { chargeNotAttempted, retry } from './dunning.ts'
 import { renewalAlone, save } from './schedule.ts'
 import {
   findCollection,
@@ -25,7 +25,7 @@ import {
   nextCollection,
   type SubscriptionRow,
 } from './store.ts'
-import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
+import { endsWithPeriod, nextStepAt, tellSubscription } from './subscription.ts'
 
 /** Steps per run: a clock moved by years has many periods fall due, and other jobs need their turn. */
 const stepsAtOnce = 24
@@ -94,7 +94,7 @@ async function turn(
   row: SubscriptionRow,
   invoice: InvoiceRow | null,
 ): Promise<void> {
-  const due = lookAt(row)
+  const due = nextStepAt(row)
   if (!due || due.getTime() > occasion.nowMs) await save(app, tx, occasion, row, {})
   else if (row.status === 'trialing' && !row.trial_told) {
     const told = await save(app, tx, occasion, row, { trial_told: true })
@@ -115,7 +115,7 @@ async function renew(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow)
   const after = await save(app, tx, occasion, row, { ...changes, status: 'active' })
   if (refusal && invoice) {
     const collection = await one(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice.id }))
-    await couldNotAsk(app, tx, occasion, after, invoice, collection, refusal)
+    await chargeNotAttempted(app, tx, occasion, after, invoice, collection, refusal)
   } else if (!isFirst && (invoice === null || invoice.status === 'paid'))
     await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }

@@ -10,7 +10,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 import { holdClock } from '../clock.ts'
 import { nextCollection, type SubscriptionRow, type SubscriptionState, saveSubscription } from './store.ts'
-import { lookAt } from './subscription.ts'
+import { nextStepAt } from './subscription.ts'
 
 const payload = Type.Object({
   subscription: Type.String(),
@@ -73,7 +73,7 @@ export async function save(
 async function dueAt(tx: Tx, tenant: Tenant, row: SubscriptionRow): Promise<Date | null> {
   if (row.status === 'cancelled') return null
   const collection = await maybe(tx.query(nextCollection, { ...tenant, subscription: row.id }))
-  const own = lookAt(row)
+  const own = nextStepAt(row)
   const tried = collection?.try_at ?? null
   return own && tried ? new Date(Math.min(own.getTime(), tried.getTime())) : (own ?? tried)
 }

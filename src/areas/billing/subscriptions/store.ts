@@ -214,7 +214,7 @@ export const noteSubscription = statement.tenant<One & { metadata: string; at: D
 )
 
 /** Next event sequence number of a subscription. */
-export const countToldOfSubscription = statement.tenant<One, { sequence: number }>(
+export const nextSubscriptionSequence = statement.tenant<One, { sequence: number }>(
   'billing.count_told_of_subscription',
   `update billing.subscriptions set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )

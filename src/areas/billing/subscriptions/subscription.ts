@@ -16,7 +16,7 @@ import type { Calendar } from '../plans/calendar.ts'
 import { mostMicros } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import {
-  countToldOfSubscription,
+  nextSubscriptionSequence,
   findSubscription,
   lockSubscription,
   type SubscriptionRow,
@@ -69,7 +69,7 @@ export function endsWithPeriod({ cancel_at_period_end, cycle, max_cycles }: Subs
 }
 
 /** Next renewal step of the subscription itself; retries of its bills come beside it. */
-export function lookAt(row: SubscriptionRow): Date | null {
+export function nextStepAt(row: SubscriptionRow): Date | null {
   switch (row.status) {
     case 'trialing':
       return row.trial_told ? row.period_end : new Date(row.period_end.getTime() - trialNoticeMs)
@@ -118,7 +118,7 @@ export async function tellSubscription(
   row: SubscriptionRow,
 ): Promise<void> {
   const { tenant } = occasion
-  const { sequence } = await one(tx.query(countToldOfSubscription, { ...tenant, id: row.id }))
+  const { sequence } = await one(tx.query(nextSubscriptionSequence, { ...tenant, id: row.id }))
   const subscription = recordOf(row)
   const { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata } = subscription
   const facts = { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata }

@@ -15,7 +15,7 @@ import { contextOf } from '../metrics/agent-context.ts'
 import type { QueueRow } from '../queues/store.ts'
 import type { DeskAudio } from './audio-pool.ts'
 import { type DeskMessage, idIn, readMessage } from './message.ts'
-import { type Obedience, obey } from './obey.ts'
+import { type CommandContext, obey } from './obey.ts'
 
 /** Snapshot of an agent's work. */
 export interface DeskView {
@@ -206,7 +206,7 @@ export class Desk implements Conversation {
     }
   }
 
-  private now(): Obedience {
+  private now(): CommandContext {
     return { agent: this.row, transfer: this.transfer }
   }
 

@@ -21,7 +21,7 @@ import { occasionOf } from '../switchboard.ts'
 import type { AudioPlace } from './audio-command.ts'
 import { AudioPool } from './audio-pool.ts'
 import { Desk, type DeskView } from './desk.ts'
-import { deskCame, deskSessions, deskWent } from './presence.ts'
+import { deskConnected, deskSessions, deskDisconnected } from './presence.ts'
 
 /** Signal topic: an agent whose desk is on another node has changed. */
 export const deskTopic = 'callcenter-desks'
@@ -106,7 +106,7 @@ class Desks {
       desk.close(4_004, 'a desk was opened elsewhere')
       return true
     })
-    await deskCame(this.app, desk.tenant, desk.agentId, desk.id)
+    await deskConnected(this.app, desk.tenant, desk.agentId, desk.id)
     if (!this.open.has(desk)) return this.went(desk)
     desk.ready()
   }
@@ -119,7 +119,7 @@ class Desks {
   }
 
   private async went(desk: Desk): Promise<void> {
-    await deskWent(this.app, desk.tenant, desk.agentId, desk.id)
+    await deskDisconnected(this.app, desk.tenant, desk.agentId, desk.id)
     await sessionsOf(this.app).end({ ...desk.tenant, id: desk.id })
   }
 

@@ -12,7 +12,7 @@ import { agentRoutes } from '../routes/agents.ts'
 import type { DeskMessage } from './message.ts'
 
 /** Default call of a desk command. */
-export interface Obedience {
+export interface CommandContext {
   readonly agent: AgentRow
   readonly transfer: TransferRow | null
 }
@@ -33,7 +33,7 @@ const changeCall = verb('callcenter.changeCall')
 const startTransfer = verb('callcenter.transfer')
 const decideTransfer = verb('callcenter.decideTransfer')
 
-export async function obey(app: App, caller: Caller, { type, body }: Asked, work: Obedience): Promise<unknown> {
+export async function obey(app: App, caller: Caller, { type, body }: Asked, work: CommandContext): Promise<unknown> {
   const { agent_id } = work.agent
   switch (type) {
     case 'status.set':
@@ -55,7 +55,7 @@ export async function obey(app: App, caller: Caller, { type, body }: Asked, work
   }
 }
 
-function callOf({ agent }: Obedience): { call_id: string } {
+function callOf({ agent }: CommandContext): { call_id: string } {
   if (agent.call_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
   return { call_id: idOf('call', agent.call_id) }
 }

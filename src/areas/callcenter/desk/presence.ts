@@ -17,7 +17,7 @@ const lostMs = 30_000
 const reason = 'desk_lost'
 
 /** The desk connects for its agent and replaces an earlier one. */
-export async function deskCame(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+export async function deskConnected(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
   const { before, held } = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const row = await agentNamed(tx, occasion, agent)
     if (!row || row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agent} is not logged in`)
@@ -31,7 +31,7 @@ export async function deskCame(app: App, tenant: Tenant, agent: string, desk: st
 }
 
 /** The desk disconnected, with its browser or its node. */
-export async function deskWent(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+export async function deskDisconnected(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
   const lost = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const row = await agentNamed(tx, occasion, agent)
     if (row?.desk_id !== desk) return null
@@ -59,6 +59,6 @@ export const deskSessions: SessionKind = {
   name: 'desk',
   async orphaned(app, { id, ...tenant }) {
     const row = await maybe(app.db.query(agentOfDesk, { ...tenant, desk: id }))
-    if (row) await deskWent(app, tenant, row.agent_id, id)
+    if (row) await deskDisconnected(app, tenant, row.agent_id, id)
   },
 }

@@ -10,7 +10,7 @@ import { type ClientOptions, SmtpError } from '../../../protocols/smtp/client.ts
 import { namesFor } from '../dns/names.ts'
 import { mailWorld } from '../mail-world.ts'
 import type { Composed } from './compose.ts'
-import { Crowded, Destinations } from './destinations.ts'
+import { QueueFullError, Destinations } from './destinations.ts'
 import { type Verdict, verdictOf, verdictOfError } from './verdict.ts'
 
 const smtpPort = 25
@@ -29,7 +29,7 @@ export interface Carried {
 }
 
 /** No connection available now: no attempt was made. */
-export interface NotNow {
+export interface NoConnection {
   readonly notNowMs: number
 }
 
@@ -40,7 +40,7 @@ export async function carry(
   environment: Environment,
   to: string,
   { bytes, envelopeFrom }: Composed,
-): Promise<Carried | NotNow> {
+): Promise<Carried | NoConnection> {
   const route = await routeFor(app, environment, to)
   if (!('servers' in route))
     return 'notNowMs' in route ? route : { verdict: route, mx: null, tls: null, isRelayed: false }
@@ -63,7 +63,7 @@ export async function carry(
     destination.learn(isThrottled, performance.now(), isThrottled && sent.reply.code >= 500 ? blockedMs : undefined)
     return { verdict, mx: server.servername ?? server.host, tls, isRelayed }
   } catch (error) {
-    if (error instanceof Crowded) return { notNowMs: crowdedMs }
+    if (error instanceof QueueFullError) return { notNowMs: crowdedMs }
     if (!(error instanceof SmtpError)) throw error
     const verdict = verdictOfError(error)
     if (verdict.kind === 'deferred' && verdict.isThrottled) destination.learn(true, performance.now())
@@ -77,7 +77,7 @@ interface Route {
   readonly isRelayed: boolean
 }
 
-async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | NotNow> {
+async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | NoConnection> {
   const relay = environment === 'live' ? app.config.PAMOJA_MAIL_RELAY : null
   if (relay !== null) return relayRoute(app, new URL(relay))
   const names = namesFor(app, environment)

@@ -25,7 +25,7 @@ interface Idle {
 }
 
 /** The queue of this destination is full: retry later. */
-export class Crowded extends Error {}
+export class QueueFullError extends Error {}
 
 export class Destination {
   readonly #idle: Idle[] = []
@@ -96,7 +96,7 @@ export class Destination {
       this.#open += 1
       return Promise.resolve()
     }
-    if (this.#waiting.length >= maxWaiting) return Promise.reject(new Crowded())
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(new QueueFullError())
     return new Promise((resolve) => {
       this.#waiting.push(() => {
         this.#open += 1

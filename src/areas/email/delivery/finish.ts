@@ -80,7 +80,7 @@ export async function storeChange(
   change: Change,
 ): Promise<boolean> {
   const reply = change.verdict?.reply ?? null
-  const { changed, deliveries } = await surely(() =>
+  const { changed, deliveries } = await commitWithRetries(() =>
     app.commit(finishRecipient, {
       bucket: tenant.bucket,
       account: tenant.account,
@@ -113,7 +113,7 @@ export async function storeChange(
 }
 
 /** Retry a commit while the database is unavailable: an accepted message must not be sent again. */
-async function surely<T>(commit: () => Promise<T>): Promise<T> {
+async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++)
     try {
       return await commit()

@@ -10,7 +10,7 @@ import { fieldsOf, type HookCall, hook, json } from '../../../platform/hook.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { fieldOf, parseHeader } from '../../../protocols/mime/header.ts'
 import { recipientOf, takeReport, takeReturn } from './returns.ts'
-import { storeDeed } from './spool.ts'
+import { storeAction } from './spool.ts'
 
 const maxEvents = 1_000
 
@@ -80,9 +80,9 @@ async function takeEvents(app: App, call: Pick<HookCall, 'query' | 'headers' | '
     else taken.ignored += 1
     if (!recipient) continue
     if (event.event === 'unsubscribed')
-      await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'api', userAgent: null, ip: null })
+      await storeAction(app, recipient, { kind: 'unsubscribe', source: 'api', userAgent: null, ip: null })
     else if (event.event === 'complained')
-      await storeDeed(app, recipient, {
+      await storeAction(app, recipient, {
         kind: 'complain',
         feedbackType: event.feedback_type ?? 'abuse',
         reporter: null,

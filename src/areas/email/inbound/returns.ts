@@ -16,7 +16,7 @@ import { emailEvents } from '../events.ts'
 import { listenSmtp } from '../listening.ts'
 import { mailWorld } from '../mail-world.ts'
 import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
-import { storeDeed } from './spool.ts'
+import { storeAction } from './spool.ts'
 
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000
@@ -73,12 +73,12 @@ export function recipientOf(app: App, address: string): Returned | null {
 
 export async function takeReturn(app: App, recipient: Returned, content: Buffer): Promise<void> {
   if (recipient.use === 'u') {
-    await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'mailto', userAgent: null, ip: null })
+    await storeAction(app, recipient, { kind: 'unsubscribe', source: 'mailto', userAgent: null, ip: null })
     return
   }
   const abuse = parseAbuseReport(content)
   if (abuse) {
-    await storeDeed(app, recipient, {
+    await storeAction(app, recipient, {
       kind: 'complain',
       feedbackType: abuse.feedbackType,
       reporter: abuse.reporter?.replace(/^dns;\s*/, '') ?? null,

@@ -9,7 +9,7 @@ import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { readLinkToken } from '../tracking/token.ts'
-import { note, storeDeed } from './spool.ts'
+import { note, storeAction } from './spool.ts'
 
 const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const limits = [{ by: 'address', perSecond: 500 }]
@@ -90,7 +90,7 @@ const unsubscribe = hook({
     const frame = frameOf(recipient, whose)
     if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
-    if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
+    if (!(await storeAction(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
       return page(404, noSuchMessage)
     return page(200, { ...frame, ...done(call.params.token) }, 'here')
   },

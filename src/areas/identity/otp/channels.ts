@@ -18,7 +18,7 @@ export interface Carried {
   readonly messageId: string | null
 }
 
-interface Errand {
+interface CodeToSend {
   readonly input: Static<typeof OtpSend>
   readonly otp: OtpRow
   readonly code: string
@@ -28,7 +28,7 @@ interface Errand {
 }
 
 /** Send over a channel; returns the id of what was sent. */
-type Carry = (app: App, caller: Caller, errand: Errand) => Promise<string | null>
+type Carry = (app: App, caller: Caller, errand: CodeToSend) => Promise<string | null>
 
 /** Sandbox number that no channel reaches. */
 const undeliverableNumber = '+254700000001'

@@ -133,7 +133,7 @@ async function conclude(
     ageYears: ageOf(judged.fields.date_of_birth, nowMs),
     engine: { version: 'identity-1', ocr: read.ocrEngine, face: read.faceEngine, threshold: matchThreshold },
   }
-  const verdict = withPatience(decide(found, policy), row, nowMs)
+  const verdict = orReview(decide(found, policy), row, nowMs)
   const findings: Findings = {
     document: { document_type: entry.type, country: entry.country, ...judged.fields, mrz: zoneOf(read) },
     checks: [...found.checks],
@@ -166,7 +166,7 @@ async function conclude(
 }
 
 /** A registry that stays down beyond the wait leads to a review. */
-function withPatience(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
+function orReview(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
   if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs)
     return verdict
   return { ...verdict, stage: 'awaiting_review' }

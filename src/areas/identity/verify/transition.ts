@@ -56,7 +56,7 @@ export async function move(
     }),
   )
   if (!moved) return false
-  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnseen(to.outcome), receivedMs)
+  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnchecked(to.outcome), receivedMs)
   const details = {
     from: `${row.status}/${row.stage}`,
     to: `${to.status}/${to.stage}`,
@@ -75,7 +75,7 @@ function isAtRest({ stage }: Pick<Move, 'stage'>): boolean {
 }
 
 /** Whether no check could be made, so that nothing is charged. */
-function isUnseen(outcome: Outcome | undefined): boolean {
+function isUnchecked(outcome: Outcome | undefined): boolean {
   return (
     outcome?.failure_reasons.some(({ code }) => code === 'PROCESSING_FAILED' || code === 'REGISTRY_UNAVAILABLE') ??
     false

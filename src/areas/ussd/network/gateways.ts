@@ -39,7 +39,7 @@ const lookMs = 1_000
 const longestMs = 600_000
 
 /** Handlers of gateway messages. */
-interface Ears {
+interface GatewayHandlers {
   /** Handle a message; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
   /** Show a session's screen; a session that cannot be reached ends. */
@@ -56,7 +56,7 @@ class Gateways {
   /** Operators' gateways leased by this node: name → row they were opened with. */
   readonly #held = new Map<string, GatewayRow>()
   readonly #ownership: Ownership
-  #ears: Ears | null = null
+  #handlers: GatewayHandlers | null = null
   readonly #followed: Followed
   #isStopped = false
 
@@ -76,10 +76,10 @@ class Gateways {
     return this.#lines.has(gateway)
   }
 
-  async start(ears: Ears): Promise<() => Promise<void>> {
-    this.#ears = ears
+  async start(handlers: GatewayHandlers): Promise<() => Promise<void>> {
+    this.#handlers = handlers
     wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
-    await this.#openSandbox(ears)
+    await this.#openSandbox(handlers)
     if (this.#app.config.PAMOJA_ROLES.includes('carriers')) await this.#followed.start()
     return () => this.#stop()
   }
@@ -103,7 +103,7 @@ class Gateways {
     return (await this.#lines.get(session.gateway)?.release(session)) ?? false
   }
 
-  async #openSandbox(ears: Ears): Promise<void> {
+  async #openSandbox(handlers: GatewayHandlers): Promise<void> {
     const network = ussdNetwork.of(this.#app)
     if (!network) return
     const { host, port, systemId, password } = network
@@ -113,7 +113,7 @@ class Gateways {
         ...{ name: this.sandboxName, host, port, tls: null, systemId, password, systemType: '', isPaired: false },
         ...{ window: 500, responseTimeoutMs: 10_000, enquireLinkMs: 30_000, profile: standardProfile },
       },
-      { take: ears.take },
+      { take: handlers.take },
     )
     this.#lines.set(this.sandboxName, line)
     await line.open()
@@ -130,10 +130,10 @@ class Gateways {
   }
 
   async #open(row: GatewayRow): Promise<void> {
-    const ears = this.#ears
-    if (!ears || this.#isStopped) return this.#ownership.release(row.name)
+    const handlers = this.#handlers
+    if (!handlers || this.#isStopped) return this.#ownership.release(row.name)
     this.#held.set(row.name, row)
-    const line = this.#lineTo(row, ears)
+    const line = this.#lineTo(row, handlers)
     if (!line) return
     this.#lines.set(gatewayName(row.name), line)
     // Not awaited: an unresponsive gateway must not delay the others.
@@ -141,7 +141,7 @@ class Gateways {
   }
 
   /** Open a gateway; null on failure, so that the others still work. */
-  #lineTo(row: GatewayRow, { take }: Ears): Line | null {
+  #lineTo(row: GatewayRow, { take }: GatewayHandlers): Line | null {
     try {
       return new Line(this.#app.log, lineSettings(this.#app, row), {
         take,
@@ -171,7 +171,7 @@ class Gateways {
       const since = firstUuidAt(Math.max(0, this.#app.clock.nowMs() - longestMs))
       for (const row of await this.#app.db.query(leftBehind, { gateway, since })) {
         const session = await sessionOf(this.#app, tenantOf(row), row.id)
-        if (session && session.gateway === gateway) this.#ears?.resume(session)
+        if (session && session.gateway === gateway) this.#handlers?.resume(session)
       }
     } catch (error) {
       this.#app.log.warn(
@@ -207,7 +207,7 @@ class Gateways {
       const session = await sessionOf(this.#app, tenantOf(whose), id)
       if (!session) return
       if (verb === 'release') await this.release(session)
-      else await this.#ears?.show(session)
+      else await this.#handlers?.show(session)
     } catch (error) {
       this.#app.log.warn(
         { error },
@@ -218,13 +218,13 @@ class Gateways {
 }
 
 /** Show the screen on the node that has the dialog, by signal. */
-export async function showMoved(app: App, session: Session): Promise<void> {
+export async function showOnItsNode(app: App, session: Session): Promise<void> {
   if (screenWaits.of(app).wake(session.id)) return
   await there(app, session, 'show')
 }
 
 /** Release the dialog of a session without a screen, on whichever node it is. */
-export async function releaseMoved(app: App, session: Session): Promise<void> {
+export async function releaseOnItsNode(app: App, session: Session): Promise<void> {
   await there(app, session, 'release')
 }
 

@@ -13,7 +13,7 @@ export interface LineSettings extends SmppPlace {
   readonly profile: UssdProfile
 }
 
-interface Ears {
+interface LineHandlers {
   /** Handle a message of the gateway; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
   changed?(isUp: boolean, problem: string | null): void
@@ -26,24 +26,24 @@ export class Line {
   readonly #profile: UssdProfile
   readonly #pool: SmppPool
 
-  constructor(log: App['log'], { name, profile, ...place }: LineSettings, ears: Ears) {
+  constructor(log: App['log'], { name, profile, ...place }: LineSettings, handlers: LineHandlers) {
     this.#profile = profile
     this.#pool = new SmppPool({
       ...place,
       sessions: 1,
       onDeliver: async (pdu) => {
         const message = ussdOf(pdu, 'source', profile)
-        return message ? ears.take(name, message) : 0
+        return message ? handlers.take(name, message) : 0
       },
-      opened: () => ears.changed?.(true, null),
+      opened: () => handlers.changed?.(true, null),
       failed: (error, isFirst) => {
         const reason = messageOf(error)
         if (isFirst) log.warn({ gateway: name, reason }, notConnected)
-        ears.changed?.(false, reason)
+        handlers.changed?.(false, reason)
       },
       lost: (reason) => {
         log.warn({ gateway: name, reason }, notConnected)
-        ears.changed?.(false, reason)
+        handlers.changed?.(false, reason)
       },
     })
   }

@@ -22,7 +22,7 @@ import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
-import { tellLater } from './tell.ts'
+import { deliverEventsJob } from './tell.ts'
 
 type Wanted = Static<typeof CallCreate>
 
@@ -172,6 +172,6 @@ export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewC
     await app.work.add(tx, place)
     tx.afterCommit(() => app.work.begin(place))
   }
-  if (row.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
+  if (row.event_url !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, nowMs - receivedMs, delayMs))
   return row
 }

@@ -82,7 +82,7 @@ export class FlowRunner {
       if (reply.kind === 'list') return this.input({ type: 'begin', actions: reply.actions, isAnswered })
       problems.push(reply.kind === 'failed' ? reply.reason : 'its answer is not a JSON array of actions')
     }
-    await this.apologise(problems.join('; '), isAnswered)
+    await this.endWithApology(problems.join('; '), isAnswered)
   }
 
   /** Start the flow that another area supplies for its number. */
@@ -95,11 +95,11 @@ export class FlowRunner {
       this.giver = flow.isOwn ? follower : null
       return this.input({ type: 'begin', actions: flow.actions, isAnswered })
     }
-    await this.apologise(`nothing takes calls for ${target?.type ?? 'this number'}`, isAnswered)
+    await this.endWithApology(`nothing takes calls for ${target?.type ?? 'this number'}`, isAnswered)
   }
 
   /** Flow could not be loaded: tell the caller, if speech is available, and end the call. */
-  private async apologise(problem: string, isAnswered: boolean): Promise<void> {
+  private async endWithApology(problem: string, isAnswered: boolean): Promise<void> {
     this.reportError('FLOW_UNAVAILABLE', `no flow could be fetched: ${problem}`, null)
     if (!isAnswered) this.host.pickUp()
     const sound = await this.network.speaker.speak({ text: apologyText, language: 'en-US' }).catch(() => null)

@@ -18,7 +18,7 @@ import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, endUnregistered, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { tellLater } from './tell.ts'
+import { deliverEventsJob } from './tell.ts'
 
 /** Waiter for the id of a call the simulator was asked to make, by token. */
 interface Expected {
@@ -133,7 +133,7 @@ async function insertIncoming(
   const eventUrl = number?.event_url ?? null
   return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
-    if (eventUrl !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
+    if (eventUrl !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, offset))
     return one(
       tx.query(insertCall, {
         ...tenant,

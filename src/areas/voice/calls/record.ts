@@ -20,7 +20,7 @@ import {
   settleHold,
 } from '../store.ts'
 import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
-import { tellSoon } from './tell.ts'
+import { deliverEventsSoon } from './tell.ts'
 
 /** Seconds held ahead, and the rest at which the hold is extended. */
 export const holdSeconds = 60
@@ -182,7 +182,7 @@ export class CallRecord {
     const saved = this.row
     const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
     this.line = this.line
-      .then(() => persistently(() => this.store(saved, first, traced, events, also)))
+      .then(() => withRetries(() => this.store(saved, first, traced, events, also)))
       .catch((error) => {
         this.isLost = true
         this.app.log.error(
@@ -225,7 +225,7 @@ export class CallRecord {
       await also(tx)
       await this.app.outbox.emitAll(tx, events)
     })
-    if (row.event_url !== null) tellSoon(this.app, this.one, this.clockOffsetMs)
+    if (row.event_url !== null) deliverEventsSoon(this.app, this.one, this.clockOffsetMs)
   }
 
   /** Webhook events of the call's new status. */
@@ -313,7 +313,7 @@ export class CallRecord {
       const more = seconds - this.heldSeconds
       if (more <= 0) return true
       const cost = costOf(this.row.minute_micros, more)
-      if (!(await persistently(() => extendHold(this.app.db, this.one, cost)))) return false
+      if (!(await withRetries(() => extendHold(this.app.db, this.one, cost)))) return false
       this.heldSeconds += more
       return true
     })
@@ -337,7 +337,7 @@ export async function endUnregistered(record: CallRecord, problem: unknown): Pro
 }
 
 /** Retry a database operation for some minutes while the database is unavailable. */
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of storeAgainMs) {
     try {
       return await work()

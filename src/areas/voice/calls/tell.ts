@@ -19,7 +19,7 @@ const retryMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]
 /** Deliveries in progress by call id; later events join the running one. */
 const telling = onePerApp(() => new Map<string, Promise<boolean>>())
 
-export function tellSoon(app: App, call: One, clockOffsetMs: number): void {
+export function deliverEventsSoon(app: App, call: One, clockOffsetMs: number): void {
   void tell(app, call, clockOffsetMs).catch((error) =>
     app.log.warn({ error }, 'event of a call not sent at once: it is delivered from the outbox; nothing to do'),
   )
@@ -74,6 +74,6 @@ export const tellJob: Job<App, typeof Payload> = {
 }
 
 /** Job that delivers a call's events, for the transaction that accepts the call. */
-export function tellLater(app: App, tenant: Tenant, call: string, clockOffsetMs: number, delayMs = 0): NewJob {
+export function deliverEventsJob(app: App, tenant: Tenant, call: string, clockOffsetMs: number, delayMs = 0): NewJob {
   return app.work.prepare(tellJob, tenant, { call, clockOffsetMs }, { delayMs: delayMs + lookEveryMs })
 }

@@ -41,7 +41,7 @@ const noteLook = statement.tenant<Tenant & { at: Date }, object>(
   `update callcenter.switchboards set next_look = $at where ${mine}`,
 )
 
-export async function lookAround(app: App, tenant: Tenant): Promise<void> {
+export async function distributeCalls(app: App, tenant: Tenant): Promise<void> {
   await doAll(app, await atSwitchboard(app, tenant, (tx, occasion) => new Look(app, tx, occasion).everything()))
 }
 
@@ -52,7 +52,7 @@ export const tickJob: Job<App, typeof tick.payload> = {
   retrySeconds: [1, 5, 30, 120],
   async handle(app, { tenant }) {
     if (!tenant) throw new Error('a switchboard belongs to an account')
-    await lookAround(app, tenant)
+    await distributeCalls(app, tenant)
     return { kind: 'done' }
   },
 }
