@@ -59,7 +59,7 @@ import { startTracer } from '../platform/tracing.ts'
 import type { Waits } from '../platform/waiting.ts'
 import { leaseSetting } from '../platform/work/lease.ts'
 import { queues } from '../platform/work/queues.ts'
-import { Work } from '../platform/work.ts'
+import { Work } from '../platform/work/worker.ts'
 import { simulate } from '../simulation/simulation.ts'
 import {
   applicationName,

@@ -25,7 +25,7 @@ import type { Simulators } from './simulators.ts'
 import type { Storage } from './storage.ts'
 import type { Timeline } from './timeline.ts'
 import type { Tracer } from './tracing.ts'
-import type { Work } from './work.ts'
+import type { Work } from './work/worker.ts'
 
 export interface App {
   readonly config: Config

@@ -11,7 +11,8 @@ import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import { defaultLeaseSeconds, leaseSetting } from './work/lease.ts'
 import { failedJobs } from './work/queues.ts'
-import { type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { Work } from './work/worker.ts'
+import type { Job, NewJob, Outcome, Run } from './work.ts'
 
 interface Row {
   id: string

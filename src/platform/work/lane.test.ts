@@ -7,7 +7,8 @@ import { startWorkers } from '../../../test/workers.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../clock.ts'
 import { createLog } from '../log.ts'
-import { type Job, type Outcome, type Run, Work } from '../work.ts'
+import type { Job, Outcome, Run } from '../work.ts'
+import { Work } from './worker.ts'
 
 const Payload = Type.Object({ name: Type.String() })
 

@@ -4,7 +4,8 @@
 
 import { encodeItems } from '../commit/row-encoding.ts'
 import { type Queryable, statement } from '../db.ts'
-import { addAll, jobRow, type NewJob, type Run, settle } from '../work.ts'
+import { jobRow, type NewJob, type Run, settle } from '../work.ts'
+import { addAll } from './store.ts'
 
 const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(
   'work.settle_all',

@@ -31,18 +31,18 @@ const deskLostMs = 30_000
 /** Minimum interval between service level alerts. */
 const breachEveryMs = 15 * 60_000
 
-const findLook = statement.tenant<Tenant, { next_look: Date | null }>(
+const findNextRound = statement.tenant<Tenant, { next_look: Date | null }>(
   'callcenter.find_look',
   `select next_look from callcenter.switchboards where ${mine}`,
 )
 
-const noteLook = statement.tenant<Tenant & { at: Date }, object>(
+const saveNextRound = statement.tenant<Tenant & { at: Date }, object>(
   'callcenter.note_look',
   `update callcenter.switchboards set next_look = $at where ${mine}`,
 )
 
 export async function distributeCalls(app: App, tenant: Tenant): Promise<void> {
-  await doAll(app, await atSwitchboard(app, tenant, (tx, occasion) => new Look(app, tx, occasion).everything()))
+  await doAll(app, await atSwitchboard(app, tenant, (tx, occasion) => new Round(app, tx, occasion).run()))
 }
 
 export const tickJob: Job<App, typeof tick.payload> = {
@@ -57,7 +57,7 @@ export const tickJob: Job<App, typeof tick.payload> = {
   },
 }
 
-class Look {
+class Round {
   private readonly app: App
   private readonly tx: Tx
   private readonly occasion: Occasion
@@ -70,14 +70,14 @@ class Look {
     this.occasion = occasion
   }
 
-  async everything(): Promise<Act[]> {
+  async run(): Promise<Act[]> {
     await this.agentsDue(await this.scene())
     await this.callersDue(await this.scene())
     await this.give(await this.scene())
     const scene = await this.scene()
     await this.announce(scene)
     for (const queue of scene.queues) await this.watchLevel(queue, scene)
-    await this.lookAgain()
+    await this.scheduleNext()
     return this.acts
   }
 
@@ -274,13 +274,13 @@ class Look {
   /**
    * Schedule the next round, unless an earlier one is scheduled: at most one per round, so that jobs do not multiply.
    */
-  private async lookAgain(): Promise<void> {
+  private async scheduleNext(): Promise<void> {
     if (this.dueMs.length === 0) return
     const { tenant } = this.occasion
     const dueMs = Math.min(...this.dueMs)
-    const next = (await maybe(this.tx.query(findLook, tenant)))?.next_look?.getTime() ?? 0
+    const next = (await maybe(this.tx.query(findNextRound, tenant)))?.next_look?.getTime() ?? 0
     if (next > this.nowMs && next <= dueMs) return
-    await this.tx.query(noteLook, { ...tenant, at: new Date(dueMs) })
+    await this.tx.query(saveNextRound, { ...tenant, at: new Date(dueMs) })
     await tickLater(this.app, this.tx, tenant, dueMs - this.nowMs)
   }
 }
