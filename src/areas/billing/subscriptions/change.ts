@@ -125,7 +125,7 @@ async function reprice(
   const every = { interval: plan.interval, interval_count: plan.interval_count }
   if (row.status === 'trialing') return save(app, tx, occasion, row, { ...changes, ...every })
   const now = wholeSecond(occasion.nowMs)
-  // Bill an ended period first, at its old price.
+  // An ended period must be billed at its old price first.
   if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
   if (row.proration === 'none')
     return save(app, tx, occasion, row, {
