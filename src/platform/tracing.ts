@@ -29,7 +29,6 @@ export interface Tracer {
   job(name: string, parent: Trace | null, attributes: Attributes): Span
   /** Run a function in a span, so that what it starts finds its trace. */
   within<T>(span: Span, run: () => T): T
-  /** Current trace. */
   current(): Trace | null
   /** Flush and stop. */
   stop(): Promise<void>

@@ -98,7 +98,6 @@ function shownMenu({ id, version, document, created_at, updated_at }: MenuRow): 
   return { id: idOf('ussdMenu', id), version, ...document, created_at, updated_at }
 }
 
-/** Menu of the tenant by id. */
 export async function menuOf(queryable: Queryable, tenant: Tenant, id: string): Promise<MenuRow | null> {
   const uuid = uuidOf('ussdMenu', id)
   return uuid === null ? null : maybe(queryable.query(findMenu, { ...tenant, id: uuid }))

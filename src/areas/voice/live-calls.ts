@@ -17,7 +17,6 @@ import type { Flow } from './followers.ts'
 import { type CallRow, findCall } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
-/** Live call. */
 interface LiveCall {
   readonly call: string
   /** Its own room, or the one it was rung into. */

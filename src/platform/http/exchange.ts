@@ -13,7 +13,6 @@ import type { Span } from '../tracing.ts'
 import type { Write } from './json.ts'
 import type { Checked } from './validate.ts'
 
-/** Compiled route. */
 export interface CompiledRoute {
   route: Route
   write: Write

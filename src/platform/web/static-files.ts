@@ -15,7 +15,6 @@ export interface StaticFile {
   readonly path: string
   /** Media type; text is UTF-8. */
   readonly type: string
-  /** Content-Security-Policy. */
   readonly contentSecurityPolicy: string
   /** Build the content, once, at the first request: the address is known only after listening. */
   make(): string | Buffer

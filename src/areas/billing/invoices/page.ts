@@ -62,7 +62,6 @@ ${isPayable(invoice) && paymentForms(checkoutOf(shown), ways, problem)}
   )
 }
 
-/** Invoice as a checkout. */
 export function checkoutOf({ invoice, ...shown }: Shown): Checkout {
   const { currency, environment, number } = invoice
   return { ...shown, title: `${shown.accountName}: ${number}`, amount: dueOf(invoice), currency, environment }

@@ -44,7 +44,6 @@ export const findTransfer = statement.tenant<One, TransferRow>(
   `select ${columns} from callcenter.transfers where ${mine} and id = $id`,
 )
 
-/** Open transfers. */
 export const openTransfers = statement.tenant<Tenant, TransferRow>(
   'callcenter.open_transfers',
   `select ${columns} from callcenter.transfers where ${mine} and status in ('ringing', 'consulting') order by id limit 10000`,

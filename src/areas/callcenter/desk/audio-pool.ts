@@ -18,7 +18,6 @@ interface Thread {
   readonly answers: Map<number, { done(answer: AudioAnswer): void; failed(error: Error): void }>
 }
 
-/** Audio of one desk. */
 export interface DeskAudio {
   /** SDP offer for the browser. */
   readonly sdp: string

@@ -11,7 +11,6 @@ import {
   readActions,
 } from './action.ts'
 
-/** Input of a flow. */
 export type FlowInput =
   | { type: 'begin'; actions: readonly unknown[]; isAnswered: boolean }
   | { type: 'played'; id: number }
