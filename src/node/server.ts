@@ -40,10 +40,10 @@ import { atMostEvery, Metrics } from '../platform/metrics.ts'
 import { Leases } from '../platform/nodes/leases.ts'
 import {
   type Chore,
-  runMaintenance,
   type Partitioned,
   platformChores,
   platformPartitions,
+  runMaintenance,
 } from '../platform/nodes/maintenance.ts'
 import { joinNodes } from '../platform/nodes/nodes.ts'
 import { Signals } from '../platform/nodes/signals.ts'

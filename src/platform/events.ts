@@ -11,7 +11,7 @@ import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
-import { TraceCache, type Trace, type Tracer } from './tracing.ts'
+import { type Trace, TraceCache, type Tracer } from './tracing.ts'
 
 /** Event type of an area, with payload schema and sample. */
 export interface EventType<S extends TSchema = TSchema> {

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, startWorld, type World } from '../../test/world.ts'
 import { createLog } from './log.ts'
-import { TraceCache, startTracer } from './tracing.ts'
+import { startTracer, TraceCache } from './tracing.ts'
 
 /** All scripts loaded by this process, as the debugger sees them. */
 const loaded: string[] = []

@@ -128,7 +128,13 @@ function admitPrincipal(
 ): void {
   const { exchange, headers } = request
   if (principal.tenant.environment === 'live' && headers[sandboxMark] === 'true')
-    return limitUnauthenticated(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
+    return limitUnauthenticated(
+      app,
+      exchange,
+      reply,
+      new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'),
+      done,
+    )
   exchange.principal = principal
   reply.header('pamoja-environment', principal.tenant.environment)
   const { expiresAt } = principal.facts

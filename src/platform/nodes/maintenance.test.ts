@@ -11,7 +11,7 @@ import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
 import { LeaseLostError } from './leases.ts'
-import { type Chore, isDue, runMaintenance, platformChores } from './maintenance.ts'
+import { type Chore, isDue, platformChores, runMaintenance } from './maintenance.ts'
 
 let world: World
 let sql: TestDatabase['sql']

@@ -13,7 +13,7 @@ import type { CustomerRow } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import type { Figures } from './calculation.ts'
 import { usualDueDate } from './create.ts'
-import { stored, tokenBytes, invoiceEventBody } from './invoice.ts'
+import { invoiceEventBody, stored, tokenBytes } from './invoice.ts'
 import { type InvoiceRow, insertOpenInvoices, nextNumbers } from './store.ts'
 
 export interface NewOpenInvoice {

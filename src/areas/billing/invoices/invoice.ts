@@ -11,7 +11,7 @@ import type { EventType, Occasion } from '../../../platform/events.ts'
 import { type PaymentRow, recordOf as paymentRecordOf } from '../../payments/area.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import type { Item } from './calculation.ts'
-import { nextInvoiceSequence, type InvoiceRow, type StoredItem } from './store.ts'
+import { type InvoiceRow, nextInvoiceSequence, type StoredItem } from './store.ts'
 
 export const tokenBytes = 16
 

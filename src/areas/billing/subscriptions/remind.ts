@@ -56,7 +56,8 @@ export async function remind(
   const phone = customer?.phone ?? row.phone
   const email = phone === null ? (customer?.email ?? null) : null
   if (phone === null && email === null) return
-  const delayMs = phone === null ? 0 : chargeableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
+  const delayMs =
+    phone === null ? 0 : chargeableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
   const nextTry = tryAt && wallDay(tryAt, row.time_zone)
   const job = app.work.prepare(
     reminding,

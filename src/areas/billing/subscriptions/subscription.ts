@@ -16,9 +16,9 @@ import type { Calendar } from '../plans/calendar.ts'
 import { mostMicros } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import {
-  nextSubscriptionSequence,
   findSubscription,
   lockSubscription,
+  nextSubscriptionSequence,
   type SubscriptionRow,
   type SubscriptionState,
   type SubscriptionStatus,

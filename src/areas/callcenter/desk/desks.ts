@@ -21,7 +21,7 @@ import { occasionOf } from '../switchboard.ts'
 import type { AudioPlace } from './audio-command.ts'
 import { AudioPool } from './audio-pool.ts'
 import { Desk, type DeskView } from './desk.ts'
-import { deskConnected, deskSessions, deskDisconnected } from './presence.ts'
+import { deskConnected, deskDisconnected, deskSessions } from './presence.ts'
 
 /** Signal topic: an agent whose desk is on another node has changed. */
 export const deskTopic = 'callcenter-desks'

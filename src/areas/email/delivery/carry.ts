@@ -10,7 +10,7 @@ import { type ClientOptions, SmtpError } from '../../../protocols/smtp/client.ts
 import { namesFor } from '../dns/names.ts'
 import { mailWorld } from '../mail-world.ts'
 import type { Composed } from './compose.ts'
-import { QueueFullError, Destinations } from './destinations.ts'
+import { Destinations, QueueFullError } from './destinations.ts'
 import { type Verdict, verdictOf, verdictOfError } from './verdict.ts'
 
 const smtpPort = 25

@@ -90,7 +90,9 @@ const unsubscribe = hook({
     const frame = frameOf(recipient, whose)
     if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
-    if (!(await storeAction(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
+    if (
+      !(await storeAction(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip }))
+    )
       return page(404, noSuchMessage)
     return page(200, { ...frame, ...done(call.params.token) }, 'here')
   },
