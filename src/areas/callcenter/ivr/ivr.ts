@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: menus that callers walk through by keys and words, and what makes a set of them whole.
+// The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
 import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
 import { OneOf } from '../../../platform/schema.ts'
@@ -16,7 +16,7 @@ const Prompt = Type.Object({
 
 const values = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
 
-/** Where a choice leads. `then` of a `set` is one of the others. */
+/** Target of a choice. `then` of a `set` is one of the others. */
 export interface IvrAction {
   menu?: string
   webhook?: string
@@ -190,7 +190,7 @@ export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
   }
 }
 
-/** All actions that a menu may lead to. */
+/** All actions reachable from a menu. */
 export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
   const direct = [
     ...Object.values(options).map(({ action }) => action),
@@ -200,7 +200,7 @@ export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: Ivr
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
 }
 
-/** The destination that an action names; null if it names none. */
+/** Destination of an action; null when it has none. */
 export function destinationIn({ type, id, number, uri, answer_url, text, language }: IvrAction): DestinationOf | null {
   if (type === undefined) return null
   return {
@@ -214,7 +214,7 @@ export function destinationIn({ type, id, number, uri, answer_url, text, languag
   }
 }
 
-/** What makes the menus unusable: where, and a sentence. Null if nothing does. */
+/** Why menus are invalid: the field and a sentence; null when valid. */
 export function ivrProblem(ivr: IvrDocument): { field: string; problem: string } | null {
   if (!ivr.menus[ivr.entry]) return { field: 'entry', problem: `must be a menu; there is no "${ivr.entry}"` }
   for (const [key, menu] of Object.entries(ivr.menus)) {
@@ -256,7 +256,7 @@ function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {
   return problem ? `has a destination that ${problem}` : null
 }
 
-/** How many choices each menu is away from the entry. */
+/** Depth of each menu from the entry. */
 function depthsOf({ entry, menus: all }: IvrDocument): Map<string, number> {
   const depths = new Map([[entry, 1]])
   const line = [entry]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users of SMTP submission. A password is 256 random bits, so that its plain hash is as good as a slow one, and comparing it tells
-// nothing.
+// SMTP submission credentials. A password is 256 random bits, so a plain hash is as safe as a slow one; it is compared
+// in constant time.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
@@ -86,7 +86,7 @@ function hashOf(password: string): Buffer {
   return createHash('sha256').update(password).digest()
 }
 
-/** The credential that a client shows; null when there is none, or the password is wrong. */
+/** Credential of a client; null when unknown or the password is wrong. */
 export async function credentialOf(
   queryable: Queryable,
   username: string,
@@ -155,7 +155,7 @@ function shown(app: App, row: CredentialRow): Static<typeof Credential> {
   }
 }
 
-/** Name under which customers reach submission. */
+/** Public host name of SMTP submission. */
 export function smtpHost(app: App): string {
   const { PAMOJA_MAIL_HOST: mailHost, PAMOJA_SMTP_HOST: listening } = app.config
   return mailHost.endsWith('.test') ? listening : mailHost

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a verification, as customers read it.
+// Verification object of the API.
 import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
@@ -37,7 +37,7 @@ export function imagesOf({ images }: Pick<VerificationRow, 'images'>): Readonly<
   return Value.Check(Images, images) ? images : {}
 }
 
-/** Without anything personal. */
+/** Verification without personal data, for lists. */
 export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'document' | 'checks'> {
   const outcome = outcomeOf(row)
   return {
