@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of everything an account may have: every call is decided with all of it in view, and what is not read decides nothing.
+// Limits of what an account may create: routing reads all of it for every call, and ignores rows beyond these bounds.
 import { AppError } from '../../kernel/errors.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
@@ -10,7 +10,7 @@ const countOf = (table: string) =>
     `select count(*)::int as count from callcenter.${table} where ${mine}`,
   )
 
-/** The same bounds as those of the lists that decisions read. */
+/** Equal to the limits of the lists that routing reads. */
 const limits = {
   agents: { most: 10_000, count: countOf('agents'), words: 'agents' },
   queues: { most: 2_000, count: countOf('queues'), words: 'queues' },
@@ -19,7 +19,7 @@ const limits = {
   businessHours: { most: 1_000, count: countOf('business_hours'), words: 'business hours' },
 } as const
 
-/** Refuses, after one was added, what is more than an account may have. Whoever adds one holds the switchboard before. */
+/** Refuse what was just inserted beyond the limit. The switchboard must be locked before the insert. */
 export async function requireFewer(tx: Tx, tenant: Tenant, what: keyof typeof limits): Promise<void> {
   const { most, count, words } = limits[what]
   const now = await one(tx.query(count, tenant))

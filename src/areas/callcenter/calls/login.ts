@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent begins and stops to work, and says what they do meanwhile. A login gives a token that speaks for this agent alone.
+// Login, logout and status of agents. A login issues a token for that agent alone.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -22,10 +22,10 @@ import { contactNamed, wrappedUp } from './lifecycle.ts'
 import { type After, notTaken } from './next-contact.ts'
 
 const tokenSeconds = 8 * 3_600
-/** What the subject of an agent's token begins with; the agent and the session follow, with a colon between. */
+/** Prefix of an agent token's subject; the agent and the session follow, separated by a colon. */
 const subject = 'agent:'
 
-/** The agent whose token asks, and the session that the token was made for; null if it is a key, or another token. */
+/** Agent and session of a token; null for a key or another token. */
 function tokenOf({ principal }: Caller): { agent: string; session: string | null } | null {
   const prefix = `token:${subject}`
   if (!principal.isToken || !principal.actor.startsWith(prefix)) return null
@@ -33,12 +33,12 @@ function tokenOf({ principal }: Caller): { agent: string; session: string | null
   return { agent, session }
 }
 
-/** Whose token asks; null if it is a key, or somebody else's token. */
+/** Agent of a token; null for a key or another token. */
 export function agentOf(caller: Caller): string | null {
   return tokenOf(caller)?.agent ?? null
 }
 
-/** The token of an agent works as long as the session that it was made for: not after a logout, nor after another login. */
+/** Require the session of an agent's token to last: it ends with a logout, or with another login. */
 export async function requireSession(app: App, caller: Caller): Promise<void> {
   const token = tokenOf(caller)
   if (token === null || token.session === null) return
@@ -47,7 +47,7 @@ export async function requireSession(app: App, caller: Caller): Promise<void> {
     throw new AppError('UNAUTHORIZED', `${token.agent} has logged out, or has logged in anew: log in with an API key`)
 }
 
-/** The token of an agent speaks for that agent and no other. */
+/** Require an agent's token to act on that agent only. */
 export function requireSelf(caller: Caller, agent: string): void {
   const own = agentOf(caller)
   if (own !== null && own !== agent)
@@ -62,7 +62,7 @@ export async function agentRow(queryable: Queryable, tenant: Tenant, agent: stri
   return row
 }
 
-/** The queues that these ids name, or a refusal. */
+/** UUIDs of queues; throws when one is unknown. */
 export async function queueUuids(queryable: Queryable, tenant: Tenant, ids: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const [i, id] of ids.entries()) {
@@ -97,7 +97,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
     }),
   )
   if (!before) await requireFewer(tx, tenant, 'agents')
-  // A second login ends the first one; a call under way stays.
+  // A second login replaces the first; a live call continues.
   if (kept.session_id !== null) await tellSession(app, tx, occasion, kept, 'loggedOut', 'replaced')
   const session = newUuid(receivedMs)
   const started = { session_id: session, logged_in_at: new Date(nowMs), desk_lost_at: null }
@@ -133,7 +133,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
   }
 }
 
-/** Servers by which browsers find their own address. */
+/** STUN servers by which browsers find their public address. */
 export function iceServers({ config }: App): { urls: string }[] {
   return config.PAMOJA_DESK_ICE_SERVERS.split(',').flatMap((urls) =>
     urls.trim() === '' ? [] : [{ urls: urls.trim() }],
@@ -192,7 +192,7 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   }
 }
 
-/** The agent stops working, for a reason of their own or because the desk is lost. A call that rang there goes to another. */
+/** End an agent's session, by request or because the desk was lost. A call that rang there is offered again. */
 export async function endSession(
   app: App,
   tx: Tx,
@@ -210,7 +210,7 @@ export async function endSession(
   return contact ? notTaken(app, tx, occasion, contact) : []
 }
 
-/** Gives the leg of the agent's call that ends with the session, and what else is to be said to calls then. */
+/** Log out; returns the leg of the agent's call to hang up, and further commands to calls. */
 export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
   const { tenant, nowMs } = caller
   requireSelf(caller, wanted.agent_id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A leg whose node died belongs to no call of the call centre's own: somebody in a conference, whom a transfer rang, a supervisor.
-// Nobody tells what became of it there, so that its end is heard of by its event.
+// Legs without a contact whose node died: participants of a conference, targets of a transfer, supervisors. The dead node reports
+// no change of theirs, so their end is learnt from the event of the call.
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -11,7 +11,7 @@ import { atSwitchboard } from '../switchboard.ts'
 import { gone } from './conference.ts'
 import { participantOfCall } from './conferences.ts'
 
-/** Takes the leg out of its conference, and frees its agent. */
+/** Remove the leg from its conference and free its agent. */
 export async function legLost(app: App, tenant: Tenant, call: string): Promise<void> {
   const place = await maybe(app.db.query(participantOfCall, { ...tenant, call }))
   if (place) await gone(app, tenant, place.conference_id, place.id)

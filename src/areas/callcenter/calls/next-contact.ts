@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that goes on after its contact is over: it waits in a queue, somebody else is given it, or it ends. Whoever calls these
-// holds the switchboard; what is to be said to the call is given back, for after the commit.
+// Next contact of a call whose contact ended: it is queued, transferred, or the call ends. Callers hold the switchboard
+// lock and run the returned commands after the commit.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -16,7 +16,7 @@ import { backToQueue, over } from './lifecycle.ts'
 
 export type After = () => Promise<unknown>
 
-/** The contact that goes on with the same call. */
+/** Contact that continues the same call. */
 export function successor(
   tx: Tx,
   { tenant, receivedMs, nowMs }: Occasion,
@@ -25,7 +25,7 @@ export function successor(
     queue: string | null
     wanted: string | null
     state: string
-    /** When it began to wait, where that was before. */
+    /** Start of an earlier wait that counts. */
     since?: Date
   },
 ): Promise<ContactRow> {
@@ -54,7 +54,7 @@ export function successor(
   )
 }
 
-/** Ends a contact, and lets its call wait in a queue. */
+/** End a contact and queue its call. */
 export async function waitIn(
   app: App,
   tx: Tx,
@@ -83,19 +83,19 @@ export async function waitIn(
   ]
 }
 
-/** The queue that a call was in last. */
+/** Last queue of a call. */
 export async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
   const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
   const last = before.findLast(({ queue_id }) => queue_id !== null)?.queue_id ?? null
   return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
 }
 
-/** Whether a leg stopped ringing because the call it was rung for is over, not by the doing of whom it rang. */
+/** Whether a leg stopped ringing because its call ended, and not by its own refusal. */
 export function isRoomClosed(cause: string | null): boolean {
   return cause === 'normal' || cause === 'gone'
 }
 
-/** Nobody took a call that was offered: it is the first in its queue again, or over where it waits in none. */
+/** An offer without an answer: return the call to the head of its queue, or end it where it has none. */
 export async function notTaken(app: App, tx: Tx, occasion: Occasion, contact: ContactRow): Promise<After[]> {
   const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
   if (contact.state !== 'offered' || others > 0) return []
@@ -107,10 +107,10 @@ export async function notTaken(app: App, tx: Tx, occasion: Occasion, contact: Co
   return endCall(app, occasion.tenant, contact, 'system')
 }
 
-/** Nobody speaks with the customer any more: the call's own flow goes on, or the call is over. */
+/** No agent is left: continue the call's own flow, or end the call. */
 export function endCall(app: App, tenant: Tenant, contact: ContactRow, by: 'agent' | 'system' = 'agent'): After[] {
   const live = liveCalls(app)
-  // The customer may not have been rung yet; then the call ends by itself, and its money is given back.
+  // A customer who was not called yet has no leg in the room: ending that call releases its hold.
   if (contact.room_id !== contact.call_id)
     return [() => live.closeRoom(tenant, contact.room_id), () => live.hangUp(tenant, contact.call_id, by)]
   if (contact.is_handed) return [() => live.resume(tenant, contact.call_id, followerName, null)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes that an agent's token may ask for look first whether the session that it was made for still lasts.
+// Session check of the routes that an agent's token may use.
 import type { Route } from '../../../platform/route.ts'
 import { requireSession } from '../calls/login.ts'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API does to a call that is there: finds it, hangs it up, plays into it. A call under way is commanded on its node.
+// Commands of the API on an existing call: find it, hang it up, play into it. Commands on a live call run on its node.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newIdAndUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -24,7 +24,7 @@ export async function callOf(app: App, tenant: Tenant, id: string): Promise<Call
 
 const oneOf = (tenant: Tenant, row: CallRow): One => ({ ...tenant, id: row.id })
 
-/** Ends a call; one that is over already stays as it is. */
+/** Hang up a call; idempotent. */
 export async function hangupCall(app: App, tenant: Tenant, id: string, reason: string): Promise<CallRow> {
   const row = await callOf(app, tenant, id)
   if (isOver(row.status)) return row
@@ -33,7 +33,7 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
   return callOf(app, tenant, id)
 }
 
-/** Ends a call that nobody has placed yet, and gives back what was set aside for it; false where somebody has. */
+/** End a queued call without a node and release its hold; false if a node has taken it. */
 export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): Promise<boolean> {
   if (isOver(row.status) || row.node !== null) return false
   const taken = await maybe(app.db.query(takeCall, { ...tenantOf(row), id: row.id, node: app.nodeId }))
@@ -76,7 +76,7 @@ export async function stopPlaying(app: App, { tenant, receivedMs, nowMs }: Calle
   return { call_id: id, play_id: play, status: 'stopped' as const, started_at: new Date(nowMs) }
 }
 
-/** What a test has the phone of a call do; false if it has none any more. */
+/** Command the simulated phone of a test call; false when the call has none. */
 export async function commandPhone(app: App, tenant: Tenant, id: string, command: object): Promise<boolean> {
   const row = await callOf(app, tenant, id)
   return (await sessionsOf(app).command(oneOf(tenant, row), command)) === true
