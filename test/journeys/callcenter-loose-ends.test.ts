@@ -34,18 +34,22 @@ after(() => world?.stop())
 
 const open = () => world.account({ balance: 1_000 })
 
+const unanswered = '+254711000004'
+
 /** An agent whose telephone rings, and who does not answer. */
 function asleep(ada: Account, more: object = {}) {
-  const endpoint = { type: 'phone', number: '+254711000004' }
+  const endpoint = { type: 'phone', number: unanswered }
   return done(ada, '/v1/voice/agent/login', { agent_id: 'asleep', endpoint, ...more })
 }
 
-/** Moves the clock until an agent has been rung for long enough. */
-function untilAway(ada: Account, agent: string) {
-  return eventually(async () => {
-    await later(ada, 31)
-    return (await agentNow(ada, agent)).status === 'away'
-  }, `${agent} to be away`)
+/** Rings the agent who does not answer for as long as agents are rung. */
+async function untilAway(ada: Account): Promise<void> {
+  await eventually(async () => {
+    const rung = await eventsOf(ada, 'call.ringing')
+    return rung.some(({ payload }: { payload: { to: string } }) => payload.to === unanswered)
+  }, 'the telephone to ring')
+  await later(ada, 31)
+  await agentIs(ada, 'asleep', 'away')
 }
 
 async function available(ada: Account): Promise<number> {
@@ -63,7 +67,7 @@ test('a call whose agent does not answer is over, and nothing stays set aside fo
   )
   await agentIs(ada, 'asleep', 'ringing')
   assert.ok((await available(ada)) < 1_000, 'the first minute is set aside')
-  await untilAway(ada, 'asleep')
+  await untilAway(ada)
   const over = await ended(ada, call_id)
   assert.deepEqual([over.status, over.hangup_cause, over.cost], ['failed', 'cancelled', 0])
   await eventually(async () => (await available(ada)) === 1_000, 'everything to be free again')
@@ -117,7 +121,7 @@ test('the flow of a call goes on when the agent whom it connects does not answer
   const wanted = { from: numberOf(ada), to: '+254711000020', actions }
   const { call_id: call } = await done(ada, '/v1/voice/calls', wanted, 201)
   await agentIs(ada, 'asleep', 'ringing')
-  await untilAway(ada, 'asleep')
+  await untilAway(ada)
   await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)
     return body.data.some(({ data }: { data: { type?: string } }) => data.type === 'resumed')
