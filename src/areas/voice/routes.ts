@@ -163,7 +163,7 @@ const voices = list({
   operation: 'voice.listVoices',
   summary: 'List the voices that can speak',
   description:
-    '`approximate` voices read a language by the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
+    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
   scope: 'voice:read',
   query: Type.Object(listQuery),
   row: VoiceRecord,

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether marked-up text is well formed. Which elements an engine obeys is the engine's; those it does not know are read as their
-// text. Documents with declarations are refused, since entities can be made to grow without end.
+// Marked-up text: whether it is well formed, and its pieces. Which elements an engine obeys is the engine's; those it does not know
+// are read as their text. Documents with declarations are refused, since entities can be made to grow without end.
 const mostDepth = 20
 const tag = /<(\/?)([A-Za-z][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
+const attribute = /([\w.:-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g
+
+export type MarkupPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'open'
+      readonly name: string
+      readonly attributes: Readonly<Record<string, string>>
+      readonly isEmpty: boolean
+      /** As it was written. */
+      readonly source: string
+    }
+  | { readonly kind: 'close'; readonly name: string }
+
+/** Whether a text is marked up; all other text is plain, whatever signs it has. */
+export function isMarkup(text: string): boolean {
+  return text.trimStart().startsWith('<speak')
+}
 
 /** A sentence that says what is wrong; null for plain text and for well-formed SSML. */
 export function ssmlProblem(text: string): string | null {
-  if (!text.trimStart().startsWith('<speak')) return null
+  if (!isMarkup(text)) return null
   const open: string[] = []
   let hasEnded = false
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', tag.lastIndex)) {
@@ -22,4 +40,40 @@ export function ssmlProblem(text: string): string | null {
   }
   if (open.length > 0) return `<${open.at(-1)}> is not closed`
   return /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)/.test(text) ? 'an & is not written &amp;' : null
+}
+
+/** Tags and texts of well-formed SSML, in their order; texts and attributes without entities. */
+export function markupPieces(text: string): MarkupPiece[] {
+  const pieces: MarkupPiece[] = []
+  let from = 0
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', from)) {
+    tag.lastIndex = at
+    const found = tag.exec(text)
+    if (!found) break
+    const [source, slash, name = '', given = '', selfClosing] = found
+    if (at > from) pieces.push({ kind: 'text', text: withoutEntities(text.slice(from, at)) })
+    const attributes = Object.fromEntries(
+      [...given.matchAll(attribute)].map(([, key, double, single]) => [key, withoutEntities(double ?? single ?? '')]),
+    )
+    pieces.push(
+      slash ? { kind: 'close', name } : { kind: 'open', name, attributes, isEmpty: selfClosing === '/', source },
+    )
+    from = tag.lastIndex
+  }
+  if (from < text.length) pieces.push({ kind: 'text', text: withoutEntities(text.slice(from)) })
+  return pieces
+}
+
+export function escapeMarkup(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function withoutEntities(text: string): string {
+  return text.replace(/&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([0-9A-Fa-f]+));/g, (_, name, decimal, hex) => {
+    if (name) return entities[name] ?? ''
+    const code = decimal ? Number(decimal) : Number.parseInt(hex, 16)
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : ''
+  })
 }
