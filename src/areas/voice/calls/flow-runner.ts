@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the flow of a call: gives it what happened, and carries out what it wants. Everything that happens goes into the trace,
 // from which the flow can be played again.
+import { uuidOf } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
@@ -217,11 +218,23 @@ export class FlowRunner {
 
   private listen(id: number, { speech }: ActionOf<'input'>): void {
     if (!speech) return
-    this.room.audio.listen(`listen ${id}`, this.record.row.id, {
+    this.room.audio.listen(`listen ${id}`, this.heardMembers(speech.uuid ?? []), {
       endOnSilenceMs: speech.endOnSilence * 1_000,
       startTimeoutMs: speech.startTimeout * 1_000,
       maxMs: speech.maxDuration * 1_000,
+      ...(speech.sensitivity === undefined ? {} : { sensitivity: speech.sensitivity }),
     })
+  }
+
+  /** Who is listened to: the calls that were named, as far as they are in the room, and else this one. */
+  private heardMembers(named: readonly string[]): readonly string[] {
+    const members = named.flatMap((name) => {
+      const member = uuidOf('call', name)
+      if (member !== null && this.room.audio.has(member)) return [member]
+      this.reportError('INVALID_CALL_FLOW', `speech.uuid: ${name} is not in this call`, this.flow.next - 1)
+      return []
+    })
+    return members.length > 0 ? members : [this.record.row.id]
   }
 
   speechBegan(listener: string): void {
