@@ -3,7 +3,7 @@
 // after the other, and ended by the others when its node dies. The row says where it is; nothing else of it is kept here.
 import { buckets, newUuid } from '../kernel/ids.ts'
 import type { App } from './app.ts'
-import { maybe, statement } from './db.ts'
+import { maybe, statement, type Tx } from './db.ts'
 import type { Chore } from './nodes/maintenance.ts'
 import { wakesOf } from './nodes/wakes.ts'
 import { onePerApp } from './one-per-app.ts'
@@ -145,10 +145,20 @@ class Sessions {
     return this.#here.size
   }
 
-  /** Takes a session into this node's memory. */
+  /** Takes a session into this node's memory, and registers it. */
   async begin(kind: SessionKind, session: One, obey: Obey): Promise<void> {
-    this.#here.set(session.id, { session, obey, line: Promise.resolve() })
+    this.hold(session, obey)
     await this.#app.db.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
+  }
+
+  /** Registers a session together with what makes it this node's, so that no death of the node can come between the two. */
+  async register(tx: Tx, kind: SessionKind, session: One): Promise<void> {
+    await tx.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
+  }
+
+  /** Takes a session that was registered into this node's memory. */
+  hold(session: One, obey: Obey): void {
+    this.#here.set(session.id, { session, obey, line: Promise.resolve() })
   }
 
   async end(session: One): Promise<void> {

@@ -129,10 +129,12 @@ export const callsOfPhone = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Takes a call that nobody has, once. */
+/** Takes a call that nobody has, once; one that this node took already, without learning of it, is its own still. */
 export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
-  `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+  `update voice.calls set node = $node
+    where ${mine} and id = $id and (node is null or node = $node) and status = 'initiated'
+   returning ${columns}`,
 )
 
 /** The same for a call that is rung into a room. */

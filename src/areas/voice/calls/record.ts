@@ -324,13 +324,6 @@ export class CallRecord {
   }
 }
 
-/** Ends a call that could not be registered as one of this node's: nobody else would ever give its money back. */
-export async function endUnregistered(record: CallRecord, problem: unknown): Promise<never> {
-  record.end({ status: 'failed', cause: 'network_error', by: 'system' })
-  await record.settled()
-  throw problem
-}
-
 /** Does something with the database, and again for some minutes while that is away. */
 async function persistently<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of storeAgainMs) {
