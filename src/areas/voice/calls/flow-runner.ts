@@ -12,6 +12,7 @@ import { fetchSound } from '../media/sounds.ts'
 import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
+import { apologyFor } from './apology.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
@@ -19,7 +20,6 @@ import type { CallRecord } from './record.ts'
 import { type RecordingInProgress, toldOf } from './recording.ts'
 import type { CallTimers } from './timers.ts'
 
-const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
 const longestCallMs = 4 * 3_600_000
 
 /** The call, as far as its flow decides about it. */
@@ -103,7 +103,9 @@ export class FlowRunner {
   private async apologise(problem: string, isAnswered: boolean): Promise<void> {
     this.reportError('FLOW_UNAVAILABLE', `no flow could be fetched: ${problem}`, null)
     if (!isAnswered) this.host.pickUp()
-    const sound = await this.network.speaker.speak({ text: apologyText, language: 'en-US' }).catch(() => null)
+    const { direction, from_number, to_number } = this.record.row
+    const apology = apologyFor(direction === 'inbound' ? to_number : from_number)
+    const sound = await this.network.speaker.speak({ ...apology }).catch(() => null)
     if (!sound || this.record.isOver) return this.host.fail('flow_error')
     this.timers.set('apology', (sound.length / 8_000) * 1_000 + 500, () => this.host.fail('flow_error'))
     this.room.audio.play('apology', sound)
@@ -330,7 +332,8 @@ export class FlowRunner {
       this.input({ type: 'recorded', id })
     }
     const language = action.transcription?.language ?? null
-    this.room.recordings.start(`flow ${id}`, action.channels, options, { language, done })
+    const channels = action.split === 'conversation' ? 2 : action.channels
+    this.room.recordings.start(`flow ${id}`, channels, options, { language, done })
   }
 
   private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {

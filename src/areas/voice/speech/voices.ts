@@ -60,6 +60,11 @@ export function localeFor(tag: string): string | null {
   return exact ?? names.find((name) => name.startsWith(`${wanted.split('-')[0]}-`)) ?? null
 }
 
+/** Place of a voice among those of its language, as the action `talk` has it; the first where there is none of that name. */
+export function styleOf(language: string, name: string | undefined): number {
+  return Math.max(0, locales[language]?.voices.findIndex((voice) => voice.name === name) ?? 0)
+}
+
 /** The variant of the engine that sounds like a voice; women are not given the engine's default, which is a man. */
 export function engineVoiceOf(language: string, style: number, name?: string): string {
   const found = locales[language] ?? locales['en-US']
