@@ -97,16 +97,16 @@ const unread = new Set(['.', '\u0361', '\u035c', '\u0329'])
 export function phonemesOfIpa(voice: string, ipa: string): string | null {
   let sounds = ''
   for (const sign of ipa.normalize('NFD').replace(/c\u0327/g, 'ç')) {
-    const { best, voices, other } = finer[sign] ?? {}
-    const sound = unread.has(sign)
-      ? ''
-      : sign === ' '
-        ? ' '
-        : (everywhere[sign] ?? (voices?.includes(voice) ? best : other))
+    const sound = unread.has(sign) ? '' : sign === ' ' ? ' ' : (everywhere[sign] ?? finerSound(voice, sign))
     if (sound === undefined) return null
     sounds += isTwoVowels(sounds, sound) ? `|${sound}` : sound
   }
   return sounds.trim() === '' ? null : sounds.trim()
+}
+
+function finerSound(voice: string, sign: string): string | undefined {
+  const found = finer[sign]
+  return found?.voices.includes(voice) ? found.best : found?.other
 }
 
 /** Two vowels that could be read as the name of one. */

@@ -82,7 +82,7 @@ function elementReading(around: Open, piece: Extract<MarkupPiece, { kind: 'open'
 
 /** Text inside markup, as the language around it and its say-as have it read. */
 function textReading({ language, sayAs }: Open, text: string): string {
-  const { spelling } = locales[language] ?? {}
+  const spelling = locales[language]?.spelling
   if (spelling !== undefined && sayAs === 'characters') return spelledOut(spelling, text)
   const words = sayAs === null ? text : sayAsWords(language, sayAs, text.trim())
   return escapeMarkup(spelling === undefined ? words : spoken(spelling, words))

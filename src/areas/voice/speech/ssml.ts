@@ -52,9 +52,9 @@ export function markupPieces(text: string): MarkupPiece[] {
     if (!found) break
     const [source, slash, name = '', given = '', selfClosing] = found
     if (at > from) pieces.push({ kind: 'text', text: withoutEntities(text.slice(from, at)) })
-    const attributes = Object.fromEntries(
-      [...given.matchAll(attribute)].map(([, key, double, single]) => [key, withoutEntities(double ?? single ?? '')]),
-    )
+    const attributes: Record<string, string> = {}
+    for (const [, key = '', double, single] of given.matchAll(attribute))
+      attributes[key] = withoutEntities(double ?? single ?? '')
     pieces.push(
       slash ? { kind: 'close', name } : { kind: 'open', name, attributes, isEmpty: selfClosing === '/', source },
     )
@@ -71,9 +71,10 @@ export function escapeMarkup(text: string): string {
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 function withoutEntities(text: string): string {
-  return text.replace(/&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([0-9A-Fa-f]+));/g, (_, name, decimal, hex) => {
-    if (name) return entities[name] ?? ''
-    const code = decimal ? Number(decimal) : Number.parseInt(hex, 16)
+  const entity = /&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([0-9A-Fa-f]+));/g
+  return text.replace(entity, (_: string, name?: string, decimal?: string, hex = '') => {
+    if (name !== undefined) return entities[name] ?? ''
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
     return code <= 0x10_ff_ff ? String.fromCodePoint(code) : ''
   })
 }
