@@ -3,6 +3,7 @@
 // signed by OpenDKIM (where they are installed); a bulk of ten thousand accepted; and links that are followed. Submission is encrypted and authenticated here, for
 // smtp-source can do neither, by a bridge in this process; Postfix is spoken to in the clear.
 import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from '../test/eventually.ts'
 import { type Installation, startInstallation } from '../test/faults/harness.ts'
 import { mailProgramsMissing, runProgram, type Signer, startOpenDkim, startPostfix } from '../test/interop/postfix.ts'
 import { startMailBridge } from '../test/mail-bridge.ts'
@@ -42,7 +43,17 @@ async function liveKey(installation: Installation): Promise<string> {
   await installation.operator().patch(`/v1/operator/api-keys/${body.id}`, { rate_limit_per_second: 1_000_000 })
   await installation.client(0, body.key).post('/v1/email/domains', { domain, dkim_record: 'txt' })
   await sayVerified(installation.databaseUrl, domain)
+  await priced(installation, body.key)
   return body.key
+}
+
+/** Live mail costs something from now on; without a price none is taken. */
+async function priced(installation: Installation, key: string): Promise<void> {
+  const price = { area: 'email', unit: 'message', amount: 0.05, currency: 'KES' }
+  await installation.operator().post('/v1/operator/prices', price)
+  const mail = { from: `shop@${domain}`, to: 'first@shop.example', subject: 'First', text: 'First' }
+  const sent = async () => (await installation.client(0, key).post('/v1/email/send', mail)).status < 300
+  await eventually(sent, 'the price to be in force')
 }
 
 async function relaying(installation: Installation, key: string, relay: MailServer, many: number): Promise<Figure[]> {

@@ -27,11 +27,9 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
     const client = clientOf(node)
     const { body: menu } = await client.post('/v1/ussd/menus', { name: 'Loans', start: 'home', nodes })
     await client.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id, timeout: 180 })
-    const perSecond = short ? 20 : 500
-    const steps = await steadily(client, perSecond, short ? 2 : 20)
-    steps.sort((a, b) => a - b)
-    const at = (part: number): number => steps[Math.min(steps.length - 1, Math.floor(steps.length * part))] ?? 0
-    const name = `a step at ${perSecond} sessions/s, p99`
+    const rates = short ? [20] : [50, 100, 200, 500]
+    const figures: Figure[] = []
+    for (const perSecond of rates) figures.push(await stepsAt(client, perSecond, short ? 2 : 20))
     const wanted = short ? 100 : 50_000
     const beforeMb = residentMb(node)
     const alive = await keepAlive(client, wanted)
@@ -41,7 +39,7 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
     const after = await countAlive(clientOf(node))
     const goneOn = await goOn(clientOf(node), wanted, short ? 10 : 500)
     return [
-      { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) },
+      ...figures,
       { name: 'sessions alive in one node', value: alive, unit: 'sessions' },
       { name: 'memory that the node took while they began', value: tookMb, unit: 'MB' },
       { name: 'sessions alive after a restart', value: after, unit: 'sessions' },
@@ -75,21 +73,30 @@ async function goOn(client: Client, kept: number, wanted: number): Promise<numbe
   return answered / wanted
 }
 
+/** How long a step takes while so many sessions a second begin. */
+async function stepsAt(client: Client, perSecond: number, seconds: number): Promise<Figure> {
+  const steps = await steadily(client, perSecond, seconds)
+  steps.sort((a, b) => a - b)
+  const at = (part: number): number => steps[Math.min(steps.length - 1, Math.floor(steps.length * part))] ?? 0
+  const name = `a step at ${perSecond} sessions/s, p99`
+  return { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
 /** Begins so many sessions a second, each of three steps; gives how long each step took. */
 async function steadily(client: Client, perSecond: number, seconds: number): Promise<number[]> {
   const tookMs: number[] = []
   const sessions: Promise<void>[] = []
   const startedAt = performance.now()
   for (let n = 0; n < perSecond * seconds; n++) {
-    sessions.push(whole(client, n, tookMs))
+    sessions.push(whole(client, `b-${perSecond}-${n}`, n, tookMs))
     await pause(Math.max(0, startedAt + (n * 1_000) / perSecond - performance.now()))
   }
   await Promise.all(sessions)
   return tookMs
 }
 
-async function whole(client: Client, n: number, tookMs: number[]): Promise<void> {
-  const call = { session_id: `b-${n}`, phone: `+2547${String(10_000_000 + n)}`, shortcode }
+async function whole(client: Client, session_id: string, n: number, tookMs: number[]): Promise<void> {
+  const call = { session_id, phone: `+2547${String(10_000_000 + n)}`, shortcode }
   const answers = [
     { type: 'initiation', input: null },
     { type: 'response', input: '1', step: 1 },

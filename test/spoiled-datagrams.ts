@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams that nobody should send, to SIP and to audio: real ones that are spoiled, the same in every run.
+// Datagrams that nobody should send, to SIP and to audio: real ones that are spoiled, the same for the same seed.
 
-/** Random numbers that are the same in every run (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

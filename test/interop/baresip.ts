@@ -2,7 +2,6 @@
 // Baresip, a SIP phone that is not ours: it calls, speaks and writes down what it hears. Debian has it in the package
 // `baresip`; PAMOJA_REQUIRE_BARESIP=1 makes its absence a failure.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
@@ -24,6 +23,8 @@ export function withoutBaresip(): string | false {
 
 interface BaresipPhone {
   says(word: string): Promise<void>
+  /** Everything that it has printed. */
+  printed(): string
   press(key: string): void
   stop(): Promise<void>
   /** What it heard, as it wrote it down. */
@@ -45,7 +46,8 @@ export async function startBaresip(t: TestContext, uri: string, speech: Int16Arr
     'module sndfile.so',
     'module_app account.so',
     'module_app menu.so',
-    `sip_listen 127.0.0.1:${await freePort()}`,
+    // The kernel chooses the port: one that was free a moment ago may be taken by now.
+    'sip_listen 127.0.0.1:0',
     `audio_source aufile,${join(dir, 'say.wav')}`,
     'audio_player aubridge,nobody',
     'audio_alert aubridge,nobody',
@@ -68,6 +70,7 @@ export async function startBaresip(t: TestContext, uri: string, speech: Int16Arr
     },
     says: (word) =>
       eventually(async () => output.includes(word) || null, `baresip to say ${word}`).then(() => undefined),
+    printed: () => output,
     press: (key) => void child.stdin.write(key),
     stop,
   }
@@ -77,14 +80,6 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
   await once(child, 'exit')
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address()
-  socket.close()
-  return port
 }
 
 /** A file of ours, by its signed address. */

@@ -48,7 +48,13 @@ test('an agent in Chromium answers a phone, is whispered to, hands the call over
 
   const sip = new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:'))
   const phone = await startBaresip(t, `sip:${numberOf(ada)}@127.0.0.1:${sip.port}`, tone([300, 700], 240_000, 12_000))
-  await page.getByRole('button', { name: 'Answer' }).click({ timeout: 120_000 })
+  await page
+    .getByRole('button', { name: 'Answer' })
+    .click({ timeout: 120_000 })
+    .catch(async (problem) => {
+      const { body: agent } = await ada.client.get('/v1/voice/agent/amina')
+      assert.fail(`${problem.message}\nagent: ${JSON.stringify(agent)}\nbaresip: ${phone.printed()}`)
+    })
   const { call_id: call } = await agentIs(ada, 'amina', 'on_call')
   await connected(ada, call, 'amina')
   await browserHears(page, customerHertz, true)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { identity } from '../../src/areas/identity/area.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Reply } from '../client.ts'
 import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
 
@@ -291,6 +292,38 @@ test('a person decides what is in doubt, and four eyes see an override', async (
   assert.equal(approved.body.status, 'verified')
 })
 
+test('a reviewer sees the pictures for a minute, and deciding, the audit and erasing take scopes of their own', async () => {
+  const kay = await world.account({ balance: 10_000 })
+  const { body } = await verify({ selfie: 'sandbox:face_a' }, kay)
+  const path = `/v1/identity/verification/${body.verification_id}`
+  const keyWith = async (...scopes: string[]) => {
+    const { body: key } = await kay.client.post('/v1/api-keys', { name: scopes.join(), scopes })
+    return world.stranger.as(key.key)
+  }
+  const writer = await keyWith('identity:write')
+  assert.equal('images' in (await writer.get(path)).body, false)
+  const decision = { decision: 'reject', reason: 'seen elsewhere' }
+  const audit = `/v1/identity/audit/${body.verification_id}`
+  for (const refused of [
+    await writer.get(`${path}?include=images`),
+    await writer.post(`${path}/review`, decision),
+    await writer.get(audit),
+    await writer.delete(path),
+  ])
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'FORBIDDEN'])
+  assert.equal((await writer.get(`${path}?include=faces`)).status, 400)
+  const reviewer = await keyWith('identity:read', 'identity:review', 'identity:audit', 'identity:erase')
+  const { images } = (await reviewer.get(`${path}?include=images`)).body
+  assert.deepEqual(Object.keys(images).toSorted(), ['document_front', 'selfie'])
+  const shown = await world.stranger.get(images.selfie.slice(images.selfie.indexOf('/files/')))
+  assert.deepEqual([shown.status, shown.headers['content-type']], [200, 'image/jpeg'])
+  const actions = (await reviewer.get(audit)).body.data.map(({ action }: { action: string }) => action)
+  assert.ok(actions.includes('image.viewed'))
+  assert.equal((await reviewer.post(`${path}/review`, decision)).body.status, 'rejected')
+  assert.equal((await reviewer.delete(path)).status, 200)
+  assert.deepEqual((await reviewer.get(`${path}?include=images`)).body.images, {})
+})
+
 test('an erased record cannot be read again, not even from a raw copy of the database', async () => {
   const person = { first_name: 'Amina', last_name: 'Wanjiku', external_id: 'erase-me' }
   const { body } = await verify({ subject: person, selfie: 'sandbox:face_a', reference: 'erased-ref' })
@@ -300,7 +333,8 @@ test('an erased record cannot be read again, not even from a raw copy of the dat
   assert.deepEqual([read.body.document, read.body.status, read.body.reference], [null, body.status, null])
   const db = new pg.Client(world.databaseUrl)
   await db.connect()
-  const { rows } = await db.query('select v::text as text from identity.verifications v where erased_at is not null')
+  const query = 'select v::text as text from identity.verifications v where account_id = $1 and erased_at is not null'
+  const { rows } = await db.query(query, [uuidOf('account', ada.id)])
   await db.end()
   assert.equal(rows.length, 1)
   for (const secret of [

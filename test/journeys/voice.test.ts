@@ -182,7 +182,7 @@ test('connect bridges two phones, and both legs are charged', async () => {
   const id = await call(ada, { actions: [{ action: 'connect', endpoint, eventUrl: [shop.url('/leg')] }] })
   const leg = JSON.parse((await shop.next('/leg')).body)
   assert.deepEqual([leg.status, leg.to], ['answered', '+254711000031'])
-  assert.equal((await callOf(ada, id)).phase, 'connected')
+  await eventually(async () => (await callOf(ada, id)).phase === 'connected', 'the phones to be connected')
   await ada.client.post('/v1/sandbox/clock', { advance_seconds: 20 })
   const { body } = await ada.client.post(`/v1/voice/${id}/hangup`, {})
   assert.equal(body.status, 'completed')

@@ -33,7 +33,7 @@ export const identity: Area = {
       about: 'Documents, faces, liveness, risk and one-time codes, all looked at on this installation.',
     },
   },
-  scopes: [scopeArea('identity', { limit: 'identity' })],
+  scopes: [scopeArea('identity', { words: { otp: ['write'], review: [], audit: [], erase: [] }, limit: 'identity' })],
   limits: [planLimit('identity')],
   settings: identitySettings,
   simulators: [simulatedRegistry],

@@ -290,6 +290,24 @@ test('a caller behind a NAT is answered where it wrote from; an answer nobody ac
     if (message.kind === 'request' && message.method === 'BYE') break
 })
 
+test('whatever a Via says beside its branch, the answer goes back to its sender, and the endpoint goes on', async (t) => {
+  const caller = await byHand(t)
+  const answering = await endpoint(t)
+  const port = answering.ports.udp ?? 0
+  const parameters = [';rportx=1', ';x="a;rport=3"', ';received=192.0.2.1', ';received=192.0.2.1;rport=9', ';x="\\""']
+  for (const [i, more] of parameters.entries())
+    for (const isBroken of [false, true]) {
+      const via = `Via: SIP/2.0/UDP ${host}:${caller.port};branch=z9hG4bKvia${i}${isBroken}${more}`
+      const head = [via, 'From: <sip:a@example.com>;tag=v', `To: <sip:b@${host}>`, `Call-ID: via ${i}${isBroken}`]
+      const seq = isBroken ? 'CSeq: 1 BYE' : 'CSeq: 1 OPTIONS'
+      caller.socket.send([`OPTIONS sip:b@${host} SIP/2.0`, ...head, seq, '', ''].join('\r\n'), port, host)
+      const answer = await caller.next()
+      assert.ok(answer.kind === 'response' && answer.status === (isBroken ? 400 : 200), via)
+      assert.ok(answer.headers.get('via')?.includes(`branch=z9hG4bKvia${i}${isBroken}`))
+      assert.doesNotMatch(answer.headers.get('via') ?? '', /192\.0\.2\.1/)
+    }
+})
+
 test('nonsense is answered where it can be, and a stream of it is closed', async (t) => {
   const caller = await byHand(t)
   const answering = await endpoint(t)

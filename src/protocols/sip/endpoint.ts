@@ -30,6 +30,8 @@ export interface EndpointOptions extends TransportOptions {
   asked?(transaction: ServerTransaction): boolean
   /** Whether somebody may speak to this side at all; others are not answered. */
   admits?(from: Peer): boolean
+  /** A message could not be handled, which is a mistake of ours. Without this it is thrown. */
+  failed?(error: unknown): void
 }
 
 /** Extensions that this side keeps to when a request requires them. */
@@ -60,6 +62,7 @@ export class SipEndpoint implements Switchboard<SipCall> {
             .send(makeResponse(request, status, newTag(), reason), returnPath(request, from))
             .catch(() => undefined)
       },
+      ...(options.failed ? { failed: options.failed } : {}),
     })
     return endpoint
   }

@@ -130,6 +130,17 @@ export function parseVia(value: string): Via {
   }
 }
 
+const token = /^[A-Za-z0-9\-.!%*_+`'~:[\]]*$/
+
+/** A Via as it is written. */
+export function viaText({ transport, host, port, parameters }: Via): string {
+  const written = [...parameters].map(([name, value]) => {
+    if (value === null) return `;${name}`
+    return `;${name}=${token.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
+  })
+  return `SIP/2.0/${transport} ${host}${port === null ? '' : `:${port}`}${written.join('')}`
+}
+
 /** The members of a list; commas in quotes and in angle brackets separate nothing. */
 export function splitList(value: string): string[] {
   const members: string[] = []

@@ -5,7 +5,8 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer as createTcpServer, isIP, type Server, type Socket } from 'node:net'
 import { connect as connectTls, createServer as createTlsServer, type SecureContextOptions } from 'node:tls'
-import { parseVia } from './header-values.ts'
+import { SipError } from './error.ts'
+import { parseVia, viaText } from './header-values.ts'
 import {
   contentLength,
   endOfHead,
@@ -32,6 +33,8 @@ export interface TransportHandlers {
   malformed?(message: SipRequest, status: number, reason: string, from: Peer): void
   /** A connection that was in use is gone. */
   lost?(peer: Peer): void
+  /** A message was read and could not be handled, which is a mistake of ours. Without this handler it is thrown. */
+  failed?(error: unknown, from: Peer): void
 }
 
 export interface TransportOptions {
@@ -167,10 +170,11 @@ export class SipTransport {
     this.handlers.message(message, from)
   }
 
+  /** Answers a message that breaks the rules where it says enough for it, and drops it otherwise. Nothing that arrives may throw. */
   private refuse(error: unknown, from: Peer): void {
-    if (!(error instanceof MessageError)) throw error
+    if (!(error instanceof SipError)) return this.failed(error, from)
     this.dropped++
-    const { partial } = error
+    const partial = error instanceof MessageError ? error.partial : null
     const isAnswerable =
       partial?.kind === 'request' &&
       partial.method !== 'ACK' &&
@@ -178,10 +182,15 @@ export class SipTransport {
     if (!isAnswerable) return
     try {
       stampSource(partial, from)
-    } catch {
-      return
+      this.handlers.malformed?.(partial, error.status, error.message, from)
+    } catch (problem) {
+      if (!(problem instanceof SipError)) this.failed(problem, from)
     }
-    this.handlers.malformed?.(partial, error.status, error.message, from)
+  }
+
+  private failed(error: unknown, from: Peer): void {
+    if (!this.handlers.failed) throw error
+    this.handlers.failed(error, from)
   }
 
   async close(): Promise<void> {
@@ -205,10 +214,15 @@ function stampSource(request: SipRequest, from: Peer): void {
   const [top] = request.headers.all('via')
   if (!top) return
   const via = parseVia(top)
-  const rport = via.parameters.has('rport')
-  if (via.host === from.host && !rport) return
-  const kept = top.replace(/;\s*(rport|received)(\s*=\s*[^;,\s]*)?/gi, '')
-  const stamped = `${kept};received=${from.host}${rport ? `;rport=${from.port}` : ''}`
+  const parameters = new Map(via.parameters)
+  const asksForPort = parameters.has('rport')
+  // What the sender says of where it was received is never believed: answers would go to whom it names.
+  const wasStamped = parameters.delete('received')
+  if (via.host === from.host && !asksForPort && !wasStamped) return
+  parameters.delete('rport')
+  parameters.set('received', from.host)
+  if (asksForPort) parameters.set('rport', `${from.port}`)
+  const stamped = viaText({ ...via, parameters })
   request.headers.removeFirst('via').prepend('via', stamped)
 }
 

@@ -33,6 +33,7 @@ test('a viewer changes nothing, and a reviewer reviews', () => {
   for (const environment of ['test', 'live'] as const)
     assert.ok(scopesOf('viewer', environment).every((scope) => scope.endsWith(':read')))
   assert.ok(may('viewer', 'live', 'sms:read') && !may('viewer', 'live', 'keys:read'))
+  assert.ok(may('reviewer', 'live', 'identity:review') && !may('developer', 'live', 'identity:review'))
   assert.ok(may('reviewer', 'live', 'identity:write') && !may('reviewer', 'live', 'sms:read'))
 })
 

@@ -15,7 +15,7 @@ const money = ['payments', 'payouts', 'wallet', 'billing']
 export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'owner' || role === 'admin') return ['*']
   if (role === 'viewer') return reading([...channels, ...money, 'webhooks', 'account', 'logs', 'events'])
-  if (role === 'reviewer') return writing(['identity'])
+  if (role === 'reviewer') return [...writing(['identity']), 'identity:review', 'identity:audit']
   if (role === 'supervisor') return [...writing(['callcenter']), ...reading(['voice', 'account'])]
   if (role === 'agent') return reading(['callcenter'])
   if (role === 'finance') return [...writing(money), 'payouts:approve', ...reading(['account', 'logs', 'events'])]

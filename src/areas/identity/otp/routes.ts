@@ -12,7 +12,7 @@ const send = write({
   summary: 'Send a one-time code to a phone',
   description:
     'Again for the same phone and purpose while a code is pending is a resend: the same code, after a wait that doubles.',
-  scope: 'identity:write',
+  scope: 'identity:otp',
   limit: 'identity',
   body: OtpSend,
   reply: { status: 200, schema: OtpSent },
@@ -37,7 +37,7 @@ const verify = write({
   summary: 'Verify a one-time code',
   description:
     'Only the right code answers 200. Give `otp_id`, or the `phone` and the `purpose` the code was sent for.',
-  scope: 'identity:write',
+  scope: 'identity:otp',
   limit: 'identity',
   body: OtpVerify,
   reply: { status: 200, schema: OtpVerified },

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Erasure: the key of the record and those of its pictures are destroyed, so that what is left of them anywhere cannot be
 // read. The verdict, its times and the audit stay; they name nobody.
-import { Type } from 'typebox'
-import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -10,9 +8,8 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
 import { settle } from '../charging.ts'
+import { imagesOf } from './record.ts'
 import { forgetImages, lockVerification, shredVerification, type VerificationRow } from './store.ts'
-
-const Images = Type.Record(Type.String(), Type.String())
 
 export interface Erased {
   readonly verification_id: string
@@ -63,6 +60,6 @@ export async function eraseImages(app: App, tx: Tx, occasion: Occasion, id: stri
 }
 
 async function dropImages(app: App, tx: Tx, { tenant }: Occasion, row: VerificationRow): Promise<void> {
-  const ids = Value.Check(Images, row.images) ? Object.values(row.images) : []
+  const ids = Object.values(imagesOf(row))
   if (ids.length > 0) await app.storage.drop(tx, tenant, ids)
 }

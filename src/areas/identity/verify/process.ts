@@ -23,6 +23,7 @@ import { registryFor } from '../registry/registries.ts'
 import { choosesAnswer } from '../registry/simulated.ts'
 import { decide, type Found, type Verdict } from './decide.ts'
 import { type Duplicates, findDuplicates } from './duplicates.ts'
+import { imagesOf } from './record.ts'
 import { RecordKey } from './record-key.ts'
 import { Claims, type Findings } from './schema.ts'
 import { claimVerification, findVerification, type VerificationRow } from './store.ts'
@@ -96,10 +97,8 @@ async function see(app: App, tenant: Tenant, row: VerificationRow): Promise<Read
   return engine(app, readDocument, { front, back, wantsPortrait: false }, ['document_front', 'document_back'])
 }
 
-const Images = Type.Record(Type.String(), Type.String())
-
 async function pictureOf(app: App, tenant: Tenant, row: VerificationRow, field: string): Promise<Buffer | null> {
-  const id = Value.Check(Images, row.images) ? row.images[field] : undefined
+  const id = imagesOf(row)[field]
   const opened = id === undefined ? null : await app.storage.open(tenant, id)
   if (!opened) return null
   const parts: Buffer[] = []

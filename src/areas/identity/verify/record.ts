@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a verification, as customers read it.
+import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -27,6 +28,13 @@ async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promi
   if (!row.record_key || !row.findings_sealed) return null
   const key = await RecordKey.open(app, tenant, row.id, row.record_key)
   return Value.Parse(Findings, key.unseal('findings_sealed', row.findings_sealed))
+}
+
+const Images = Type.Record(Type.String(), Type.String())
+
+/** Stored pictures of a verification by the field they came in; none once they are erased. */
+export function imagesOf({ images }: Pick<VerificationRow, 'images'>): Readonly<Record<string, string>> {
+  return Value.Check(Images, images) ? images : {}
 }
 
 /** Without anything personal. */

@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
+import { allows } from '../../../platform/auth/scopes.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, multipart, type Route, read, write } from '../../../platform/route.ts'
@@ -13,7 +14,7 @@ import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
 import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
 import { admit, awaitVerdict, create, indexOf } from './create.ts'
 import { eraseRecord } from './erase.ts'
-import { listedRecord, recordOf, verificationWith } from './record.ts'
+import { imagesOf, listedRecord, recordOf, verificationWith } from './record.ts'
 import { ReviewDecision, review } from './review.ts'
 import { ListedVerification, VerificationRecord, VerifyId } from './schema.ts'
 import { listVerifications, ofSubject } from './store.ts'
@@ -80,31 +81,47 @@ const doubtful = {
   body: { document_type: 'national_id', country: 'KE', document_front: 'sandbox:id_za', wait: 25 },
 } as const
 
+/** Seconds for which the address of a picture can be read. */
+const pictureSeconds = 60
+
 const getVerification = read({
   method: 'GET',
   path: '/v1/identity/verification/:id',
   operation: 'identity.getVerification',
   summary: 'Read a verification',
-  description: 'Each reading of a document is an entry of the audit.',
+  description:
+    'Each reading of a document is an entry of the audit. With `include=images`, which takes the scope `identity:review`, each picture has an address that can be read for 60 seconds.',
   scope: 'identity:read',
   params: IdParam,
+  query: Type.Object({
+    include: Type.Optional(OneOf(['images'], { description: 'Addresses of the pictures, for a person who decides' })),
+  }),
   needs: made,
   reply: { status: 200, schema: VerificationRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }, caller) => {
+  errors: ['NOT_FOUND', 'FORBIDDEN'],
+  handle: async (app, { params, query }, caller) => {
     const { tenant, receivedMs, nowMs } = caller
+    const wantsImages = query.include === 'images'
+    if (wantsImages && !allows(caller.principal.scopes, 'identity:review'))
+      throw new AppError('FORBIDDEN', 'include=images takes a key with the scope identity:review')
     const row = await verificationWith(app.db, tenant, params.id)
-    if (row.findings_sealed)
-      await app.db.tx(tenant, (tx) =>
-        appendAudit(tx, tenant, {
-          resourceId: idOf('verification', row.id),
-          action: 'record.read',
-          actor: actorOf(caller),
-          receivedMs,
-          nowMs,
-        }),
-      )
-    return recordOf(app, tenant, row)
+    const images = wantsImages ? imagesOf(row) : {}
+    const actions = [
+      ...(row.findings_sealed ? ['record.read' as const] : []),
+      ...(Object.keys(images).length > 0 ? ['image.viewed' as const] : []),
+    ]
+    const entry = { resourceId: idOf('verification', row.id), actor: actorOf(caller), receivedMs, nowMs }
+    if (actions.length > 0)
+      await app.db.tx(tenant, async (tx) => {
+        for (const action of actions) await appendAudit(tx, tenant, { ...entry, action })
+      })
+    const record = await recordOf(app, tenant, row)
+    if (!wantsImages) return record
+    const addresses = Object.entries(images).map(([field, id]) => [
+      field,
+      app.storage.address({ ...tenant, id }, pictureSeconds),
+    ])
+    return { ...record, images: Object.fromEntries(addresses) }
   },
 })
 
@@ -158,7 +175,7 @@ const getAudit = read({
   operation: 'identity.getAudit',
   summary: 'Read what was done to a check, oldest first',
   description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
-  scope: 'identity:read',
+  scope: 'identity:audit',
   params: IdParam,
   query: Type.Object({
     limit: listQuery.limit,
@@ -185,7 +202,7 @@ const decideReview = write({
   path: '/v1/identity/verification/:id/review',
   operation: 'identity.review',
   summary: 'Decide a verification as a person',
-  scope: 'identity:write',
+  scope: 'identity:review',
   limit: 'identity',
   params: IdParam,
   needs: doubtful,
@@ -210,7 +227,7 @@ const erase = write({
   path: '/v1/identity/verification/:id',
   operation: 'identity.erase',
   summary: 'Erase everything personal of a verification',
-  scope: 'identity:write',
+  scope: 'identity:erase',
   limit: 'identity',
   params: IdParam,
   needs: made,
@@ -229,7 +246,7 @@ const eraseSubject = write({
   path: '/v1/identity/subjects/:external_id',
   operation: 'identity.eraseSubject',
   summary: 'Erase everything personal of one person',
-  scope: 'identity:write',
+  scope: 'identity:erase',
   limit: 'identity',
   params: Type.Object({ external_id: Type.String({ description: 'As in subject.external_id' }) }),
   needs: {

@@ -174,11 +174,16 @@ export const VerificationRecord = Type.Object(
     erased_at: Nullable(At()),
     engine: Nullable(Outcome.properties.engine),
     ...costFields,
+    images: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'With `include=images`: the address of each picture by its field, for 60 seconds',
+      }),
+    ),
   },
   { title: 'IdentityVerification' },
 )
 export type VerificationRecord = Static<typeof VerificationRecord>
 
-export const ListedVerification = Type.Omit(VerificationRecord, ['document', 'checks'], {
+export const ListedVerification = Type.Omit(VerificationRecord, ['document', 'checks', 'images'], {
   title: 'IdentityVerificationListed',
 })

@@ -127,6 +127,7 @@ export class LiveRoom {
   }
 
   private pressed(member: string, digit: string): void {
+    this.recordings.pressed(digit)
     if (member === this.id) this.events.digit?.(digit)
     this.tell({ call: member, kind: 'digit', status: 'answered', tag: this.legs.get(member)?.tag ?? null, digit })
   }

@@ -32,6 +32,8 @@ export class Recordings {
   private readonly room: CallRoom
   private readonly owner: RecordedOwner
   private readonly inProgress = new Map<string, RecordingInProgress>()
+  /** Keys that end a recording, by its name. */
+  private readonly endKeys = new Map<string, string>()
 
   constructor(room: CallRoom, owner: RecordedOwner) {
     this.room = room
@@ -48,6 +50,7 @@ export class Recordings {
     const of = { tenant: owner.one, language, ...owner.recordedAs }
     const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
     this.inProgress.set(name, recording)
+    this.endKeys.set(name, options.endKeys)
     owner.recordingBegan(recording.id)
     this.room.record(name, channels === 2 ? owner.one.id : null, options)
     return recording
@@ -70,6 +73,11 @@ export class Recordings {
     return recording?.id ?? null
   }
 
+  /** A key was pressed. The media worker ends recordings by itself, unless the key reached it before the order to record. */
+  pressed(key: string): void {
+    for (const [name, keys] of this.endKeys) if (keys.includes(key)) this.room.endRecording(name)
+  }
+
   add(name: string, channels: readonly Int16Array[]): void {
     this.inProgress.get(name)?.add(channels)
   }
@@ -78,6 +86,7 @@ export class Recordings {
     this.room.recordingEnded(name)
     const recording = this.inProgress.get(name)
     this.inProgress.delete(name)
+    this.endKeys.delete(name)
     recording?.end(durationMs, this.owner.nowMs)
   }
 

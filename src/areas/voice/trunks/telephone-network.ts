@@ -65,6 +65,8 @@ class TelephoneNetwork {
       ...(caFile === '' ? {} : { trusted: await readFile(caFile, 'utf8') }),
       invited: (call) => this.invited(call),
       admits: (from) => this.admits(from),
+      failed: (error) =>
+        this.app.log.error({ error }, 'SIP message not handled: it is dropped and calls go on; report this error'),
     })
     this.endpoint = endpoint
     this.trunks.start(endpoint)
