@@ -2021,6 +2021,8 @@ export type IdentityVerification = {
 } | null
   cost: number
   currency: string
+  /** With `include=images`: the address of each picture by its field, for 60 seconds */
+  images?: Record<string, string> | undefined
 }
 
 export type IdentityVerificationEvent = {
@@ -3853,7 +3855,7 @@ export type Plan = {
 export type Playing = {
   call_id: string
   play_id: string
-  status: 'playing' | 'stopped'
+  status: 'playing'
   started_at: string
 }
 
@@ -5148,6 +5150,14 @@ export type SpeakingVoice = {
   quality: 'native' | 'approximate'
   /** Whether its engine is installed here */
   available: boolean
+}
+
+export type StoppedPlaying = {
+  call_id: string
+  play_id: string | null
+  status: 'stopped'
+  /** When it was stopped */
+  started_at: string
 }
 
 export type Subscription = {
