@@ -89,7 +89,7 @@ function textReading({ language, sayAs }: Open, text: string): string {
 }
 
 /** What say-as means in words and numbers that a language reads as they stand; what cannot be understood stays as it is. */
-export function sayAsWords(language: string, sayAs: string, text: string): string {
+function sayAsWords(language: string, sayAs: string, text: string): string {
   switch (sayAs) {
     case 'digits':
     case 'telephone':
