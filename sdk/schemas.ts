@@ -2297,7 +2297,7 @@ export type Ivr = {
   variable: string
   min?: number | undefined
   max?: number | undefined
-  /** Regular expression that the digits must fit */
+  /** What the digits must fit: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** Keeps what was typed out of logs and traces */
   mask?: boolean | undefined
@@ -5662,7 +5662,7 @@ export type UssdMenu = {
   input?: {
   /** Must be a name such as amount */
   save: string
-  /** A regular expression that the input fits */
+  /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
   error?: string | Record<string, string> | undefined
@@ -5717,7 +5717,7 @@ export type UssdMenuDocument = {
   input?: {
   /** Must be a name such as amount */
   save: string
-  /** A regular expression that the input fits */
+  /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
   error?: string | Record<string, string> | undefined

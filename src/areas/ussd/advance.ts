@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a session a turn on, if it is still where it was read: what the subscriber typed, a page that was turned, the next
-// screen, or the end. Whoever comes second changes nothing.
+// Session transitions: an input, a page turn, the next screen, or the end. The update is guarded by the step it was
+// read at; the loser of a race changes nothing.
 import { newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
@@ -24,31 +24,31 @@ export type Move =
       readonly data?: Data | undefined
       readonly menu?: MenuState | undefined
       readonly appMs?: number | null
-      /** The input as the application gave it. */
+      /** Input as the application reported it. */
       readonly input?: string
     }
   | {
       readonly kind: 'end'
       readonly status: 'completed' | 'expired'
       readonly reason: Reason
-      /** The last thing that the handset shows. */
+      /** Last screen shown. */
       readonly screen?: string
     }
 
 interface Advance {
   readonly item: RowOf<(typeof advanceOperation)['takes']>
   readonly event: NewEvent | null
-  /** The session afterwards. */
+  /** Session after the transition. */
   readonly next: Session
 }
 
-/** Screens of a session, the last of which ends it: a menu that leads in a circle does not grow for ever. */
+/** Step limit per session; the last step ends it, so that a looping menu does not grow for ever. */
 const maxSteps = 250
 
-/** Reasons for which nothing is paid: the subscriber saw nothing. */
+/** End reasons that cost nothing: the subscriber saw no screen. */
 const free: ReadonlySet<Reason> = new Set(['undeliverable'])
 
-/** Gives the session afterwards, or null when it was somewhere else by then. */
+/** Advance a session; null when another transition came first. */
 export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const { stored, deliveries } = await app.commit(advanceOperation, made.item)
@@ -57,7 +57,7 @@ export async function advance(app: App, session: Session, move: Move): Promise<S
   return made.next
 }
 
-/** The same inside a transaction. */
+/** Advance a session inside a transaction. */
 export async function advanceIn(app: App, tx: Tx, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const { stored, deliveries } = await commitIn(tx, app.nodeId, advanceOperation, made.item)
@@ -104,7 +104,7 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
   return { item, event, next }
 }
 
-/** The session after a move. */
+/** Session after a transition. */
 function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion): Session {
   const at = new Date(nowMs)
   const active = {
@@ -140,7 +140,7 @@ function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion):
   }
 }
 
-/** A screen closes the step that asked for it, or makes one where nobody did. */
+/** A screen completes the step that asked for it, or adds one. */
 function screenOf(
   session: Session,
   { text, input, appMs = null }: { text: string; input?: string; appMs?: number | null },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins a session, whoever asks for it: the money set aside, the row, its timer and what is told of it in one commit.
+// Create a session: hold of money, row, timer job and event in one commit.
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
@@ -15,20 +15,20 @@ import { beginOperation, liveSessions, resumableSession, sealedData } from './st
 import { timerJob } from './timer.ts'
 
 export interface Beginning {
-  /** The caller's own; null: one is made. */
+  /** Session id of the caller; null generates one. */
   readonly sessionId: string | null
   readonly direction: 'push' | 'dial'
   readonly phone: string
   readonly shortcode: string
   readonly gateway: string
-  /** As the network names it; null: by the session's id. */
+  /** Dialog id of the network; null uses the session's id. */
   readonly dialog: string | null
   readonly network: string | null
   readonly language: string | null
-  /** Of a dial: what was dialled behind the shortcode. */
+  /** Dial: the part after the shortcode. */
   readonly input: string | null
   readonly mark: string | null
-  /** Of a push: the first screen. */
+  /** Push: the first screen. */
   readonly screen: string | null
   readonly timeout: number
   readonly setup: Setup
@@ -49,7 +49,7 @@ interface Made {
   readonly told: NewEvent | null
 }
 
-/** Begins what a subscriber dialled. */
+/** Create a session for a dialled code. */
 export async function begin(
   app: App,
   occasion: Occasion,
@@ -61,7 +61,7 @@ export async function begin(
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** Begins what an application pushes, inside a transaction. */
+/** Create a pushed session inside a transaction. */
 export async function beginIn(
   app: App,
   tx: Tx,
@@ -74,7 +74,7 @@ export async function beginIn(
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** A phone has one session on a shortcode: a new one ends the others. */
+/** End other sessions of a phone on a shortcode: it has one at a time. */
 export async function replaceLive(
   app: App,
   occasion: Occasion,
@@ -89,7 +89,7 @@ export async function replaceLive(
   }
 }
 
-/** The expired session that a subscriber goes on with who dials again soon enough. */
+/** Expired session that a subscriber resumes by dialling again in time. */
 export function resumed(
   app: App,
   { tenant, nowMs }: Occasion,

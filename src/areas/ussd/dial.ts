@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber dialled: finds whose code it is, ends what the phone had open on it, and begins a session.
+// Dial: find the owner of the code, end the phone's open session on it, and create a session.
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe, one, statement } from '../../platform/db.ts'
@@ -18,7 +18,7 @@ const clockOf = statement.home<{ account: string; environment: string }, { ms: b
 
 export interface Dial {
   readonly gateway: string
-  /** As the network names it; null: by the session's id. */
+  /** Dialog id of the network; null uses the session's id. */
   readonly dialog: string | null
   readonly mark: string | null
   readonly phone: string
@@ -31,7 +31,7 @@ export type DialOutcome =
   | { readonly kind: 'begun'; readonly session: Session }
   | { readonly kind: 'refused'; readonly error: AppError }
 
-/** Begins a session in the account of the occasion, if the code is its own; in the sandbox a code nobody registered is. */
+/** Create a session in the given account, if the code is its own; in the sandbox an unregistered code is. */
 export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
   const { tenant } = occasion
   const row = await registered(app, tenant.environment, dial.dialled)
@@ -70,17 +70,17 @@ function refused(error: AppError): DialOutcome {
   return { kind: 'refused', error }
 }
 
-/** Says no more than that: the code may be another account's. */
+/** Error that reveals no more: the code may be another account's. */
 export function notAnswered(dialled: string): AppError {
   return new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} is not a code of yours that is answered`)
 }
 
-/** The longest registered code that answers what was dialled. */
+/** Longest registered code that matches the dialled string. */
 export function registered(app: App, environment: 'test' | 'live', text: string): Promise<ShortcodeRow | null> {
   return maybe(app.db.query(findShortcode, { environment, codes: candidatesOf(text) }))
 }
 
-/** The account whose code was dialled, at this moment; null: nobody's. */
+/** Occasion of the account whose code was dialled; null when there is none. */
 export async function occasionOf(app: App, environment: Environment, text: string): Promise<Occasion | null> {
   const row = await registered(app, environment, text)
   if (!row) return null

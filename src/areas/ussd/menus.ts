@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored menus: every save is a version, sessions stay on theirs, and a dry run shows what a subscriber would see. Their fetch
-// nodes ask the customer's application.
+// Stored menus: each save is a version, sessions stay on theirs, and a dry run shows the screens. Fetch nodes call the
+// customer's application.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -20,7 +20,7 @@ import { type Data, SessionData } from './schema.ts'
 import type { Session } from './session.ts'
 
 const maxMenus = 1_000
-/** The name under which fetch nodes ask. */
+/** Request name of fetch nodes. */
 const fetchName = 'ussd.menu_fetch'
 
 interface MenuRow {
@@ -98,7 +98,6 @@ function shownMenu({ id, version, document, created_at, updated_at }: MenuRow): 
   return { id: idOf('ussdMenu', id), version, ...document, created_at, updated_at }
 }
 
-/** The menu of an id, if it is the tenant's. */
 export async function menuOf(queryable: Queryable, tenant: Tenant, id: string): Promise<MenuRow | null> {
   const uuid = uuidOf('ussdMenu', id)
   return uuid === null ? null : maybe(queryable.query(findMenu, { ...tenant, id: uuid }))
@@ -110,7 +109,7 @@ async function requireMenu(queryable: Queryable, tenant: Tenant, id: string): Pr
   return row
 }
 
-/** Refuses a menu that cannot be run, and one whose fetch nodes may not be asked. */
+/** Refuse an invalid menu, or one whose fetch URLs are not allowed. */
 async function checkMenu(app: App, document: MenuDocument, { tenant }: Caller): Promise<void> {
   const problems = problemsOf(document)
   if (problems.length > 0) throw new AppError('MENU_INVALID', problems.join('; '))
@@ -285,14 +284,14 @@ async function dryRun(walk: Walk, inputs: readonly string[]) {
   return { screens, action, node: here?.state.node ?? null, variables: here?.data ?? walk.data }
 }
 
-/** The menu that a session goes through, as it was when the session began. */
+/** Menu version of a session. */
 export async function menuVersion(app: App, session: Session): Promise<MenuDocument | null> {
   const { menu_id: id, menu_version: version } = session.setup
   if (id === null || version === null) return null
   return (await maybe(app.db.query(findVersion, { ...tenantOf(session), id, version })))?.document ?? null
 }
 
-/** The next screen of a session that a menu answers. */
+/** Next screen of a session with a stored menu. */
 export async function runStoredMenu(
   app: App,
   session: Session,
@@ -307,7 +306,7 @@ export async function runStoredMenu(
   const inputs = session.input === null ? [] : session.menu === null ? session.input.split('*') : [session.input]
   const here = await walked({ document, data: session.data, language, fetch }, session.menu, inputs)
   const tookMs = Math.round(performance.now() - beganMs)
-  // What a fetch node was told may stand in the text.
+  // The text may contain data from a fetch reply.
   if (!here || !isData(here.data) || !isStorable(here.text)) return { said: { kind: 'nothing', isLate: false }, tookMs }
   const said = { kind: 'screen', text: here.text, ends: here.ends, data: here.data } as const
   return { said, tookMs, menu: here.state, doing: here.doing }
@@ -320,7 +319,7 @@ interface Asker {
   readonly language: string | null
 }
 
-/** Asks what a fetch node wants to know: the application answers `{data?, next?, message?}`. */
+/** Call a fetch node's URL: the application replies `{data?, next?, message?}`. */
 function fetcher(app: App, tenant: Tenant, asker: Asker, clockOffsetMs: number): Walk['fetch'] {
   return async (node, url, timeoutMs, data): Promise<Fetched | null> => {
     const answer = await ask(app, {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of shortcodes, and what a session takes over from one.
+// SQL of shortcodes, and the settings a session copies.
 import type { App } from '../../platform/app.ts'
 import { maybe, one, statement } from '../../platform/db.ts'
 import { type Environment, mine, type Tenant } from '../../platform/tenant.ts'
@@ -35,7 +35,7 @@ export const defaultTimeout = 90
 export const defaultNetworkLimit = 10
 export const defaultErrorMessage = 'The service does not answer. Please try again later.'
 
-/** The longest of the codes that a subscriber may have meant. Index: shortcodes_by_code. */
+/** Longest registered code among the candidates. Index: shortcodes_by_code. */
 export const findShortcode = statement.everywhere<{ environment: Environment; codes: readonly string[] }, ShortcodeRow>(
   'ussd.find_shortcode',
   `select ${shortcodeColumns} from ussd.shortcodes
@@ -56,7 +56,7 @@ export function accountFacts(app: App, account: string): Promise<{ currency: str
   return one(app.db.query(factsOf, { account }))
 }
 
-/** What a session takes over from its shortcode; the menu as it is now. */
+/** Settings a session copies from its shortcode, with the menu's current version. */
 export async function setupOf(app: App, tenant: Tenant, row: ShortcodeRow, own: Partial<Setup> = {}): Promise<Setup> {
   const menu = row.menu_id === null ? null : await maybe(app.db.query(versionOf, { ...tenant, id: row.menu_id }))
   return {
@@ -89,7 +89,7 @@ export const plainSetup: Setup = {
   is_notice: false,
 }
 
-/** A code of the sandbox that nobody registered: whoever dials it owns it, and answers by POST /v1/ussd/continue. */
+/** Unregistered sandbox code: it belongs to the account that dials it and is answered by POST /v1/ussd/continue. */
 export function unregistered(dialled: string) {
   const code = candidatesOf(dialled)[0] ?? dialled
   return { code, timeout: defaultTimeout, resume_window: 0, language_default: null }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that are being made of one room, by name.
+// Recordings in progress of one room, by name.
 import type { App } from '../../../platform/app.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { RecordingInProgress } from './recording.ts'
 import type { CallRoom, RecordingOptions } from './room.ts'
 
 const longestMs = 4 * 3_600_000
-/** Options of a recording that lasts until somebody ends it. */
+/** Options of a recording without an automatic end. */
 export const untilTheEnd: RecordingOptions = { silenceMs: 0, maxMs: longestMs, endKeys: '' }
 
-/** The recording of a whole room, of which there is one. */
+/** Name of the recording of the whole room; there is at most one. */
 const wholeRoom = 'room'
 
-/** The call or conference that is recorded. Of two channels, the left is the one who has the owner's id. */
+/** Call or conference that is recorded. In stereo, the left channel is the owner's member. */
 interface RecordedOwner {
   readonly app: App
   readonly one: One
@@ -21,9 +21,9 @@ interface RecordedOwner {
   recordingBegan(id: string): void
 }
 
-/** What is to come of a recording beside its file. */
+/** Options beyond the audio file. */
 interface RecordingWishes {
-  /** Language in which it is written down. */
+  /** Language of the transcription. */
   readonly language?: string | null
   readonly done?: ((recording: RecordingInProgress) => void) | null
 }
@@ -56,7 +56,7 @@ export class Recordings {
     return recording
   }
 
-  /** Records the whole room, once; gives the recording that is being made. */
+  /** Record the whole room, at most once; returns the recording in progress. */
   startWhole(channels: number): string {
     return (this.inProgress.get(wholeRoom) ?? this.start(wholeRoom, channels, untilTheEnd)).id
   }
@@ -90,7 +90,7 @@ export class Recordings {
     recording?.end(durationMs, this.owner.nowMs)
   }
 
-  /** The audio is gone: what was recorded so far is kept. */
+  /** Audio ended: keep what was recorded. */
   async closeAll(): Promise<void> {
     const all = [...this.inProgress.entries()]
     for (const [name, recording] of all) this.ended(name, recording.durationMs)

@@ -4,7 +4,7 @@
 // voice for, all words are put into a form that it knows.
 import { phonemesOfIpa } from './ipa.ts'
 import { spelledOut, spoken } from './letter-to-sound.ts'
-import { escapeMarkup, isMarkup, type MarkupPiece, markupPieces } from './ssml.ts'
+import { escapeMarkup, isMarkup, type MarkupPiece, markupPieces, obeyedSsml } from './ssml.ts'
 import { localeFor, locales } from './voices.ts'
 
 export interface Reading {
@@ -30,19 +30,23 @@ interface Open {
 function markupReading(language: string, text: string): string {
   const open: Open[] = [{ closing: '', language, sayAs: null, isReplaced: false }]
   let read = ''
-  for (const piece of markupPieces(text)) {
+  for (const piece of markupPieces(obeyedSsml(text))) {
     const around = open.at(-1)
     if (!around) break
     if (piece.kind === 'text') read += around.isReplaced ? '' : textReading(around, piece.text)
-    else if (piece.kind === 'close') read += ` ${open.pop()?.closing ?? ''}`
+    else if (piece.kind === 'close') read = followed(read, open.pop()?.closing ?? '')
     else {
       const { opening, ...element } = elementReading(around, piece)
-      // The engine takes a tag for text that follows phonemes without a space.
-      read += around.isReplaced ? '' : ` ${opening}`
+      if (!around.isReplaced) read = followed(read, opening)
       if (!piece.isEmpty) open.push(element)
     }
   }
   return read.trim()
+}
+
+/** Append a tag or phonemes. Without a space the engine takes a tag after phonemes for text. */
+function followed(read: string, next: string): string {
+  return next !== '' && (read.endsWith(']]') || next.startsWith('[[')) ? `${read} ${next}` : `${read}${next}`
 }
 
 /** Kinds of say-as that are written out here. The engine knows those of letters and digits by names of its own. */
