@@ -3855,7 +3855,7 @@ export type Plan = {
 export type Playing = {
   call_id: string
   play_id: string
-  status: 'playing' | 'stopped'
+  status: 'playing'
   started_at: string
 }
 
@@ -5150,6 +5150,14 @@ export type SpeakingVoice = {
   quality: 'native' | 'approximate'
   /** Whether its engine is installed here */
   available: boolean
+}
+
+export type StoppedPlaying = {
+  call_id: string
+  play_id: string | null
+  status: 'stopped'
+  /** When it was stopped */
+  started_at: string
 }
 
 export type Subscription = {

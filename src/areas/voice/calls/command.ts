@@ -68,11 +68,11 @@ export async function playInto(
   return { call_id: id, play_id: play, status: 'playing' as const, started_at: new Date(nowMs) }
 }
 
-export async function stopPlaying(app: App, { tenant, receivedMs, nowMs }: Caller, id: string) {
+export async function stopPlaying(app: App, { tenant, nowMs }: Caller, id: string) {
   const row = await callOf(app, tenant, id)
   if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
-  await sessionsOf(app).command(oneOf(tenant, row), { do: 'stop_play' })
-  const { id: play } = newIdAndUuid('play', receivedMs)
+  const stopped = await sessionsOf(app).command(oneOf(tenant, row), { do: 'stop_all_plays' })
+  const play = typeof stopped === 'string' ? stopped : null
   return { call_id: id, play_id: play, status: 'stopped' as const, started_at: new Date(nowMs) }
 }
 

@@ -14,6 +14,7 @@ import { readActions } from '../flow/action.ts'
 import { ownership } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
+import { styleOf } from '../speech/voices.ts'
 import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { isBlocked } from './blocked-prefixes.ts'
@@ -71,7 +72,8 @@ function planOf(wanted: Wanted): CallPlan {
   if (wanted.tts) {
     const problem = ssmlProblem(wanted.tts.text)
     if (problem) throw invalid('tts.text', problem)
-    return { ...rest, actions: [{ action: 'talk', text: wanted.tts.text, language: wanted.tts.language }] }
+    const { text, language, voice } = wanted.tts
+    return { ...rest, actions: [{ action: 'talk', text, language, style: styleOf(language, voice) }] }
   }
   if (!wanted.actions) return rest
   const [problem] = readActions(wanted.actions).problems
