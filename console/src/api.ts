@@ -12,6 +12,8 @@ export interface Session {
     email: string
     name: string
     role: string
+    /** What the role may do, in each environment. */
+    scopes: Readonly<Record<Environment, readonly string[]>>
     operator: boolean
     totp_enabled: boolean
     /** The account wants a second factor of everybody. */
@@ -46,6 +48,12 @@ export function sentenceOf({ message }: Error): string {
 /** Whether it is done once the password, or the code of an authenticator, is given as well. */
 export function wants(error: Error, what: 'password' | 'totp'): boolean {
   return error instanceof PamojaError && error.error.confirm === what
+}
+
+/** Whether the member may use a scope in the environment that is switched on; writing includes reading. */
+export function may({ member }: Session, scope: string): boolean {
+  const scopes = member.scopes[environment]
+  return scopes.includes('*') || scopes.includes(scope) || scopes.includes(scope.replace(/:read$/, ':write'))
 }
 
 export const currentEnvironment = (): Environment => environment

@@ -30,7 +30,7 @@ export function Search({
   pages,
   onClose,
 }: {
-  pages: readonly (readonly [path: string, name: string])[]
+  pages: readonly (readonly [path: string, name: string, scope?: string])[]
   onClose(): void
 }) {
   const [text, setText] = useState('')

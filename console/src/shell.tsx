@@ -2,7 +2,7 @@
 // Frame of every page: the top with the environment, the navigation, the page itself, and the phone beside it in test.
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { currentEnvironment, type Environment, ofConsole, type Session, useEnvironment } from './api.ts'
+import { currentEnvironment, type Environment, may, ofConsole, type Session, useEnvironment } from './api.ts'
 import { Keys } from './areas/accounts/keys.tsx'
 import { Requests } from './areas/accounts/requests.tsx'
 import { Sessions } from './areas/accounts/sessions.tsx'
@@ -33,54 +33,55 @@ import { Search } from './search.tsx'
 import { switchTheme } from './theme.ts'
 import { chooseLanguage, currentLanguage, languages, t } from './words.ts'
 
-type Entry = readonly [path: string, name: string]
+/** `scope` is what the page takes; without it, it is everybody's. */
+type Entry = readonly [path: string, name: string, scope?: string]
 
 const navigation: readonly [group: string, pages: readonly Entry[]][] = [
   ['', [['/', 'Overview']]],
   [
     'Talk',
     [
-      ['/messages', 'Messages'],
-      ['/send', 'Send a text'],
-      ['/chats', 'Chats'],
-      ['/emails', 'Emails'],
-      ['/ussd', 'USSD sessions'],
-      ['/senders', 'Senders'],
+      ['/messages', 'Messages', 'sms:read'],
+      ['/send', 'Send a text', 'sms:write'],
+      ['/chats', 'Chats', 'messenger:read'],
+      ['/emails', 'Emails', 'email:read'],
+      ['/ussd', 'USSD sessions', 'ussd:read'],
+      ['/senders', 'Senders', 'sms:read'],
     ],
   ],
   [
     'Money',
     [
-      ['/payments', 'Payments'],
-      ['/ask', 'Ask for a payment'],
-      ['/refunds', 'Refunds'],
-      ['/payouts', 'Payouts'],
-      ['/disputes', 'Disputes'],
-      ['/wallet', 'Wallet and ledger'],
-      ['/invoices', 'Invoices'],
-      ['/subscriptions', 'Subscriptions'],
-      ['/rules', 'Fraud rules'],
-      ['/identity', 'Identity checks'],
+      ['/payments', 'Payments', 'payments:read'],
+      ['/ask', 'Ask for a payment', 'payments:write'],
+      ['/refunds', 'Refunds', 'payments:read'],
+      ['/payouts', 'Payouts', 'payouts:read'],
+      ['/disputes', 'Disputes', 'payments:read'],
+      ['/wallet', 'Wallet and ledger', 'wallet:read'],
+      ['/invoices', 'Invoices', 'billing:read'],
+      ['/subscriptions', 'Subscriptions', 'billing:read'],
+      ['/rules', 'Fraud rules', 'fraud:read'],
+      ['/identity', 'Identity checks', 'identity:read'],
     ],
   ],
   [
     'Build',
     [
-      ['/webhooks', 'Webhooks'],
-      ['/events', 'Events'],
-      ['/requests', 'Requests'],
-      ['/keys', 'Keys'],
-      ['/usage', 'Usage and limits'],
-      ['/phones', 'Phones'],
+      ['/webhooks', 'Webhooks', 'webhooks:read'],
+      ['/events', 'Events', 'events:read'],
+      ['/requests', 'Requests', 'logs:read'],
+      ['/keys', 'Keys', 'keys:read'],
+      ['/usage', 'Usage and limits', 'account:read'],
+      ['/phones', 'Phones', 'sandbox:write'],
     ],
   ],
   [
     'People',
     [
-      ['/team', 'Team'],
+      ['/team', 'Team', 'team:read'],
       ['/security', 'Second factor'],
       ['/sessions', 'Sessions'],
-      ['/audit', 'Audit log'],
+      ['/audit', 'Audit log', 'account:read'],
     ],
   ],
 ]
@@ -95,7 +96,7 @@ const operatorNavigation: readonly [group: string, pages: readonly Entry[]] = [
 
 /** First part of the path -> the page; the second part is an id, a third one the id of something inside. */
 const pages: Readonly<Record<string, (id: string, session: Session, inner: string) => VNode>> = {
-  '': (_id, session) => <Overview account={session.account} />,
+  '': (_id, session) => <Overview session={session} />,
   messages: (id) => (id ? <MessagePage id={id} /> : <Messages />),
   send: () => <Send />,
   payments: (id) => (id ? <PaymentPage id={id} /> : <Payments />),
@@ -139,12 +140,13 @@ export function Shell({ session }: { session: Session }) {
   const [, first = '', id = '', inner = ''] = path.split('/')
   const [isSearching, setIsSearching] = useState(false)
   useShortcut(() => setIsSearching(true))
-  const groups = session.member.operator ? [...navigation, operatorNavigation] : navigation
+  const groups = groupsOf(session)
   const change = (wanted: Environment): void => {
     useEnvironment(wanted)
     setEnvironment(wanted)
   }
-  const hasPhone = environment === 'test' && isPhoneOpen && first !== 'phones'
+  const mayPhone = environment === 'test' && may(session, 'sandbox:write')
+  const hasPhone = mayPhone && isPhoneOpen && first !== 'phones'
   return (
     <div class={hasPhone ? 'app with-phone' : 'app'}>
       <a class="skip" href="#main">
@@ -154,6 +156,7 @@ export function Shell({ session }: { session: Session }) {
         email={session.member.email}
         environment={environment}
         onEnvironment={change}
+        hasPhone={mayPhone}
         isPhoneOpen={isPhoneOpen}
         onPhone={() => setIsPhoneOpen(!isPhoneOpen)}
         onSearch={() => setIsSearching(true)}
@@ -188,6 +191,14 @@ export function Shell({ session }: { session: Session }) {
   )
 }
 
+/** What the member's role may open. */
+function groupsOf(session: Session): readonly (readonly [group: string, pages: readonly Entry[]])[] {
+  const allowed = navigation
+    .map(([group, entries]) => [group, entries.filter(([, , scope]) => !scope || may(session, scope))] as const)
+    .filter(([, entries]) => entries.length > 0)
+  return session.member.operator ? [...allowed, operatorNavigation] : allowed
+}
+
 /** A record belongs to its list; pages of the operator are two parts deep. */
 function isAt(path: string, to: string): boolean {
   if (to.startsWith('/operator')) return path === to
@@ -213,12 +224,13 @@ interface TopProps {
   email: string
   environment: Environment
   onEnvironment(environment: Environment): void
+  hasPhone: boolean
   isPhoneOpen: boolean
   onPhone(): void
   onSearch(): void
 }
 
-function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone, onSearch }: TopProps) {
+function Top({ email, environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch }: TopProps) {
   const leave = (): void => {
     void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
   }
@@ -261,7 +273,7 @@ function Top({ email, environment, onEnvironment, isPhoneOpen, onPhone, onSearch
             </button>
           ))}
         </fieldset>
-        {environment === 'test' && (
+        {hasPhone && (
           <button type="button" class="btn quiet" aria-pressed={isPhoneOpen} onClick={onPhone}>
             {t('Phone')}
           </button>

@@ -54,7 +54,18 @@ test('who was invited chooses a password, and may do what the role allows', asyn
   assert.deepEqual(await refusal(world.stranger.get('/v1/operator/system', { headers })), [403, 'FORBIDDEN'])
   assert.deepEqual(await refusal(join(secret)), [404, 'NOT_FOUND'])
   assert.deepEqual(await refusal(join('x'.repeat(43))), [404, 'NOT_FOUND'])
-  assert.equal((await world.demo.get(`${team}/${id}`)).body.status, 'active')
+  const joined = (await world.demo.get(`${team}/${id}`)).body
+  assert.deepEqual([joined.status, joined.last_login_at === null], ['active', false])
+})
+
+test('no log of requests has the link of an invitation, by which whoever reads it would take the role', async () => {
+  const { id, secret } = await invited('logged@example.com', 'admin')
+  const line = await eventually(async () => {
+    const { body } = await world.demo.get('/v1/logs?limit=100')
+    return body.data.find(({ response_body }: { response_body: string | null }) => response_body?.includes(id))
+  }, 'the line of the invitation')
+  assert.match(line.response_body, /"invite_url":"\[redacted\]"/)
+  assert.ok(!JSON.stringify(line).includes(secret))
 })
 
 test('a viewer reads without personal data, in lists, records, tables, logs and timelines', async () => {
@@ -62,17 +73,32 @@ test('a viewer reads without personal data, in lists, records, tables, logs and 
   const { body: sent } = await world.demo.post('/v1/sms/send', text)
   const pay = { amount: 150, currency: 'KES', phone: '+254711000077', description: 'For Wanjiku' }
   const { body: payment } = await world.demo.post('/v1/payments/mobile/initiate', pay)
+  const customer = { name: 'Wanjiku', email: 'wanjiku@example.com', phone: '+254711000077' }
+  const items = [{ description: 'Tea', quantity: 1, unit_amount: 50 }]
+  const { body: invoice } = await world.demo.post('/v1/billing/invoices', {
+    ...{ customer, items, currency: 'KES', send: true, notes: 'Thank you, Wanjiku' },
+  })
+  await world.demo.get('/v1/sms/lookup/%2B254711000077')
+  const dialled = { phone: '+254711000077', shortcode: '*384*1#', message: 'A loan, Wanjiku?', session_id: 'masked-1' }
+  assert.equal((await world.demo.post('/v1/ussd/send', dialled)).status, 200)
+  const chat = { from: '+254711000077', type: 'text', text: { body: 'Wanjiku here' } }
+  await world.demo.post('/v1/sandbox/messenger/inbound', chat)
   const { secret } = await invited('masked@example.com', 'viewer')
   const { headers } = signed(await join(secret))
   const paths = [
     ...['/v1/sms', `/v1/sms/${sent.message_id}`, `/v1/sms/${sent.message_id}/timeline`, '/v1/sms?format=csv'],
     ...['/v1/payments/transactions', `/v1/payments/${payment.payment_id}`, '/v1/events', '/v1/logs', '/v1/audit-log'],
     ...[`/v1/payments/${payment.payment_id}/timeline`, `/v1/events?resource_id=${sent.message_id}`],
+    ...['/v1/billing/customers', '/v1/billing/invoices', `/v1/billing/invoices/${invoice.invoice_id}`],
+    ...[`/v1/billing/customers/${invoice.customer.customer_id}`, '/v1/billing/invoices?format=csv'],
+    ...['/v1/ussd/sessions', '/v1/ussd/sessions/masked-1', '/v1/ussd/analytics', '/v1/messenger/messages'],
   ]
+  const page = new URL(invoice.hosted_url).pathname
   for (const path of paths) {
     const read = await world.stranger.get(path, { headers })
     assert.equal(read.status, 200, `${path} ${read.text}`)
-    assert.doesNotMatch(read.text, /Wanjiku|711000077/, path)
+    assert.doesNotMatch(read.text, /Wanjiku|711000077/i, path)
+    assert.ok(!read.text.includes(page), `${path} has the link to the page of the invoice`)
   }
   const { body } = await world.stranger.get(`/v1/sms/${sent.message_id}`, { headers })
   assert.deepEqual([body.message_id, body.to, body.from, body.message], [sent.message_id, '+254***77', 'PAMOJA', '***'])

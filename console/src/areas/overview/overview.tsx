@@ -2,7 +2,7 @@
 // Overview: a first text for who has sent none, then the wallet, requests day by day, what it cost, and the latest.
 import { smsList, usageGet, walletBalance } from '#sdk/operations.ts'
 import type { Usage } from '#sdk/schemas.ts'
-import { api, type Session } from '../../api.ts'
+import { api, may, type Session } from '../../api.ts'
 import { DayChart } from '../../kit/chart.tsx'
 import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
@@ -16,7 +16,7 @@ import { MessageList } from '../sms/messages.tsx'
 const dayMs = 86_400_000
 const shownDays = 30
 
-export function Overview({ account }: { account: Session['account'] }) {
+export function Overview({ session }: { session: Session }) {
   const wallet = useLoad('wallet', () => walletBalance(api))
   const usage = useLoad('usage', () => usageGet(api, { query: { group_by: ['day', 'area'] } }))
   const latest = useLoad('latest', () => smsList(api, { query: { limit: 1 } }))
@@ -26,15 +26,19 @@ export function Overview({ account }: { account: Session['account'] }) {
   })
   return (
     <div class="page">
-      <PageHead title={t('Overview')} note={account.name}>
-        <Link to="/ask" class="btn">
-          {t('Ask for a payment')}
-        </Link>
-        <Link to="/send" class="btn primary">
-          {t('Send a text')}
-        </Link>
+      <PageHead title={t('Overview')} note={session.account.name}>
+        {may(session, 'payments:write') && (
+          <Link to="/ask" class="btn">
+            {t('Ask for a payment')}
+          </Link>
+        )}
+        {may(session, 'sms:write') && (
+          <Link to="/send" class="btn primary">
+            {t('Send a text')}
+          </Link>
+        )}
       </PageHead>
-      {latest.value?.data.length === 0 && (
+      {latest.value?.data.length === 0 && may(session, 'sms:write') && (
         <div class="callout note">
           <p class="strong">{t('Send your first text')}</p>
           <p>{t('It costs play money and arrives on the phone beside this page.')}</p>
@@ -49,12 +53,16 @@ export function Overview({ account }: { account: Session['account'] }) {
       {wallet.error && <Problem error={wallet.error} retry={wallet.reload} />}
       {usage.error && <Problem error={usage.error} retry={usage.reload} />}
       {usage.value && <Charts usage={usage.value} />}
-      <Card title={t('Latest messages')} action={<Link to="/messages">{t('All messages')}</Link>}>
-        <MessageList limit={5} />
-      </Card>
-      <Card title={t('Latest requests')} action={<Link to="/requests">{t('All requests')}</Link>}>
-        <RequestList limit={5} />
-      </Card>
+      {may(session, 'sms:read') && (
+        <Card title={t('Latest messages')} action={<Link to="/messages">{t('All messages')}</Link>}>
+          <MessageList limit={5} />
+        </Card>
+      )}
+      {may(session, 'logs:read') && (
+        <Card title={t('Latest requests')} action={<Link to="/requests">{t('All requests')}</Link>}>
+          <RequestList limit={5} />
+        </Card>
+      )}
     </div>
   )
 }

@@ -67,14 +67,18 @@ export function Security({ session, onDone }: { session: Session; onDone?(): voi
         </Card>
       )}
       {!isOn && !begun && (
-        <button type="button" class="btn primary" onClick={begin}>
-          {t('Begin')}
-        </button>
+        <p>
+          <button type="button" class="btn primary" onClick={begin}>
+            {t('Begin')}
+          </button>
+        </p>
       )}
       {isOn && !session.member.totp_required && (
-        <button type="button" class="btn danger" onClick={() => run(() => ofConsole('DELETE', 'totp'))}>
-          {t('Give it up')}
-        </button>
+        <p>
+          <button type="button" class="btn danger" onClick={() => run(() => ofConsole('DELETE', 'totp'))}>
+            {t('Give it up')}
+          </button>
+        </p>
       )}
     </div>
   )

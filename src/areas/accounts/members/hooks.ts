@@ -16,6 +16,7 @@ import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/hook.ts'
 import { askForReset, noSuchReset, resetPassword } from './reset.ts'
+import { scopesOf } from './roles.ts'
 import { endings, longestMs } from './session.ts'
 import { signIn, takeUp } from './sign-in.ts'
 import { endSession, listSessions, type SessionRow, useSession } from './store.ts'
@@ -195,6 +196,7 @@ function bootstrap(row: SessionRow, token: string): object {
       email: row.email,
       name: row.member_name,
       role: row.role,
+      scopes: { test: scopesOf(row.role, 'test'), live: scopesOf(row.role, 'live') },
       operator: row.operator && row.operates,
       totp_enabled: row.totp_enabled,
       totp_required: row.totp_required,

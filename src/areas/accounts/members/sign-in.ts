@@ -68,6 +68,7 @@ export async function takeUp(app: App, invitation: string, password: string, fro
     if (!taken) throw new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
     const userAgent = from.headers['user-agent'] ?? ''
     const token = await beginSession(tx, taken.id, { ip: from.ip, userAgent, nowMs })
+    await tx.query(noteLogin, { id: taken.id, at: new Date(nowMs) })
     await recordAs(tx, memberActing(taken, from, nowMs), 'member.join', idOf('member', taken.id))
     return token
   })

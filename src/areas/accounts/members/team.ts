@@ -52,7 +52,10 @@ const Member = Type.Object(
 const Invited = Type.Object(
   {
     ...Member.properties,
-    invite_url: Type.String({ description: 'Shown once: pass it on to them. It works for a week' }),
+    invite_url: Type.String({
+      sensitive: true,
+      description: 'Shown once: pass it on to them. It works for a week',
+    }),
   },
   { title: 'InvitedMember' },
 )
