@@ -133,6 +133,8 @@ export function Shell({ session }: { session: Session }) {
   const [environment, setEnvironment] = useState<Environment>(currentEnvironment)
   const [isConnected, setIsConnected] = useState(true)
   const [isPhoneOpen, setIsPhoneOpen] = useState(() => window.innerWidth >= 1200)
+  const [isNavOpen, setIsNavOpen] = useState(false)
+  useEffect(() => setIsNavOpen(false), [path])
   useEffect(() => follow(setIsConnected), [environment])
   useEffect(() => {
     document.documentElement.dataset.env = environment
@@ -160,9 +162,11 @@ export function Shell({ session }: { session: Session }) {
         isPhoneOpen={isPhoneOpen}
         onPhone={() => setIsPhoneOpen(!isPhoneOpen)}
         onSearch={() => setIsSearching(true)}
+        isNavOpen={isNavOpen}
+        onNav={() => setIsNavOpen(!isNavOpen)}
       />
       {isSearching && <Search pages={groups.flatMap(([, entries]) => entries)} onClose={() => setIsSearching(false)} />}
-      <nav class="nav" aria-label={t('Pages')}>
+      <nav id="pages" class={isNavOpen ? 'nav open' : 'nav'} aria-label={t('Pages')}>
         <p class="account">{session.account.name}</p>
         {groups.map(([group, entries]) => (
           <div key={group}>
@@ -228,9 +232,13 @@ interface TopProps {
   isPhoneOpen: boolean
   onPhone(): void
   onSearch(): void
+  /** On a phone, where the navigation is shown when it is asked for. */
+  isNavOpen: boolean
+  onNav(): void
 }
 
-function Top({ email, environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch }: TopProps) {
+function Top(props: TopProps) {
+  const { email, environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch, isNavOpen, onNav } = props
   const leave = (): void => {
     void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
   }
@@ -241,6 +249,9 @@ function Top({ email, environment, onEnvironment, hasPhone, isPhoneOpen, onPhone
         Pamoja
       </Link>
       <div class="right">
+        <button type="button" class="btn to-nav" aria-expanded={isNavOpen} aria-controls="pages" onClick={onNav}>
+          {t('Pages')}
+        </button>
         <button type="button" class="btn quiet" onClick={onSearch} aria-keyshortcuts="Control+K">
           {t('Search')}
         </button>

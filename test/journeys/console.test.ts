@@ -174,6 +174,13 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     await isFine('narrow')
     const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
     assert.equal(overflow, 0)
+    await page.getByRole('button', { name: 'Phone', exact: true }).click()
+    assert.equal(await pages().count(), 0)
+    await page.getByRole('button', { name: 'Pages', exact: true }).click()
+    await pages().getByRole('link', { name: 'Installation', exact: true }).click()
+    await page.getByRole('heading', { name: 'Nodes' }).waitFor()
+    await pages().waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0)
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 

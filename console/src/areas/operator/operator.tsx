@@ -26,6 +26,7 @@ export function OperatorHome() {
       {!system.value && !system.error && <Waiting />}
       {carriers.value && (
         <Card title={t('Carriers')} action={<Link to="/operator/carriers">{t('All carriers')}</Link>}>
+          {carriers.value.data.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
           <p class="row">
             {carriers.value.data.map(({ name, is_up }) => (
               <span key={name}>
