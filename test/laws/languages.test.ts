@@ -66,13 +66,23 @@ test('the portal says nothing that its table does not have, and has nothing that
   for (const name of Object.keys(portalTexts)) assert.ok(quoted.includes(name) || met.includes(name), name)
 })
 
+/** States, kinds and roles that are chosen among, as a list in the source. */
+const choices = /(?:\bamong: |const (?:statuses|directions|types|roles)[^=]*= )\[([^\]]+)\]/g
+
+/** As a page writes them: `requires_action` is Requires action. */
+function choicesIn(source: string): string[] {
+  const listed = [...source.matchAll(choices)].flatMap(([, names = '']) => [...names.matchAll(/'([a-z_]+)'/g)])
+  return listed.map(([, name = '']) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '))
+}
+
 test('every phrase of the console is in each of its books', () => {
-  const pages = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
-  const phrases = pages
+  const sources = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
     .filter((file) => !file.includes('/languages/'))
-    .flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/\bt\(\s*'((?:[^'\\]|\\.)+)'/g)].map(([, words]) => words),
-    )
+    .map((file) => readFileSync(file, 'utf8'))
+  const phrases = sources.flatMap((source) => [
+    ...[...source.matchAll(/\bt\(\s*'((?:[^'\\]|\\.)+)'/g)].map(([, words]) => words),
+    ...choicesIn(source),
+  ])
   assert.ok(phrases.length > 100)
   for (const file of sourceFiles(['console/src/languages'])) {
     const names = [...readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)):/gm)]
