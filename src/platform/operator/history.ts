@@ -23,7 +23,7 @@ export interface History {
   newest(db: Database, tenant: Tenant, customer: KnownAs, limit: number): Promise<PastThing[]>
 }
 
-/** Where an area has its rows about a customer; `by` is indexed behind the three columns of the tenant. */
+/** Where an area has its rows about a customer; `by` is indexed with the three columns of the tenant. */
 interface Rows {
   readonly name: string
   /** The prefix of the ids; null where the column `id` is shown as it is. */
