@@ -2021,6 +2021,8 @@ export type IdentityVerification = {
 } | null
   cost: number
   currency: string
+  /** With `include=images`: the address of each picture by its field, for 60 seconds */
+  images?: Record<string, string> | undefined
 }
 
 export type IdentityVerificationEvent = {
@@ -2295,7 +2297,7 @@ export type Ivr = {
   variable: string
   min?: number | undefined
   max?: number | undefined
-  /** Regular expression that the digits must fit */
+  /** What the digits must fit: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** Keeps what was typed out of logs and traces */
   mask?: boolean | undefined
@@ -5652,7 +5654,7 @@ export type UssdMenu = {
   input?: {
   /** Must be a name such as amount */
   save: string
-  /** A regular expression that the input fits */
+  /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
   error?: string | Record<string, string> | undefined
@@ -5707,7 +5709,7 @@ export type UssdMenuDocument = {
   input?: {
   /** Must be a name such as amount */
   save: string
-  /** A regular expression that the input fits */
+  /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
   /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
   error?: string | Record<string, string> | undefined

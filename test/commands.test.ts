@@ -256,6 +256,16 @@ test('in production nothing is made up: the operator asks for the first key', as
     const operator = new Client(`https://localhost:${port}`, ca, stdout.trim())
     assert.equal((await operator.get('/v1/operator/accounts')).status, 200)
     await liveKeysComeFromTheOperator(operator)
+    const exposed = (await run(['operator', 'key'], environment)).stdout.trim()
+    assert.match(exposed, /^pmj_operator_/)
+    const plain = await fetch(`http://localhost:${port}/v1/operator/accounts`, {
+      headers: { authorization: `Bearer ${exposed}` },
+    })
+    assert.equal(plain.status, 403, await plain.text())
+    await eventually(
+      async () => (await operator.as(exposed).get('/v1/operator/accounts')).status === 401,
+      'an operator’s key that came in the clear to be revoked',
+    )
     operator.close()
     assert.equal((await program.stop()).code, 0)
   } finally {
@@ -300,6 +310,9 @@ async function liveKeysComeFromTheOperator(operator: Client): Promise<void> {
   assert.equal((await first.post('/v1/api-keys', live)).status, 201, 'a live key makes the next')
   const everything = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, live)
   assert.deepEqual(everything.body.scopes, ['*'])
+  const member = { email: 'owner@duka.example', role: 'owner' }
+  assert.equal((await customer.post('/v1/team/members', member)).status, 403, 'nor does a test key make a member')
+  assert.equal((await customer.as(everything.body.key).post('/v1/team/members', member)).status, 201)
   const careful = { ...live, strict: true, envelope: 'flat' }
   const { body: made } = await operator.post(`/v1/operator/accounts/${account.id}/api-keys`, careful)
   const { strict, envelope } = (await operator.get(`/v1/operator/api-keys/${made.id}`)).body

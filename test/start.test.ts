@@ -237,12 +237,17 @@ test('requests in progress are finished when the platform stops, and it says tha
 test('npm start reads .env, and a second node leaves credentials.json to the first while that answers', async () => {
   const place = await newHome()
   try {
-    await writeFile(join(place.path, '.env'), `PAMOJA_HOME=${join(place.path, 'home')}\nPAMOJA_PORT=0\n`)
+    const log = join(place.path, 'pamoja.log')
+    await writeFile(
+      join(place.path, '.env'),
+      `PAMOJA_HOME=${join(place.path, 'home')}\nPAMOJA_PORT=0\nPAMOJA_LOG_FILE=${log}\n`,
+    )
     const first = new Program({ file: join(root, 'tools/start.mjs'), environment: onServer(), cwd: place.path })
     await first.prints('Ctrl-C stops it')
     const file = join(place.path, 'home/credentials.json')
     const written = await readFile(file, 'utf8')
     assert.equal((await stat(join(place.path, 'home'))).mode & 0o066, 0, 'nobody else lists what is there')
+    assert.equal((await stat(log)).mode & 0o077, 0, 'nor reads the log')
     const beside = { ...onServer(), PAMOJA_HOME: join(place.path, 'home'), PAMOJA_PORT: '0' }
     const second = new Program({ environment: beside })
     await second.prints('Ctrl-C stops it')

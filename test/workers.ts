@@ -6,7 +6,7 @@ import { newUuid } from '../src/kernel/ids.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { Committer } from '../src/platform/commit.ts'
 import type { Database } from '../src/platform/db.ts'
-import type { Work } from '../src/platform/work.ts'
+import type { Work } from '../src/platform/work/worker.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 export interface Workers<Context> {

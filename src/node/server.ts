@@ -40,10 +40,10 @@ import { atMostEvery, Metrics } from '../platform/metrics.ts'
 import { Leases } from '../platform/nodes/leases.ts'
 import {
   type Chore,
-  keepHouse,
   type Partitioned,
   platformChores,
   platformPartitions,
+  runMaintenance,
 } from '../platform/nodes/maintenance.ts'
 import { joinNodes } from '../platform/nodes/nodes.ts'
 import { Signals } from '../platform/nodes/signals.ts'
@@ -59,7 +59,7 @@ import { startTracer } from '../platform/tracing.ts'
 import type { Waits } from '../platform/waiting.ts'
 import { leaseSetting } from '../platform/work/lease.ts'
 import { queues } from '../platform/work/queues.ts'
-import { Work } from '../platform/work.ts'
+import { Work } from '../platform/work/worker.ts'
 import { simulate } from '../simulation/simulation.ts'
 import {
   applicationName,
@@ -341,7 +341,7 @@ async function startWorkers(app: App, areas: readonly Area[], dispatcher: Dispat
     ...ledgerChores(app),
     ...areas.flatMap((area) => area.chores ?? []),
   ]
-  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(keepHouse(app, chores))
+  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(runMaintenance(app, chores))
   stops.push(() => app.outbound.close())
   stops.push(() => app.carrierOutbound.close())
   for (const one of waitsOf(areas)) one.of(app)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a verb may need, built once in server.ts and handed down as the first argument.
+// App: all dependencies of handlers and jobs, built once in server.ts and passed as the first argument.
 import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
 import type { Tokens } from './auth/tokens.ts'
@@ -25,36 +25,36 @@ import type { Simulators } from './simulators.ts'
 import type { Storage } from './storage.ts'
 import type { Timeline } from './timeline.ts'
 import type { Tracer } from './tracing.ts'
-import type { Work } from './work.ts'
+import type { Work } from './work/worker.ts'
 
 export interface App {
   readonly config: Config
   readonly version: string
   readonly nodeId: string
-  /** Where customers reach the API, without a trailing slash. */
+  /** Public base URL of the API, without a trailing slash. */
   readonly publicUrl: string
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  /** Null unless traces are collected. */
+  /** Null when tracing is off. */
   readonly tracer: Tracer | null
   readonly db: Database
   readonly signals: Signals
   readonly committer: Committer
   readonly work: Work<App>
-  /** Every event there is. */
+  /** All event types. */
   readonly catalogue: Catalogue
-  /** The areas that know where what they did went, by name. */
+  /** Spending by country, from the areas that know it, by name. */
   readonly spendByCountry: ReadonlyMap<string, SpendByCountry>
-  /** Where things are found of which nobody knows whose they are. */
+  /** Search functions for operators, across accounts. */
   readonly finders: readonly Finder[]
-  /** What the areas know of a customer's past. */
+  /** Sources of a customer's history. */
   readonly histories: readonly History[]
   readonly outbox: Outbox
   readonly courier: Courier
-  /** The one door to URLs that customers gave. */
+  /** HTTP client for customers' URLs. */
   readonly outbound: Outbound
-  /** The door to carriers that are reached by URL: operators gave them, so that they may be private addresses. */
+  /** HTTP client for carriers: operators entered the URLs, so private addresses are allowed. */
   readonly carrierOutbound: Outbound
   readonly leases: Leases
   readonly secrets: Secrets
@@ -64,28 +64,28 @@ export interface App {
   readonly limits: Limits
   readonly idempotency: Idempotency
   readonly requestLog: RequestLog
-  /** What went over the wire, frame by frame. */
+  /** Wire frames per message or payment. */
   readonly timeline: Timeline
   readonly authenticator: Authenticator
   readonly prices: PriceSource
-  /** What can have a price: area -> units. */
+  /** Price list: area → units. */
   readonly charges: ReadonlyMap<string, readonly string[]>
   readonly simulators: Simulators
-  /** Group commit: one durable write, shared with whoever writes at the same moment. */
+  /** Group commit: one durable write in a batch with concurrent ones. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>>
 }
 
-/** What a unit of something costs an account now. Kept by the ledger. */
+/** Current price of a unit for an account. Implemented by the ledger. */
 export interface PriceSource {
   quote(wanted: PriceQuery): Money | null
-  /** When the price that `quote` gives came into force. */
+  /** Start of validity of the price that `quote` returns. */
   inForceSince(wanted: PriceQuery): Date | null
   start(): Promise<void>
   stop(): Promise<void>
-  /** Resolves when everything committed before the call is known here. */
+  /** Resolves when all prices committed before the call are loaded. */
   refresh(): Promise<void>
 }
 

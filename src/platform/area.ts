@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an area brings to the program. areas.ts lists the areas; everything else is found through these lists. Prefixes of ids
-// and codes of errors are in the tables of the kernel, so that the compiler knows them.
+// Area: what one part of the product declares. areas.ts lists the areas; everything else is found through these lists.
+// Id prefixes and error codes are in the kernel, so that the compiler knows them.
 import type { settings } from '../config.ts'
 import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
@@ -20,84 +20,86 @@ import type { Tenant } from './tenant.ts'
 import type { Waits } from './waiting.ts'
 import type { Job } from './work.ts'
 
-/** What a receiver said when it was told of an event, in an answer that took it. */
+/** Webhook reply with a success status. */
 export interface EventAnswer {
   readonly tenant: Tenant
-  /** How far the account's clock was moved. */
+  /** Clock offset of the account. */
   readonly clockOffsetMs: number
-  /** What the event was about. */
+  /** Resource of the event. */
   readonly resource: string
   readonly status: number
   readonly body: string
-  /** False: there was more of it than is read. */
+  /** False when the reply was truncated. */
   readonly isWhole: boolean
 }
 
-/** Does what an answer asks for; gives a sentence for the log of the delivery when it refuses. May be asked twice. */
+/**
+ * Handle a webhook reply that asks for something; returns the error for the delivery log, or null. May be called twice.
+ */
 export type TakeAnswer = (app: App, answer: EventAnswer) => Promise<string | null>
 
-/** Area of the price list -> units that something is charged by. */
+/** Area of the price list → units charged. */
 export type Charges = Readonly<Record<string, readonly string[]>>
 
-/** What all areas together charge for. */
+/** Units charged by all areas. */
 export function chargesOf(areas: readonly Pick<Area, 'charges'>[]): ReadonlyMap<string, readonly string[]> {
   return new Map(areas.flatMap(({ charges = {} }) => Object.entries(charges)))
 }
 
-/** The first account of an installation that makes things up, for which areas may prepare something. */
+/** First account of a demo installation, for which areas may create data. */
 export interface DemoAccount {
   readonly accountId: string
   /** Its test environment. */
   readonly tenant: Tenant
-  /** What credentials.json said after an earlier start, such as a password that can be shown only once. */
+  /** Content of credentials.json from an earlier start, such as a password shown only once. */
   readonly written: Readonly<Record<string, unknown>>
 }
 
 export interface Area {
-  /** Its folder, its schema in the database, and how the log calls it. */
+  /** Folder, database schema and log field. */
   readonly name: string
   readonly routes: readonly Route[]
-  /** Chapters of the reference: the first word of an operation -> its title, and what is found there. */
+  /** Chapters of the reference: first word of an operation → title and description. */
   readonly chapters?: Readonly<Record<string, Chapter>>
-  /** Areas whose doors (`area.ts`) it imports. Everything else crosses as an event. */
+  /** Areas whose doors (`area.ts`) it imports. All else crosses as events. */
   readonly uses?: readonly string[]
-  /** What credentials may be allowed to do here. */
+  /** Scopes of credentials. */
   readonly scopes?: readonly ScopeArea[]
-  /** Limits by the minute that plans set. */
+  /** Plan limits per minute. */
   readonly limits?: readonly PlanLimit[]
   readonly jobs?: readonly Job<App>[]
   readonly events?: readonly EventType[]
   readonly chores?: readonly Chore[]
-  /** What its nodes tell each other of, beside what the platform does: topics of `app.signals`. */
+  /** Signal topics between nodes, beside the platform's. */
   readonly topics?: readonly string[]
-  /** Its tables that are cut by time, and how long their rows are kept. */
+  /** Tables partitioned by time, and their retention. */
   readonly partitions?: readonly Partitioned[]
-  /** Its part of config.ts, which joins it. */
+  /** Settings, part of config.ts. */
   readonly settings?: Readonly<Partial<typeof settings>>
-  /** Ports that it listens on. */
+  /** Listening ports. */
   readonly listeners?: readonly AreaListener[]
-  /** Simulators that it speaks to in the sandbox. */
+  /** Simulators of the sandbox it talks to. */
   readonly simulators?: readonly Simulator<unknown>[]
-  /** Events whose receivers may ask for something in their answer: name -> who does it. */
+  /** Events whose webhook reply may ask for something: name → handler. */
   readonly answers?: Readonly<Record<string, TakeAnswer>>
-  /** What it charges for: the names under which the price list has it, and what they are counted by. */
+  /** Units it charges for, as named in the price list. */
   readonly charges?: Charges
-  /** What accounts paid for what it did, by the country it went to; for usage. The ledger has it under `revenue:` and its name. */
+  /** Spending by destination country, for usage. The ledger has it under `revenue:` and its name. */
   readonly spendByCountry?: SpendByCountry
-  /** What operators find by an id, a number or a reference, whoever's it is. */
+  /** Operator search by id, number or reference, across accounts. */
   readonly finders?: readonly Finder[]
-  /** What it knows of a customer's past, by phone number or mail address. */
+  /** Customer history by phone number or email address. */
   readonly histories?: readonly History[]
-  /** Addresses outside /v1, for carriers, providers and people, who have no key. */
+  /** Endpoints outside /v1 for carriers, providers and people without a key. */
   readonly hooks?: readonly Hook[]
   /** Websockets below /v1. */
   readonly sockets?: readonly Socket[]
-  /** How its ways to the outside are, for /readyz, which anybody may read: `ok`, or what is the matter. */
+  /** Health of its outside connections for /readyz, which is public: `ok` or the problem. */
   health?(app: App): string
-  /** What requests wait for. A node that takes no more of them answers those that wait. */
+  /** Waiting requests, which a stopping node answers. */
   readonly waits?: readonly Waits[]
-  /** Opens what the area keeps open beside requests and jobs, such as connections to carriers. Gives the way to stop. */
+  /** Start what runs beside requests and jobs, such as connections to carriers. Returns the stop function. */
   start?(app: App): Promise<() => Promise<void>>
-  /** Prepares what the first account finds here, at every start anew; gives what credentials.json says of it. */
+  /** Create demo data at every start; returns its part of credentials.json. */
   demo?(app: App, account: DemoAccount): Promise<Readonly<Record<string, unknown>>>
 }

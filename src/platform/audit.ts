@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who changed what, when, from where. Written in the transaction of the change; never updated.
+// Audit log: who changed what, when, from where. Written in the transaction of the change; never updated.
 import { withoutApiKeys } from '../kernel/api-keys.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { Caller } from './auth.ts'
@@ -8,7 +8,7 @@ import { type Queryable, statement } from './db.ts'
 import type { Window } from './page.ts'
 import { mine, type Tenant } from './tenant.ts'
 
-/** An entry as platform.record takes it; `audit: auditRow` is the column of a group commit that changes something. */
+/** Audit row for platform.record; `audit: auditRow` is its column in a group commit. */
 export const auditRow = rowType('platform.audit_item', {
   bucket: 'smallint',
   account_id: 'uuid',
@@ -23,7 +23,7 @@ export const auditRow = rowType('platform.audit_item', {
   request_id: 'text',
 })
 
-/** Any number of entries, of any accounts. */
+/** Insert any number of entries, of any accounts. */
 const insert = statement.tenant<{ buckets: readonly number[]; items: Buffer }, object>(
   'platform.record',
   'select platform.record($items::platform.audit_item[])',
@@ -37,7 +37,7 @@ export interface AuditAs {
   requestId: string
 }
 
-/** Notes a change a caller makes. `before` and `after` hold what changed and nothing secret. */
+/** Record a caller's change. `before` and `after` hold the changed fields, without secrets. */
 export async function record(
   tx: Queryable,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function record(
   await recordAs(tx, { ...caller, id: newUuid(caller.receivedMs) }, action, target, change)
 }
 
-/** Notes a change that was not made by a request of the account itself. */
+/** Record a change not made by a request of the account. */
 export async function recordAs(
   tx: Queryable,
   by: AuditAs,
@@ -59,7 +59,7 @@ export async function recordAs(
   await recordAll(tx, [{ by, action, target, ...change }])
 }
 
-/** Notes several changes at once, whoever made them. */
+/** Record several changes at once. */
 export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
   const buckets = changes.map(({ by }) => by.tenant.bucket)
@@ -74,7 +74,7 @@ export interface Change {
   after?: object
 }
 
-/** The cell of a change in the item of a group commit. */
+/** Audit cell for a group commit. */
 export function audited({ by, action, target, before, after }: Change): RowIn<typeof auditRow> {
   const { bucket, account, environment } = by.tenant
   const { id, actor, ip, requestId } = by

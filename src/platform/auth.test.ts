@@ -144,7 +144,7 @@ test('what was looked up while its account changed is not remembered', async () 
     }),
   )
   const first = authenticator.authenticate(`Bearer ${key}`, '::1')
-  // The key is revoked between the look and its arrival.
+  // The key is revoked during the lookup.
   authenticator.forget(facts.account)
   answer(facts)
   await first
@@ -242,7 +242,7 @@ const facts: KeyFacts = {
   clockOffsetMs: 0,
 }
 
-/** An authenticator over a store that holds one key, and gives the prepared answers first. */
+/** Authenticator over a store with one key, which returns the prepared answers first. */
 function withStore(clock = systemClock): {
   key: string
   authenticator: Authenticator

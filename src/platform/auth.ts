@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the Authorization header to a caller. Keys are looked up by their SHA-256; what was found is remembered for a
-// short while and forgotten at once, on every node, when an account or key changes. While the line that carries those
-// hints is down nothing is remembered. A token is a key with fewer scopes and a short life, and dies with its key. A session
-// of the console is a member in one environment of their account, with the scopes of their role.
+// Authentication: from the Authorization header to a caller. Keys are looked up by SHA-256 and cached briefly; a signal
+// invalidates the cache on every node when an account or key changes, and while the signal connection is down nothing
+// is cached. A token is a key with fewer scopes and a short life, and ends with its key. A console session is a member
+// in one environment, with the scopes of their role.
 import { createHash } from 'node:crypto'
 import { BlockList, isIPv6 } from 'node:net'
 import { AppError } from '../kernel/errors.ts'
@@ -20,18 +20,18 @@ const refusedForMs = 5_000
 const maxKnown = 50_000
 const maxRefused = 5_000
 const maxSessions = 5_000
-/** Requests a second that a key may make unless the operator says otherwise. */
+/** Default rate limit of a key, per second. */
 const keyLimitPerSecond = 100
-/** Requests a second of all keys of an account together, in one environment; a key that the operator raised counts alone. */
+/** Rate limit of all keys of an account in one environment, per second; a key with its own limit counts alone. */
 const accountLimitPerSecond = 500
 
-/** The shapes a reply may have: its fields inside `data`, beside it, or both. */
+/** Reply envelopes: fields inside `data`, beside it, or both. */
 export const envelopes = ['both', 'flat', 'data'] as const
 export type Envelope = (typeof envelopes)[number]
 
 export type Allowances = Readonly<Record<string, number>>
 
-/** What the accounts area knows about a key and its account. */
+/** Key and account data from the accounts area. */
 export interface KeyFacts {
   keyUuid: string
   account: string
@@ -42,13 +42,13 @@ export interface KeyFacts {
   revokedAt: Date | null
   allowedIps: readonly string[]
   rateLimitPerSecond: number | null
-  /** Refuses fields that nobody knows, unless a request says otherwise. */
+  /** Refuse unknown fields by default. */
   strict: boolean
-  /** How replies are wrapped, unless a request says otherwise. */
+  /** Default reply envelope. */
   envelope: Envelope
   plan: string
   planLimits: Readonly<Partial<Record<string, number | null>>>
-  /** What the operator gave this account in place of its plan's, by name; areas know theirs. */
+  /** Limits the operator set for this account in place of its plan's. */
   allowances: Allowances
   currency: string
   country: string
@@ -57,53 +57,53 @@ export interface KeyFacts {
   clockOffsetMs: number
 }
 
-/** A member who has signed in, as the principal of their account that they act as. */
+/** Session of a signed-in member. */
 export interface SessionFacts {
-  /** Reads without personal data. */
+  /** Personal data is masked. */
   masksPeople: boolean
   facts: KeyFacts
   actor: string
   signedInAtMs: number
-  /** When it ends if it is not used again, or however much it is used. */
+  /** End of the session by inactivity or maximum age. */
   endsAtMs: number
 }
 
 export interface CredentialStore {
   findByHash(hash: Buffer): Promise<KeyFacts | null>
   findById(keyUuid: string): Promise<KeyFacts | null>
-  /** What a key of the account would be told of it; it has no scopes. */
+  /** Account data as its keys have it, without scopes. */
   factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null>
-  /** Finds a session that has not ended, and notes that it is used. */
+  /** Find a live session and record its use. */
   findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
-  /** Notes that keys were used, and from where. */
+  /** Record uses of keys with their IP addresses. */
   used(uses: readonly { keyUuid: string; ip: string }[]): Promise<void>
-  /** Notes that a key was sent over plain HTTP. */
+  /** Record that a key was sent over plain HTTP. */
   exposed(key: KeyFacts, ip: string, requestId: string): Promise<void>
 }
 
-/** A key, ready to be asked: made once per key and shared by its requests. */
+/** Principal: created once per key and shared by its requests. */
 export interface Principal {
   facts: KeyFacts
   tenant: Tenant
   accountId: Id<'account'>
   keyId: Id<'apiKey'>
   scopes: ReadonlySet<string>
-  /** Who did it, for the audit log: the key, or the token's subject. */
+  /** Actor for the audit log: the key, or the token's subject. */
   actor: string
-  /** The key's own limit, and that of all keys of its account. */
+  /** Rate limits of the key and of all keys of its account. */
   keyPolicies: readonly Policy[]
   planPolicies: Readonly<Record<string, Policy>>
   allowedIps: BlockList | null
   expiresAtMs: number
-  /** Came as a token made from the key, not as the key itself. */
+  /** A token made from the key, not the key itself. */
   isToken: boolean
-  /** When a member gave their password; null when no session of the console is asking. */
+  /** Time of the last password entry; null without a console session. */
   signedInAtMs: number | null
-  /** Reads without personal data. */
+  /** Personal data is masked. */
   masksPeople: boolean
 }
 
-/** Who is asking, in one request. */
+/** Caller of one request. */
 export interface Caller {
   principal: Principal
   tenant: Tenant
@@ -111,9 +111,9 @@ export interface Caller {
   actor: string
   ip: string
   requestId: Id<'request'>
-  /** When the request came, by the real clock: for ids. */
+  /** Real time of the request, for ids. */
   receivedMs: number
-  /** The time of the account: its sandbox clock in test, the real one in live. */
+  /** Account time: the sandbox clock in test, real time in live. */
   nowMs: number
 }
 
@@ -129,12 +129,12 @@ export class Authenticator {
   readonly #clock: Clock
   readonly #tokens: Tokens
   readonly #known = new Map<string, Remembered>()
-  /** Apart from the others, so that nobody who tries many keys makes a good one be looked up again. */
+  /** Cache of refusals, kept apart so that trying many keys evicts no valid one. */
   readonly #refused = new Map<string, Remembered>()
-  /** By environment and secret; apart, so that no Authorization header can name one. */
+  /** Cache of sessions by environment and secret, kept apart so that no Authorization header can name one. */
   readonly #sessions = new Map<string, Remembered>()
   readonly #uses = new Map<string, string>()
-  /** Grows whenever something is forgotten: what was being looked up meanwhile may be out of date already. */
+  /** Cache generation, raised at each invalidation: results of lookups started before are not cached. */
   #forgotten = 0
 
   constructor(store: CredentialStore, signals: Signals, clock: Clock, tokens: Tokens) {
@@ -151,7 +151,7 @@ export class Authenticator {
     })
   }
 
-  /** The key or token behind an Authorization header; refuses with UNAUTHORIZED. Immediate when it is remembered. */
+  /** Principal of an Authorization header; throws UNAUTHORIZED. Synchronous on a cache hit. */
   authenticate(header: string | undefined, ip: string): Principal | Promise<Principal> {
     if (header === undefined) throw unauthorized('the Authorization header is missing')
     const remembered = this.#known.get(header) ?? this.#refused.get(header)
@@ -159,7 +159,7 @@ export class Authenticator {
     return this.#lookUp(header).then((found) => this.#admit(found, ip))
   }
 
-  /** The member behind the secret of a session's cookie; refuses with UNAUTHORIZED. */
+  /** Principal of a session cookie; throws UNAUTHORIZED. */
   async authenticateSession(token: string, environment: Environment, ip: string): Promise<Principal> {
     const name = `${environment} ${token}`
     const remembered = this.#sessions.get(name)
@@ -172,7 +172,7 @@ export class Authenticator {
     return this.#admit(admission, ip)
   }
 
-  /** Drops what is remembered of an account. */
+  /** Invalidate the cache of an account. */
   forget(account: string): void {
     this.#forgotten++
     this.#refused.clear()
@@ -181,18 +181,18 @@ export class Authenticator {
         if (principal?.tenant.account === account) among.delete(credential)
   }
 
-  /** An account as its own keys know it, for operators who look at what it sees. */
+  /** Account data as its own keys have it, for operators. */
   factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null> {
     return this.#store.factsOfAccount(account, environment)
   }
 
-  /** Notes that a key was sent over plain HTTP, if it is one of ours. */
+  /** Record that a key was sent over plain HTTP, if it exists. */
   async exposed(hash: Buffer, ip: string, requestId: string): Promise<void> {
     const facts = await this.#store.findByHash(hash)
     if (facts) await this.#store.exposed(facts, ip, requestId)
   }
 
-  /** Writes down which keys were used since the last time. */
+  /** Store the key uses since the last time. */
   async noteUses(): Promise<void> {
     if (this.#uses.size === 0) return
     const uses = [...this.#uses].map(([keyUuid, ip]) => ({ keyUuid, ip }))
@@ -223,9 +223,9 @@ export class Authenticator {
     return found
   }
 
-  /** The oldest goes when there are too many. */
+  /** Cache a result and evict the oldest. */
   #remember(header: string, credential: string, found: Remembered): void {
-    // A header can be filled up with spaces.
+    // A header padded with spaces is not cached.
     if (header.length > 'Bearer '.length + credential.length) return
     const [among, most] = found.principal ? [this.#known, maxKnown] : [this.#refused, maxRefused]
     this.#known.delete(header)
@@ -233,7 +233,7 @@ export class Authenticator {
     keep(among, header, found, most)
   }
 
-  /** What is no key costs nothing to refuse again, and may be anything: it is thrown, and so not remembered. */
+  /** A malformed key is cheap to refuse and could be anything: it throws and is not cached. */
   async #lookUpKey(key: string): Promise<Remembered> {
     if (!isWellFormedKey(key)) throw unauthorized('the key is malformed: check that it was copied whole')
     const facts = await this.#store.findByHash(hashOf(key))
@@ -242,7 +242,7 @@ export class Authenticator {
     return this.#admission(principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY))
   }
 
-  /** The same of what is no token of ours. */
+  /** Look up a token; an invalid one throws and is not cached. */
   async #lookUpToken(token: string): Promise<Remembered> {
     const claims = await this.#tokens.verify(token)
     if (typeof claims === 'string') throw unauthorized(claims)
@@ -261,7 +261,7 @@ export class Authenticator {
   }
 }
 
-/** Sets it as the newest; the oldest goes when there are too many. */
+/** Cache as newest and evict the oldest. */
 function keep(among: Map<string, Remembered>, name: string, found: Remembered, most: number): void {
   among.delete(name)
   for (const [oldest] of among) {
@@ -271,19 +271,30 @@ function keep(among: Map<string, Remembered>, name: string, found: Remembered, m
   among.set(name, found)
 }
 
-/** What lives longer than a token is made with the key itself, or a token could renew itself for ever. */
+/** Require the key itself for what outlives a token; otherwise a token could renew itself for ever. */
 export function requireKey({ principal }: Caller): void {
   if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
 }
 
-/** Tokens are made from a key and die with it, so a session makes none. */
+/** Require a key without an end and without bound addresses, to make what has neither: a member, an SMTP user. */
+export function requireUnbound(caller: Caller, what: string): void {
+  requireKey(caller)
+  const { expiresAt, allowedIps } = caller.principal.facts
+  if (expiresAt !== null || allowedIps.length > 0)
+    throw new AppError(
+      'FORBIDDEN',
+      `a key that ends, or is bound to addresses, ${what}: that would outlive or outreach it`,
+    )
+}
+
+/** Require an API key: tokens are made from one and end with it, so a session makes none. */
 export function requireApiKey(caller: Caller): void {
   requireKey(caller)
   if (caller.principal.signedInAtMs !== null)
     throw new AppError('FORBIDDEN', 'this takes an API key; a session of the console has none')
 }
 
-/** How long the key works: a token dies with it, and whoever is given one keeps it for as long as they are told. */
+/** Remaining lifetime of the key, which bounds its tokens. */
 export function secondsOfKey({ principal, receivedMs }: Caller): number {
   return Math.max(1, Math.floor((principal.expiresAtMs - receivedMs) / 1000))
 }
@@ -295,10 +306,13 @@ export function hashOf(key: string): Buffer {
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const keyForm = /^pmj_(?:test|live|operator)_[0-9A-Za-z]{38}$/
 
-/** Word in a key that says what it is for: an operator key is a live key with the operator scope. */
+/** Environment word in a key; an operator key is a live key with the operator scope. */
 export type KeyWord = Environment | 'operator'
 
-/** A new key: 32 random base62 characters (190 bits) and 6 of checksum, so that a mistyped key never reaches the store. */
+/**
+ * Generate a key: 32 random base62 characters (190 bits) and a checksum of 6, so that a mistyped key is refused without
+ * a lookup.
+ */
 export function newKey(word: KeyWord, randomBytes: (size: number) => Buffer): string {
   let body = ''
   while (body.length < 32)
@@ -327,7 +341,7 @@ function checksum(text: string): string {
   return out
 }
 
-/** Addresses and CIDR ranges as a list that can be asked; null when any address may come. */
+/** Allow list of IP addresses and CIDR ranges; null allows all. */
 export function addressList(ranges: readonly string[]): BlockList | null {
   if (ranges.length === 0) return null
   const list = new BlockList()

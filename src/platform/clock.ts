@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that reads the time of day. Everything else is handed a clock, so tests can own it.
+// Clock: the only place that reads the time of day. Everything else is given one, so that tests control it.
 
 export interface Clock {
   /** Milliseconds since 1970, UTC. */

@@ -27,7 +27,7 @@ after(async () => {
   await database.drop()
 })
 
-/** What the operations below do: give back what they were given, or fail on demand. */
+/** Operations that return their input, or fail on demand. */
 const functions = `
   create schema trial;
   create table trial.log (name text not null);
@@ -182,7 +182,7 @@ test('writes that come together share a commit', async () => {
     Array.from({ length: 300 }, (_, n) => `together-${n}`),
   )
   assert.equal(committer.stats.items - before.items, 300)
-  // Two batches leave at once, as soon as they are large enough; everything else waits for the first of them.
+  // Two batches leave at once, as soon as they are large enough; the rest waits for the first of them.
   assert.ok(committer.stats.commits - before.commits <= 4, `${committer.stats.commits - before.commits} commits`)
   assert.equal(await written('together-%'), 300)
 })
@@ -240,7 +240,7 @@ test('a function that loses a verdict is an error, not somebody else’s answer'
 test('a full disk gives 503, and everything works as soon as there is room', async () => {
   for (let round = 0; round < 5; round++) {
     await assert.rejects(committer.commit(write, { name: 'full', fault: 'full' }), isUnavailable)
-    // The connection that was given up ends meanwhile; the new one must not be taken down with it.
+    // The dropped connection closes meanwhile; the new one must survive it.
     for (let n = 0; n < 20; n++) await committer.commit(write, { name: `room-${round}-${n}`, fault: null })
   }
   assert.equal(await written('full'), 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group commit. Requests that arrive while a commit is in flight are gathered and go out together as ONE call of a SQL
-// function that takes arrays and gives one verdict per row; callers share an fsync without knowing of each other. There
-// is no timer: a free lane sends at the end of the current turn of the event loop, a busy one gathers meanwhile.
+// Group commit. Requests that arrive while a commit is in flight are batched and sent as ONE call of a SQL function
+// that takes arrays and returns one verdict per row; callers share an fsync. There is no timer: a free lane sends at
+// the end of the current turn of the event loop, a busy one batches meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
@@ -9,7 +9,7 @@ import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, w
 
 export type { Columns, PlainColumns, RowOf }
 
-/** A SQL function that decides many items in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
+/** SQL function that handles a batch in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
 export interface Operation<Item extends Columns, Verdict extends PlainColumns> {
   readonly name: string
   readonly text: string
@@ -18,7 +18,7 @@ export interface Operation<Item extends Columns, Verdict extends PlainColumns> {
   readonly gives: Verdict
 }
 
-/** Every operation of the program, for the test that asks PostgreSQL to describe each of them. */
+/** All operations, for the test that has PostgreSQL describe each of them. */
 export const operations = new Map<string, Operation<Columns, PlainColumns>>()
 
 /**
@@ -53,7 +53,7 @@ function declared<Item extends Columns, Verdict extends PlainColumns>(
   return made
 }
 
-/** The same inside a transaction, for a verb that has more to do in it than the function does. */
+/** Run an operation inside a transaction that does more than the function. */
 export function commitIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
@@ -63,7 +63,7 @@ export function commitIn<Item extends Columns, Verdict extends PlainColumns>(
   return one(commitAllIn(tx, node, operation, [item]))
 }
 
-/** Of several items, one verdict each. */
+/** Run an operation on several items in a transaction; one verdict each. */
 export async function commitAllIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
@@ -83,23 +83,22 @@ export async function commitAllIn<Item extends Columns, Verdict extends PlainCol
   return tx.query(call, { node, buckets, items: encodeItems(operation.takes, items) })
 }
 
-/** How many items one commit takes, and how many may wait for it before callers are told to come back later. */
+/** Batch size limit, and queue limit beyond which callers get 503. */
 const maxBatch = 512
 const maxWaiting = 20_000
 /**
- * So many gathered items go out beside a batch that is still in flight. Without this, everybody who was answered by one
- * commit asks again at the same moment and becomes the next: database and node then take turns instead of working at the
- * same time.
+ * Batch size that is sent beside a batch in flight. Otherwise all callers of one commit return at the same moment and
+ * form the next, and database and node take turns instead of working in parallel.
  */
 const eagerBatch = 64
 const maxTries = 4
 const reconnectMs = 100
 
-/** One of the many: it has no function of its own, since the garbage of a batch costs as much as encoding it. */
+/** Queued item. It has no closure of its own, since the garbage of a batch costs as much as encoding it. */
 interface Waiting {
   item: RowOf<Columns>
   tries: number
-  /** A row is what the operation says it gives; a test holds that against PostgreSQL's own description. */
+  /** The row has the operation's declared type; a test compares it with PostgreSQL's description. */
   resolve(row: object): void
   reject(error: unknown): void
 }
@@ -131,7 +130,7 @@ export class Committer {
     this.#free = [...this.#lanes]
   }
 
-  /** Hands an item to the next commit of its operation; resolves with its own verdict once that commit is durable. */
+  /** Add an item to the next commit of its operation; resolves with its verdict once durable. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
@@ -147,7 +146,7 @@ export class Committer {
     })
   }
 
-  /** Takes nothing new, commits what is in flight and what still waits, then closes the lanes. */
+  /** Refuse new items, commit the queued ones, then close the lanes. */
   async stop(): Promise<void> {
     this.#stopped = true
     while ([...this.#queues.values()].some((queue) => queue.inFlight > 0 || queue.waiting.length > 0))
@@ -170,7 +169,7 @@ export class Committer {
     return queue
   }
 
-  /** A full enough batch goes at once; otherwise the rest of this turn of the event loop may still join it. */
+  /** Send a batch that is full enough at once; otherwise the rest of this turn of the event loop may still join. */
   #offer(queue: Queue): void {
     const full = queue.waiting.length >= eagerBatch
     if (queue.waiting.length === 0 || (queue.inFlight > 0 && !full)) return
@@ -223,9 +222,9 @@ export class Committer {
   }
 
   /**
-   * A lost connection leaves the outcome unknown: callers hear 503 and may repeat with their idempotency key. A deadlock
-   * or serialisation failure did nothing: the batch is sent again. Anything else is one bad item: it is found by halving,
-   * so that its neighbours do not fail with it.
+   * Batch failed. After a lost connection the outcome is unknown: callers get 503 and may retry with their idempotency
+   * key. After a deadlock or serialisation failure the batch is retried. Any other error is one bad item, found by
+   * halving, so that the others do not fail with it.
    */
   async #failed(
     lane: Lane,
@@ -252,7 +251,7 @@ function unavailable(cause: unknown): AppError {
   return new AppError('SERVICE_UNAVAILABLE', 'the database did not confirm the write', { cause, retryAfterSeconds: 1 })
 }
 
-/** A connection of its own, opened when first needed and again after it was lost. */
+/** Lane: a connection opened at first use and reopened when lost. */
 class Lane {
   readonly #db: Database
   #client: pg.Client | null = null
@@ -293,7 +292,7 @@ class Lane {
     }
   }
 
-  /** An old connection may end long after it was given up: it must not take its successor with it. */
+  /** An old connection may close long after it was dropped: it must not affect its successor. */
   #drop(client: pg.Client): void {
     if (this.#client === client) this.#client = null
     client.end().catch(() => undefined)

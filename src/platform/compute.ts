@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heavy work in processes of its own, so that neither a busy processor nor a crash of native code reaches requests. The
-// queue is bounded: a task that would wait too long is refused at once, with the time after which to come back. A process
-// gets bytes and answers values; it has no network, no database and writes no files (compute/confinement.ts).
+// Compute pool: heavy work in separate processes, so that neither load nor a crash of native code affects requests. The
+// queue is bounded: a task that would wait too long is refused at once with a retry time. A process gets bytes and
+// returns values; it has no network, no database and writes no files (compute/confinement.ts).
 import type { Static, TSchema } from 'typebox'
 import Value from 'typebox/value'
 import { Worker } from './compute/worker.ts'
 import type { Logger } from './log.ts'
 
-/** A kind of work: what it is called in the program that does it, and what its answer looks like. */
+/** Kind of task: its name in the program, and the schema of its result. */
 export interface Task<Input, S extends TSchema = TSchema> {
   readonly name: string
   readonly answer: S
-  /** A process that takes longer is ended. */
+  /** Timeout after which the process is killed. */
   readonly timeoutMs: number
-  /** Never set: says what the input is. */
+  /** Never set: types the input. */
   readonly input?: Input
 }
 
@@ -21,7 +21,7 @@ export function task<Input>() {
   return <S extends TSchema>(declaration: Omit<Task<Input, S>, 'input'>): Task<Input, S> => declaration
 }
 
-/** Too much waits already. */
+/** The queue is full. */
 export class ComputeBusyError extends Error {
   readonly retryAfterSeconds: number
 
@@ -31,10 +31,10 @@ export class ComputeBusyError extends Error {
   }
 }
 
-/** The process died, hung, or gave an answer that is none: twice. */
+/** The process crashed, timed out or returned an invalid result, twice. */
 export class ComputeFailedError extends Error {}
 
-/** The program answered that it has no answer. */
+/** The program reported an error. */
 export class ComputeRefusedError extends Error {
   readonly code: string
   readonly picture: number | null
@@ -47,13 +47,13 @@ export class ComputeRefusedError extends Error {
 }
 
 export interface ComputeOptions {
-  /** The program, compiled; it calls `serveTasks`. */
+  /** Compiled program that calls `serveTasks`. */
   readonly program: URL
   readonly programArguments?: readonly string[]
   readonly processes: number
-  /** A task that would begin later than this is refused. */
+  /** Maximum queue time; a task that would start later is refused. */
   readonly maxWaitMs: number
-  /** Tasks that wait hold their input in memory, so they are counted too. */
+  /** Queue limit: waiting tasks hold their input in memory. */
   readonly maxWaiting: number
   readonly log: Pick<Logger, 'warn'>
 }
@@ -67,13 +67,13 @@ interface Waiting {
   reject(problem: Error): void
 }
 
-/** A process that did this much is replaced: decoders leak, and memory that is never given back is given back so. */
+/** Tasks after which a process is replaced, since decoders leak memory. */
 const tasksPerProcess = 500
-/** A process with nothing to do gives its memory back after this time. */
+/** Idle time after which a process exits. */
 const idleMs = 300_000
-/** A task whose process died is tried once more, in another. */
+/** A task whose process crashed is retried once, in another. */
 const maxTries = 2
-/** Guess of how long a kind of task takes before one was measured. */
+/** Assumed duration of a task before one was measured. */
 const firstGuessMs = 800
 const smoothing = 0.2
 
@@ -88,7 +88,7 @@ export class Compute {
     this.#options = options
   }
 
-  /** How long a task that is given now would wait before it begins. */
+  /** Expected queue time of a new task. */
   estimatedWaitMs(): number {
     const { processes } = this.#options
     const busy = [...this.#workers].filter((worker) => worker.isBusy)
@@ -98,7 +98,7 @@ export class Compute {
     return (ahead + running) / processes
   }
 
-  /** Process ids, for an operator's eyes and for tests that end one. */
+  /** Process ids, for operators and for tests that kill one. */
   pids(): readonly number[] {
     return [...this.#workers].map((worker) => worker.pid).filter((pid) => pid !== undefined)
   }
@@ -112,7 +112,7 @@ export class Compute {
       this.#next()
     })
     if (Value.Check(kind.answer, answer)) return answer
-    // Answers come from where hostile files are read, so that their shape is not taken on trust.
+    // Results are validated: the process reads hostile files.
     throw new ComputeFailedError(`the answer to ${kind.name} does not look as it must`)
   }
 
@@ -162,7 +162,7 @@ export class Compute {
       (problem: Error) => {
         this.#options.log.warn(
           { task: waiting.name, tries: waiting.tries },
-          `a compute process failed: ${problem.message}`,
+          `compute process failed, its task is tried at most twice: ${problem.message}`,
         )
         if (this.#isStopped || waiting.tries >= maxTries) waiting.reject(new ComputeFailedError(problem.message))
         else this.#waiting.unshift(waiting)

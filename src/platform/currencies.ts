@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which currencies an installation takes: all that the code knows, but those that may be under embargo only where the
-// operator has turned them on. What was stored is always read, whatever is turned on today.
+// Currencies of an installation: all the code knows, except those that may be under embargo, which the operator must
+// enable. Stored amounts are always readable.
 import { dormantCurrencies } from '../config.ts'
 import { AppError, invalid, invalidAt } from '../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../kernel/money.ts'
@@ -14,7 +14,7 @@ export function enabledCurrencies(app: Means): Currency[] {
     .filter((code) => isEnabled(app, code))
 }
 
-/** The currency that a request names, in either case; refuses one that is not taken here, in the name of its field. */
+/** Currency of a request, in either case; throws for one that is not enabled, naming the field. */
 export function currencyTaken(app: Means, given: string, field: string | null = null): Currency {
   const currency = given.toUpperCase()
   if (isCurrency(currency) && isEnabled(app, currency)) return currency
@@ -25,14 +25,14 @@ export function currencyTaken(app: Means, given: string, field: string | null = 
   })
 }
 
-/** A currency by its code, in either case: also one that is not turned on, for what was stored before. */
+/** Currency by code, in either case, enabled or not, for stored amounts. */
 export function currencyOf(code: string): Currency {
   const currency = code.toUpperCase()
   if (!isCurrency(currency)) throw new AppError('UNSUPPORTED_CURRENCY', `${code} is not a currency of this service`)
   return currency
 }
 
-/** Micros of the amount that a field gives; refuses one that is malformed, or zero. */
+/** Amount of a field in micros; throws when malformed or zero. */
 export function microsOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
   if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)

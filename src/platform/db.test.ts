@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool as requests meet it when there is no connection left for them.
+// Connection pool when no connection is free.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -89,7 +89,7 @@ test('a transaction may allow itself more time for its statements', async () => 
   })
 })
 
-/** A way to the server on which everything can come to a stand, without anybody being told. */
+/** Proxy to the server on which all traffic can stall silently. */
 async function openRoad(url: string) {
   const { host, port, user, password = '', database: name } = new pg.Client({ connectionString: url })
   const sockets = new Set<Socket>()
@@ -119,7 +119,7 @@ async function openRoad(url: string) {
     stand: () => {
       isStanding = true
     },
-    /** From these words on, which do not arrive any more. */
+    /** Stall from these words on, which are not delivered. */
     standAt: (words: string) => {
       last = words
     },
@@ -134,7 +134,7 @@ async function openRoad(url: string) {
   }
 }
 
-/** With one connection, so that whoever comes second waits for a turn. */
+/** One connection, so that the second caller waits. */
 function pool(waitMs: number): Database {
   return new Database(
     { url: database.url, poolSize: 1, waitMs, statementTimeoutMs: 0, applicationName: 'test' },
@@ -142,7 +142,7 @@ function pool(waitMs: number): Database {
   )
 }
 
-/** On a slow machine a connection may take longer to open than it is waited for. */
+/** On a slow machine opening a connection may take longer than the timeout. */
 async function openAtLast(db: Database): Promise<void> {
   for (;;) {
     const found = await db.query(look, {}).catch(() => null)

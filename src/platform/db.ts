@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgreSQL as the areas see it: named statements with named parameters, and one way to open a transaction.
-// SQL stays SQL; `statement` only turns `$name` into `$1` once, at start-up, and ties the text to its types.
+// PostgreSQL access: named statements with named parameters, and transactions. SQL stays SQL; `statement` turns `$name`
+// into `$1` once at start and ties the text to its types.
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -16,31 +16,31 @@ export type Value = string | number | bigint | boolean | Date | Buffer | null | 
  */
 export type Where = 'tenant' | 'home' | 'everywhere'
 
-/** A named, prepared statement. `P` is what it takes, `R` is one row of what it gives. */
+/** Named, prepared statement. `P` are its parameters, `R` is a result row. */
 export interface Statement<P extends object, R extends object, W extends Where = Where> {
   readonly name: string
   readonly text: string
   readonly where: W
-  /** Changes rows, or locks them. */
+  /** Whether it writes or locks rows. */
   readonly changes: boolean
-  /** Joins tenants' rows with those of no tenant, which nobody can do between cells. */
+  /** Joins tenant rows with installation rows, which is impossible between cells. */
   readonly joinsHome: boolean
   readonly parameters: readonly (keyof P & string)[]
   /** Types only; never set. */
   readonly row?: R
 }
 
-/** Every statement of the program, for the test that asks PostgreSQL to describe each of them. */
+/** All statements, for the test that has PostgreSQL describe each of them. */
 export const statements = new Map<string, Statement<never, object>>()
 
-/** Whose rows a tenant's statement is about: those of one bucket, or of each item. They need not stand in its text. */
+/** Bucket or buckets of a tenant statement; the text need not use them. */
 type OfTenant = { readonly bucket: number } | { readonly buckets: readonly number[] }
 
 interface Joins {
   readonly joinsHome?: boolean
 }
 
-/** Declares a statement. `$name` in the text is the parameter `name`; the same name may stand several times. */
+/** Declare a statement. `$name` in the text is the parameter `name`, and may occur several times. */
 export const statement = {
   tenant: <P extends OfTenant, R extends object>(name: string, text: string, joins?: Joins) =>
     declared<P, R, 'tenant'>('tenant', name, text, joins),
@@ -76,7 +76,7 @@ function declared<P extends object, R extends object, W extends Where>(
   return made
 }
 
-/** What can run a statement: the pool for single reads, a transaction for everything that belongs together. */
+/** Runs statements: the pool for single reads, a transaction for what belongs together. */
 export interface Queryable {
   query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
 }
@@ -84,8 +84,8 @@ export interface Queryable {
 declare const insideTransaction: unique symbol
 
 /**
- * A transaction in progress. A function that takes one cannot be called without it, and cannot open its own. One of a tenant
- * runs the statements of that tenant, and reads what is kept at home, of which every cell would have a copy.
+ * Transaction in progress. A function that takes one cannot be called without it, and cannot open its own. A tenant's
+ * transaction runs that tenant's statements and reads home tables, of which every cell would have a copy.
  */
 export interface Tx extends Queryable {
   readonly [insideTransaction]: true
@@ -93,34 +93,34 @@ export interface Tx extends Queryable {
     statement: Statement<P, R, 'tenant' | 'home'>,
     parameters: P,
   ): Promise<R[]>
-  /** Runs something once the transaction is durable; never when it is not. */
+  /** Run a callback after the commit; never after a rollback. */
   afterCommit(run: () => void): void
 }
 
-/** A transaction over several tenants, or over a tenant and the installation. */
+/** Transaction over several tenants, or over a tenant and the installation. */
 export interface AcrossTx extends Tx {
   query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
 }
 
-/** Where a transaction runs: in a bucket's cell, at home, or over both. */
+/** Place of a transaction: a bucket's cell, home, or both. */
 type Place = number | 'home' | 'across'
 
 const defaultWaitMs = 5_000
-/** Enough for what is kept in memory once it was looked up. */
+/** Connections for cached lookups. */
 const besideSize = 2
-/** How long an idle connection says nothing before it is asked whether the other side is still there. */
+/** TCP keep-alive delay of an idle connection. */
 const keepAliveMs = 10_000
-/** How much longer than a statement may take its answer is waited for: a host that vanished never says so. */
+/** Grace added to the statement timeout before a reply is given up: a host that vanished sends none. */
 const answerGraceMs = 5_000
 
 export interface DatabaseOptions {
   url: string
   poolSize: number
-  /** How long a connection is waited for: one of the pool that is free, or a new one to be open. */
+  /** Timeout for a free connection of the pool or for opening one. */
   waitMs?: number
   statementTimeoutMs: number
   applicationName: string
-  /** Settings of every session, such as `pamoja.job_lease`: names and values without spaces. */
+  /** Session settings, such as `pamoja.job_lease`: names and values without spaces. */
   sessionSettings?: Readonly<Record<string, string>>
 }
 
@@ -129,15 +129,18 @@ export interface TxOptions {
   statementTimeoutMs?: number
 }
 
-/** The database: a pool for reads and transactions, and dedicated connections for whoever needs one of its own. */
+/** Database: a pool for reads and transactions, and dedicated connections. */
 export class Database implements Queryable {
   readonly #pool: pg.Pool
-  /** Never held for longer than a statement, so that transactions which hold all of the others do not wait for one another. */
+  /**
+   * Second pool, held for one statement at a time, so that transactions that hold all other connections cannot deadlock
+   * on it.
+   */
   readonly #beside: pg.Pool
   readonly #options: DatabaseOptions
   /**
-   * How long a statement's answer is waited for; 0 is for ever. What is read or written over a connection of its own, and what
-   * allows itself more time, is not held to it.
+   * Reply timeout of a statement; 0 for none. Dedicated connections, and transactions with their own timeout, are
+   * exempt.
    */
   readonly answerMs: number
 
@@ -158,8 +161,8 @@ export class Database implements Queryable {
   }
 
   /**
-   * A statement of its own that somebody may need who has a transaction open, such as the reading of a key. As a `query` it
-   * would wait for a connection, and so might everybody who has one.
+   * Run a statement on the second pool, for callers with an open transaction, such as loading a key. With `query` all
+   * of them might wait for a connection.
    */
   async queryBeside<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
@@ -169,21 +172,21 @@ export class Database implements Queryable {
   }
 
   /**
-   * Runs `work` in one transaction of a tenant: committed when it returns, rolled back when it throws. With a time for locks, a
-   * statement that has to wait longer for somebody else fails. A time for statements stands in place of the usual one.
+   * Run `work` in a transaction of a tenant: committed when it returns, rolled back when it throws. Options set a lock
+   * timeout and a statement timeout.
    */
   tx<T>({ bucket }: { readonly bucket: number }, work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
     return this.#tx(bucket, work, options)
   }
 
-  /** A transaction over what belongs to no tenant. */
+  /** Transaction over installation rows. */
   homeTx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
     return this.#tx('home', work, options)
   }
 
   /**
-   * A transaction over rows of several tenants, or of a tenant and the installation. Only one database can do that: whoever
-   * cuts this one into cells has to find another way for each of these.
+   * Transaction over rows of several tenants, or of a tenant and the installation. Only a single database can do that:
+   * cells would need another way for each caller.
    */
   acrossTx<T>(work: (tx: AcrossTx) => Promise<T>, options?: TxOptions): Promise<T> {
     return this.#tx('across', work, options)
@@ -201,7 +204,7 @@ export class Database implements Queryable {
       ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
     ].join('; ')
     const client = await this.#pool.connect()
-    // A connection that is lost fails its statements; without a listener Node would end the whole program for it.
+    // A lost connection fails its statements; without a listener Node would exit.
     client.on('error', ignore)
     let broken: Error | undefined
     const afterwards: (() => void)[] = []
@@ -212,7 +215,7 @@ export class Database implements Queryable {
       for (const run of afterwards) run()
       return result
     } catch (error) {
-      // A connection that cannot even roll back is not given to anyone else.
+      // A connection that cannot roll back is discarded.
       if (isUnanswered(error)) broken = error
       else
         await client.query(within(answerMs, { text: 'rollback' })).catch((failure: Error) => {
@@ -225,7 +228,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** Appends rows to a table in one go. They are on their way to the disk when this returns, not necessarily there. */
+  /** Append rows with COPY. They are written asynchronously: a crash may lose them. */
   async copyIn(table: string, columns: readonly string[], rows: readonly string[]): Promise<void> {
     const client = await this.#pool.connect()
     client.on('error', ignore)
@@ -233,7 +236,7 @@ export class Database implements Queryable {
     try {
       await client.query(within(this.answerMs, { text: 'set synchronous_commit = off' }))
       const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
-      // The stream itself is what pg asks how long it may take.
+      // pg reads the query timeout from the stream.
       await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: this.answerMs })))
       await client.query(within(this.answerMs, { text: 'reset synchronous_commit' }))
     } catch (error) {
@@ -245,7 +248,7 @@ export class Database implements Queryable {
     }
   }
 
-  /** A connection outside the pool, for a commit lane, a listener or a bulk copy. The caller ends it. */
+  /** Connection outside the pool, for a commit lane, listener or bulk copy. The caller ends it. */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client(this.#connection())
     client.on('error', () => client.end().catch(() => undefined))
@@ -282,18 +285,18 @@ function answerWithin(statementTimeoutMs: number): number {
   return statementTimeoutMs === 0 ? 0 : statementTimeoutMs + answerGraceMs
 }
 
-/** A query whose answer is waited for so long; the types of pg do not know that one can say so. */
+/** Query with a reply timeout, which the types of pg lack. */
 export function within(answerMs: number, query: pg.QueryConfig): pg.QueryConfig {
   const limited: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: answerMs }
   return limited
 }
 
-/** Its connection is of no use to anybody: it waits for an answer that does not come. */
+/** Whether the connection timed out and must be discarded. */
 function isUnanswered(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
-/** The one row a statement must give. */
+/** The single row of a statement. */
 export async function one<R>(rows: Promise<R[]>): Promise<R> {
   const [row] = await rows
   if (row === undefined) throw new Error('a statement that always gives a row gave none')
@@ -304,7 +307,7 @@ export async function maybe<R>(rows: Promise<R[]>): Promise<R | null> {
   return (await rows)[0] ?? null
 }
 
-/** True when the database is out of reach, restarting or full, rather than unhappy with what it was asked. */
+/** Whether the database is unreachable, restarting or full, as opposed to an error in the statement. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = errorCode(error)
@@ -313,14 +316,14 @@ export function isUnavailable(error: unknown): boolean {
   return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))
 }
 
-/** True when the database answers, and has no room for what it is to store, or may not store anything. */
+/** Whether the database is up but refuses writes: disk full or read-only. */
 export function refusesWrites(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return ['53100', '58030', '25006'].includes(sqlState(error)) || refusesWrites(error.cause)
 }
 
-/** Why the database gave up something that may well succeed in a moment; null: it did not, or for another reason. */
-export function passingTrouble(error: unknown): string | null {
+/** Reason of a temporary failure that a retry may solve; null otherwise. */
+export function temporaryFailure(error: unknown): string | null {
   return passing.get(sqlState(error)) ?? null
 }
 
@@ -344,7 +347,7 @@ const unreachable = new Set([
 const unreachableMessages =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|server closed the connection|Connection ended|Query read timeout/i
 
-/** The SQLSTATE of a database error, or an empty text. */
+/** SQLSTATE of a database error, or an empty string. */
 export function sqlState(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : ''
 }
@@ -371,7 +374,7 @@ function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() =>
   return Object.assign(own, mark)
 }
 
-/** Between cells a row that is written where it does not live is lost without a word, so this fails while there is one. */
+/** Check that a statement runs at its place: between cells, a row written elsewhere would be lost silently. */
 function requirePlace(place: Place, { name, where, changes }: Statement<never, object>, parameters: object): void {
   if (place === 'across') return
   if (where === 'tenant') return requireBuckets(place, name, bucketsIn(parameters))
@@ -388,10 +391,13 @@ function bucketsIn(parameters: { readonly bucket?: number; readonly buckets?: re
   return parameters.buckets ?? [parameters.bucket ?? -1]
 }
 
-/** The mark exists for the compiler only; nothing reads it. */
+/** The mark exists for the compiler only. */
 const mark: Pick<Tx, typeof insideTransaction> = Object.create(null)
 
-/** bigint is money here, so it becomes a BigInt; counters are cast to int in the SQL. Dates stay text: a day has no zone. */
+/**
+ * Type parsers: bigint is money and becomes a BigInt; counters are cast to int in SQL. Dates stay text: a day has no
+ * time zone.
+ */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === pg.types.builtins.INT8) return BigInt
   if (oid === pg.types.builtins.DATE) return String

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference pages over a real socket: complete, self-contained, escaped, and with commands that can be pasted.
+// Reference pages over a real socket: complete, self-contained, escaped, with commands that can be pasted.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
@@ -292,7 +292,7 @@ function articleOf(page: string, id: string): string {
   return page.slice(start, page.indexOf('</article>', start))
 }
 
-/** What a reader sees: no tags, no entities. */
+/** Visible text: no tags, no entities. */
 function plain(markup: string): string {
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
   return markup.replaceAll(/<[^>]*>/g, '').replaceAll(/&([a-z]+|#39);/g, (all, name: string) => entities[name] ?? all)
@@ -304,7 +304,7 @@ function commandsIn(article: string): string[] {
     .filter((code) => code.startsWith('curl '))
 }
 
-/** The arguments that a shell hands to curl. */
+/** Arguments a shell passes to curl. */
 function argumentsOf(command: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`
   const env = { PATH: process.env.PATH, KEY: 'the-key', OPERATOR: 'the-operator-key' }

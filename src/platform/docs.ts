@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference, for programs and as pages: made from the route table when first asked for, with everything they need on this server.
+// API reference for programs and as pages: built from the route table at first use, self-contained on this server.
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
@@ -30,7 +30,7 @@ type Make = (about: Reference) => string
 
 export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]): void {
   const reference = (): Reference => ({ version: app.version, areas, place: placeOf(app) })
-  // Whoever opens the address that the start prints wants to read, not to be refused.
+  // The start page redirects to the documentation.
   http.get('/', { config: { open: true } }, async (_request, reply) => reply.redirect('/docs', 302))
   serveFiles(http, ['/openapi.json'], () => [
     file('/openapi.json', 'application/json', () => JSON.stringify(openapi(app, areas))),
@@ -38,7 +38,7 @@ export function docs(http: FastifyInstance, app: DocsApp, areas: readonly Area[]
   serveFiles(http, ['/docs', '/docs/*'], () => filesOfSite(areas, reference))
 }
 
-/** Every page of the site and what pages need. A few hundred: entries of their own would be half of the router and of a start. */
+/** All pages and assets, as one router entry: a few hundred would be half of the router and of the start time. */
 function filesOfSite(areas: readonly Area[], reference: () => Reference): StaticFile[] {
   const page = (path: string, make: Make): StaticFile => file(path, 'text/html', () => make(reference()))
   return [
@@ -60,7 +60,7 @@ function file(path: string, type: string, make: () => string | Buffer): StaticFi
   return { path, type, contentSecurityPolicy, make }
 }
 
-/** An installation with a certificate of its own, or behind a proxy that has one, needs no authority to be named. */
+/** An installation with its own certificate, or behind a proxy with one, names no CA file. */
 function placeOf({ publicUrl, config }: DocsApp): Place {
   const ownAuthority = config.PAMOJA_TLS_CERT === null && config.PAMOJA_PUBLIC_URL === null
   const home = config.PAMOJA_HOME.startsWith('/') ? '$PAMOJA_HOME' : config.PAMOJA_HOME

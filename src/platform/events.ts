@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outbox. An event is written in the transaction of the change it tells of, with the exact body customers receive,
-// so that nothing that happened goes untold and nothing is told that did not happen.
+// Event outbox. An event is written in the transaction of its change, with the exact webhook body, so that every change
+// is reported and none that did not happen.
 import type { Static, TSchema } from 'typebox'
 import { type Id, idOf, newIdAndUuid, twinOf } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
@@ -11,19 +11,19 @@ import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
 import { serialiser } from './http/json.ts'
 import type { ShownBounds, Window } from './page.ts'
 import type { Tenant } from './tenant.ts'
-import { RememberedTraces, type Trace, type Tracer } from './tracing.ts'
+import { type Trace, TraceCache, type Tracer } from './tracing.ts'
 
-/** A kind of event an area tells customers of, with its payload and a sample of it. */
+/** Event type of an area, with payload schema and sample. */
 export interface EventType<S extends TSchema = TSchema> {
-  /** `area.thing_happened`. */
+  /** Name, `area.thing_happened`. */
   readonly name: string
-  /** Other names that a subscription may give it. Several events may share one: it then stands for all of them. */
+  /** Aliases for subscriptions. Several events may share one, which then stands for all. */
   readonly aliases?: readonly string[]
-  /** The broader event that tells of the same change; who takes that one is not told twice. */
+  /** Broader event for the same change; subscribers to it do not get both. */
   readonly within?: string
   readonly summary: string
   readonly head: Head
-  /** Deliveries also carry x-hub-signature-256, by which receivers of another platform's events know theirs. */
+  /** Deliveries also carry x-hub-signature-256, for receivers of another platform's events. */
   readonly hubSigned?: boolean
   readonly payload: S
   readonly sample: Static<S>
@@ -31,8 +31,8 @@ export interface EventType<S extends TSchema = TSchema> {
 }
 
 /**
- * What stands before the payload: what a member is called -> what it holds. `name` is the event's name, `action` the part
- * of it after the area, `id` the event's id, `at` the time. The id is always told, so that receivers can tell repeats.
+ * Members before the payload: name → content. `name` is the event's name, `action` the part after the area, `id` the
+ * event's id, `at` the time. The id is always included, so that receivers can detect repeats.
  */
 export type Head = Readonly<Record<string, 'name' | 'action' | 'id' | 'at'>> & { readonly event_id: 'id' }
 
@@ -57,22 +57,22 @@ export function eventType<S extends TSchema>(declaration: EventDeclaration<S>): 
   }
 }
 
-/** `delivered` of `email.delivered`. */
+/** Action: `delivered` of `email.delivered`. */
 export function actionOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
 
-/** On whose behalf something happened, and when. */
+/** Occasion of a change: tenant and times. */
 export interface Occasion {
   tenant: Tenant
-  /** By the real clock: for ids. */
+  /** Real time, for ids. */
   receivedMs: number
-  /** The account's own time. */
+  /** Account time. */
   nowMs: number
   requestId: string | null
 }
 
-/** Now, by the real clock and by the account's. */
+/** Current occasion, by the real clock and the account's. */
 export function occasionNow(
   clock: Clock,
   tenant: Tenant,
@@ -84,25 +84,25 @@ export function occasionNow(
 }
 
 export interface EmitOptions {
-  /** An address that a request named, told beside all subscribers. */
+  /** Callback URL of the request, notified beside all subscribers. */
   callbackUrl?: string | null
 }
 
-/** An event about to be written, and what its deliveries need to know of it. */
+/** Event to be written, with what its deliveries need. */
 export interface NewEvent {
   readonly id: Id<'event'>
   readonly tenant: Tenant
   readonly nowMs: number
   readonly clockOffsetMs: number
-  /** What its payload says has become of the thing, where it says so. */
+  /** Status in the payload, if any. */
   readonly status: string | null
-  /** The trace that caused it. Known to this node only. */
+  /** Trace of the cause, known to this node only. */
   readonly trace: Trace | null
-  /** Its cell in the item of a group commit. */
+  /** Cell for a group commit. */
   readonly row: EventItem
 }
 
-/** An event as events.emit takes it; `event: eventRow` is the column of a group commit that tells of something. */
+/** Event row for events.emit; `event: eventRow` is its column in a group commit. */
 export const eventRow = rowType('events.event_item', {
   bucket: 'smallint',
   account_id: 'uuid',
@@ -126,7 +126,7 @@ interface EventItem extends RowIn<typeof eventRow> {
   created_at: Date
 }
 
-/** The job of a delivery that fell due; its key names the address, and what it needs of a callback is with it. */
+/** Due delivery job; its key names the endpoint, and a callback has its data with it. */
 export interface Due {
   readonly id: string
   readonly tenant: Tenant
@@ -135,7 +135,7 @@ export interface Due {
   readonly callback: DueCallback | null
 }
 
-/** An event on its way to the URL that a request named. Moments are the account's own. */
+/** Event for the callback URL of a request. Times are the account's. */
 export interface DueCallback {
   readonly event: string
   readonly name: string
@@ -146,23 +146,23 @@ export interface DueCallback {
   readonly attempts: number
 }
 
-/** Who carries events to those who want to hear of them; the webhooks area. */
+/** Courier: delivers events; implemented by the webhooks area. */
 export interface Courier {
-  /** The node that begins deliveries at once, or null when this one does not deliver, or has its hands full. */
+  /** Node that delivers at once; null when this one does not deliver or is full. */
   owner(): string | null
-  /** Begins deliveries that a commit made: `delivery/endpoint/version`, separated by commas. */
+  /** Start the deliveries of a commit: `delivery/endpoint/version`, comma separated. */
   begin(event: NewEvent, deliveries: string): void
-  /** How many more due deliveries this node has room for. */
+  /** Free capacity for due deliveries. */
   room(): number
-  /** Takes a delivery that fell due. */
+  /** Take a due delivery. */
   take(job: Due): void
-  /** The deliveries that this node is sending at this moment. */
+  /** Deliveries in flight on this node. */
   sending(): ReadonlySet<string>
-  /** Whom an event was told to, and how that went; not what was told again later. */
+  /** Deliveries of an event and their outcome, without later redeliveries. */
   deliveriesOf(caller: Caller, event: string): Promise<readonly DeliveryOfEvent[]>
 }
 
-/** What became of an event at one endpoint, with public ids. */
+/** Delivery of an event to one endpoint, with public ids. */
 export interface DeliveryOfEvent {
   readonly id: string
   readonly webhook_id: string
@@ -187,9 +187,9 @@ const insertTwins = statement.tenant<
   'select events.emit_twins($items::events.event_item[], $types::text[], $heads::text[]) as deliveries',
 )
 
-/** Where areas put what happened. One way for plain transactions, one for group commits. */
+/** Outbox: emits events in plain transactions and group commits. */
 export class Outbox {
-  readonly traces = new RememberedTraces()
+  readonly traces = new TraceCache()
   readonly #courier: Courier
   readonly #tracer: Tracer | null
   readonly #listeners = new Set<(tenant: Tenant, event: NewEvent) => void>()
@@ -199,7 +199,7 @@ export class Outbox {
     this.#tracer = tracer
   }
 
-  /** Tells of a change, inside the transaction that makes it. */
+  /** Emit an event inside the transaction of its change. */
   async emit<S extends TSchema>(
     tx: Tx,
     type: EventType<S>,
@@ -213,7 +213,7 @@ export class Outbox {
     return event
   }
 
-  /** The same for many prepared events, with one statement. */
+  /** Emit prepared events with one statement. */
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return
     const items = encodeItems(
@@ -226,7 +226,7 @@ export class Outbox {
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
-  /** Tells of a change under both of its names: that of the prepared `wide` event, and the narrower one, which it gives. */
+  /** Emit a change under both names: the prepared `wide` event and the narrower one, which is returned. */
   async emitWithin(tx: Tx, type: EventType, wide: NewEvent): Promise<NewEvent> {
     const narrow = this.prepareWithin(type, wide)
     const items = encodeItems(eventRow.columns, [wide.row])
@@ -238,7 +238,7 @@ export class Outbox {
     return narrow
   }
 
-  /** Describes an event to be written in the caller's group commit; call `begin` with what that gave for it. */
+  /** Prepare an event for a group commit; call `begin` with the commit's result for it. */
   prepare<S extends TSchema>(
     type: EventType<S>,
     { tenant, receivedMs, nowMs, requestId }: Occasion,
@@ -273,9 +273,8 @@ export class Outbox {
   }
 
   /**
-   * Describes the narrower event that tells of the same change: the payload of the wide one at the same moment, under its
-   * own name and the id beside the wide one's (events.emit_twins). `head` is how its body begins; from the time on, the two
-   * are the same.
+   * Prepare the narrower event of the same change: the wide one's payload and time under its own name and the paired id
+   * (events.emit_twins). `head` starts its body; from the time on, both are equal.
    */
   prepareWithin(type: EventType, wide: NewEvent): NewEvent & { readonly head: string } {
     const { row } = wide
@@ -298,7 +297,7 @@ export class Outbox {
         id: uuid,
         type: type.name,
         resource_id: row.resource_id,
-        // Nearly always nobody wants to hear it in this name.
+        // Built lazily: subscriptions to this name are rare.
         get body() {
           return head + row.body.slice(row.body.indexOf(',"timestamp":'))
         },
@@ -311,16 +310,16 @@ export class Outbox {
     }
   }
 
-  /** Delivers at once, from memory, what a durable commit wrote; `deliveries` is what events.emit gave. */
+  /** Start deliveries of a durable commit from memory; `deliveries` is the result of events.emit. */
   begin(event: NewEvent, deliveries: string | null): void {
     for (const heard of this.#listeners) heard(event.tenant, event)
     if (deliveries === null) return
-    // Whoever does not take it at once hears of it again.
+    // Keep the trace for deliveries started later.
     if (event.trace) this.traces.note(event.id, event.trace)
     if (event.row.owner !== null) this.#courier.begin(event, deliveries)
   }
 
-  /** Hears whose events this node committed. Other nodes' are not heard of. Gives the way to stop. */
+  /** Listen to events committed by this node, not by others. Returns the stop function. */
   onCommitted(heard: (tenant: Tenant, event: NewEvent) => void): () => void {
     this.#listeners.add(heard)
     return () => this.#listeners.delete(heard)
@@ -340,12 +339,12 @@ export interface EventRow {
   request_id: string | null
 }
 
-/** With its moment by the account's own clock; null where its id says it. */
+/** Event with its account time; null where its id gives it. */
 export interface DatedEventRow extends EventRow {
   created_at: Date | null
 }
 
-/** Where no second name is asked for, rows are not searched for one. */
+/** The search for paired events is added only when asked for. */
 const list = statement.tenant<
   Tenant & {
     from: string

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files that must be whole or not there at all, whatever happens while they are written.
+// Atomic writes of small files.
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { errorCode } from '../kernel/error-code.ts'
@@ -13,7 +13,7 @@ export async function readIfPresent(file: string): Promise<string | null> {
   }
 }
 
-/** Puts a whole file in its place at once; with 'keep', one that is already there stays and the answer is false. */
+/** Write a file atomically; with 'keep' an existing file stays and the result is false. */
 export async function placeFile(
   file: string,
   text: string,
@@ -40,7 +40,7 @@ export async function placeFile(
   }
 }
 
-/** A power cut does not take away the names that were given in a directory before this. */
+/** Fsync a directory, so that new names survive a power failure. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory)
   try {

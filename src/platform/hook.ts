@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An address outside /v1, for those who have no key: carriers and providers that call back, and people who follow a link.
-// Any content type is taken and the body is kept as it came, so that signatures can be checked. A hook says how large a
-// body may be and how often it may be called; guessing at the secrets in addresses is limited for all of them alike.
+// Hook: an endpoint outside /v1 without a key, for callbacks of carriers and providers and for people who follow a
+// link. It takes any content type and the raw body, so that signatures can be checked. A hook declares its size and
+// rate limits; guessing secrets in URLs is limited for all of them.
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../kernel/errors.ts'
 import type { Id } from '../kernel/ids.ts'
@@ -11,20 +11,20 @@ import { parseJson } from './http/json.ts'
 
 type HookMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
-/** A call of a hook. */
+/** Request to a hook. */
 export interface HookCall<P = Readonly<Record<string, string>>> {
   readonly method: string
-  /** Path and query as they were called. */
+  /** Path and query as requested. */
   readonly url: string
   readonly params: P
   readonly query: Readonly<Record<string, unknown>>
   readonly headers: IncomingHttpHeaders
-  /** The body, byte for byte; empty when there was none. */
+  /** Raw body; empty when there was none. */
   readonly bytes: Buffer
   readonly ip: string
   readonly requestId: Id<'request'>
   readonly receivedMs: number
-  /** Aborted when the caller does not wait for the answer any more. */
+  /** Aborted when the client disconnects. */
   gone(): AbortSignal
 }
 
@@ -34,40 +34,40 @@ export interface HookAnswer {
   readonly body: string | Buffer | null
 }
 
-/** `cut` ends the connection without an answer. */
+/** `cut` closes the connection without a reply. */
 type Answered = HookAnswer | Download | 'cut'
 
 interface HookLimit {
-  /** Counted together with the limits of other hooks that have the same name; by itself under its operation. */
+  /** Name of a limit shared with other hooks; by default its own operation. */
   readonly name?: string
-  /** What is counted: calls from one address, or with one value of a parameter, such as the secret in the path. */
+  /** What is counted: requests per IP address, or per value of a parameter, such as the secret in the path. */
   readonly by: string
   readonly perMinute?: number
   readonly perSecond?: number
 }
 
-/** What one address may load of the pages that people are sent to, of all areas: a household or an office, not a flood. */
+/** Page loads per IP address over all areas: enough for an office. */
 export const pagesPerAddress: HookLimit = { name: 'pages', by: 'address', perSecond: 50 }
 
 interface Declaration<P> {
   readonly methods: readonly HookMethod[]
-  /** Outside /v1, with `:name` for parameters. HEAD is answered where it is listed. */
+  /** Path outside /v1, with `:name` for parameters. HEAD is served where listed. */
   readonly path: string
-  /** `area.verb`: log field and metric label. */
+  /** Operation `area.verb`: log field and metric label. */
   readonly operation: string
   /** Who calls it, and why. */
   readonly summary: string
-  /** Bytes that a body may have. */
+  /** Body size limit in bytes. */
   readonly maxBytes: number
   readonly limits: readonly HookLimit[]
   handle(app: App, call: HookCall<P>): Promise<Answered>
-  /** How people are told of a refusal; programs are told in JSON. */
+  /** Error page for people; programs get JSON. */
   refused?(app: App, call: HookCall, error: AppError): HookAnswer
 }
 
 export type Hook = Declaration<never>
 
-/** The parameters that a path names. */
+/** Parameters of a path. */
 type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? { readonly [N in Name]: string } & ParamsOf<`/${Rest}`>
   : Path extends `${string}/:${infer Name}`
@@ -87,13 +87,13 @@ export function json(value: object, status = 200): HookAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(value) }
 }
 
-/** A URL of any alphabet is written as a header can carry it. */
+/** URLs in any script are encoded for the header. */
 export function redirect(url: string, status: 302 | 303 = 303): HookAnswer {
   const location = url.startsWith('/') ? url : new URL(url).href
   return { status, headers: { location, 'referrer-policy': 'no-referrer' }, body: null }
 }
 
-/** An answer that has no body. */
+/** Reply without a body. */
 export function status(code: number): HookAnswer {
   return { status: code, headers: {}, body: null }
 }
@@ -102,7 +102,7 @@ export function formOf({ bytes }: Pick<HookCall, 'bytes'>): URLSearchParams {
   return new URLSearchParams(bytes.toString())
 }
 
-/** Null when the body is no JSON. */
+/** JSON body; null when invalid. */
 export function jsonOf({ bytes }: Pick<HookCall, 'bytes'>): unknown {
   try {
     return JSON.parse(bytes.toString())
@@ -112,8 +112,8 @@ export function jsonOf({ bytes }: Pick<HookCall, 'bytes'>): unknown {
 }
 
 /**
- * The body as JSON or as a form, else the query: the fields of either are read like the members of an object. `secret` is the
- * name of a field that shows who calls, and says nothing.
+ * Fields of a JSON or form body, else of the query, as an object. `secret` is a field that authenticates the caller and
+ * is left out.
  */
 export function fieldsOf(
   { query, headers, bytes }: Pick<HookCall, 'query' | 'headers' | 'bytes'>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a request, always in this order: credentials, key limit, route and method, scope, plan limit, content type
-// and size, JSON, idempotency, validation, the verb. Everything it needs to know stands in the route's declaration; every
-// error is rendered here and nowhere else.
+// Life of a request, always in this order: credentials, key limit, route and method, scope, plan limit, content type
+// and size, JSON, idempotency, validation, handler. Everything comes from the route's declaration; every error is
+// rendered here and nowhere else.
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { BlockList } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Hook } from './hook.ts'
-import { admitStranger, begin, enter, enterByForm, sandboxMark } from './http/admission.ts'
+import { admitByForm, begin, enter, limitUnauthenticated, sandboxMark } from './http/admission.ts'
 import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
@@ -33,9 +33,9 @@ export interface HttpOptions {
   routes: readonly Route[]
   hooks: readonly Hook[]
   streams: Streams
-  /** Peers whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   trustedProxies: BlockList
-  /** Gives the server whose requests Fastify handles. */
+  /** Create the server whose requests Fastify handles. */
   serverFactory(handler: RequestListener): Server
 }
 
@@ -71,20 +71,20 @@ export function createHttp({
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
   mount(http, app, routes, methods, streams)
   mountHooks(http, app, hooks)
-  // A key that was revoked ends its streams. The authenticator hears of it first, and forgets the key.
+  // A revoked key ends its streams. The authenticator handles the signal first and drops the key from its cache.
   app.signals.on('accounts', (account) => streams.recheck(account))
   return http
 }
 
-/** Requests are checked and replies written by `validate.ts` and `json.ts`. Fastify would read ajv at every start to no end. */
+/** Validation and serialisation are done by `validate.ts` and `json.ts`; Fastify must not load ajv at every start. */
 function noCompiler(): never {
   throw new Error('a route of Fastify has a schema')
 }
 
-/** The one path of a route: `/api` goes, and `/sandbox` becomes a mark that live keys are refused there. */
+/** Canonical URL of a route: `/api` is removed, and `/sandbox` becomes a mark that refuses live keys. */
 function rewriteUrl(request: IncomingMessage): string {
   let { url = '/' } = request
-  // RFC 9112 3.2.2: whoever takes us for a proxy sends the whole URL.
+  // RFC 9112 3.2.2: a client that takes us for a proxy sends an absolute URL.
   if (!url.startsWith('/') && URL.canParse(url)) {
     const { pathname, search } = new URL(url)
     url = pathname + search
@@ -107,7 +107,7 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
         continue
       }
       http.route({
-        // One entry for both: Fastify's own for HEAD would be a third of all entries, and of the time that they take to add.
+        // One router entry for GET and HEAD: separate ones would be a third of all entries and of the time to add them.
         method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
         exposeHeadRoute: false,
         url: path,
@@ -126,7 +126,7 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
     http.route({ method, url, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
 }
 
-/** A file is handed on as it comes, so that its route reads bodies in its own way. */
+/** Upload route: the body is streamed, so the route has its own body parser. */
 function mountUpload(http: FastifyInstance, app: App, compiled: CompiledRoute, url: string): void {
   const { method, kind } = compiled.route
   const handleFile = kind === 'multipart' ? handleMultipart : handleUpload
@@ -140,7 +140,7 @@ function mountUpload(http: FastifyInstance, app: App, compiled: CompiledRoute, u
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** With tracing on, what a handler starts finds its request's trace; with tracing off, the handler itself. */
+/** Handler inside the request's trace; unchanged when tracing is off. */
 function traced({ tracer }: App, handler: Handler): Handler {
   if (tracer === null) return handler
   return (request, reply) => {
@@ -149,7 +149,7 @@ function traced({ tracer }: App, handler: Handler): Handler {
   }
 }
 
-/** Once for a process: tests have many nodes in one. What takes long waits until a request asks for it. */
+/** Cache of compiled routes per process: tests run many nodes in one. Expensive parts are compiled at first use. */
 const compiledRoutes = new WeakMap<Route, CompiledRoute>()
 
 function compile(route: Route): CompiledRoute {
@@ -203,7 +203,7 @@ async function handle(
 ): Promise<unknown> {
   const { route } = compiled
   const { exchange } = request
-  if (!exchange.principal) await enterByForm(app, request, reply)
+  if (!exchange.principal) await admitByForm(app, request, reply)
   const caller = callerOf(exchange)
   const { traceparent } = request.headers
   if (traceparent !== undefined && route.method !== 'GET') app.outbox.traces.noteNamed(exchange.id, traceparent)
@@ -221,7 +221,7 @@ async function handle(
   return executeOnce({ app, compiled, request, reply, caller, key, hash })
 }
 
-/** A file, read by its verb. Whatever is left of it when the verb refuses is let go, so that the refusal can be read. */
+/** Handle an upload. When it is refused, the rest of the body is discarded, so that the client can read the error. */
 async function handleUpload(
   app: App,
   compiled: CompiledRoute,
@@ -235,7 +235,7 @@ async function handleUpload(
   try {
     if (media !== undefined && media !== '' && media !== route.file)
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}, not ${route.file}`)
-    // A key would have to be held against the whole file. Passing over it would promise what is not kept.
+    // An Idempotency-Key would need a hash of the whole file; ignoring it would break its promise, so it is refused.
     if (request.headers['idempotency-key'] !== undefined)
       throw new AppError('INVALID_REQUEST', 'a file is sent without Idempotency-Key: the same one may be sent again')
     const input = checked(compiled, request, reply)
@@ -248,12 +248,12 @@ async function handleUpload(
 
 function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply {
   const { exchange } = request
-  const told = isBrokenOff(request, thrown) ? brokenOff(app, exchange) : asAppError(app, exchange, thrown)
+  const told = isClientAborted(request, thrown) ? clientAborted(app, exchange) : asAppError(app, exchange, thrown)
   const error = asQueryError(request, told)
   if (error.extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.extras.retryAfterSeconds))
   if (error.code === 'UNAUTHORIZED')
     reply.header('www-authenticate', request.headers.authorization ? 'Bearer error="invalid_token"' : 'Bearer')
-  // A refusal that was stored under an idempotency key is given in the very words that were stored.
+  // An error stored under an idempotency key is replayed exactly as stored.
   const stored = exchange.errorCode === error.code ? exchange.replyText : null
   exchange.errorCode = error.code
   exchange.replyText = stored ?? errorBody(app, exchange, error)
@@ -266,24 +266,24 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
   return reply.send(exchange.replyText)
 }
 
-/** What only reads has no body that could break a rule: what a verb finds wrong there stands in the query. */
+/** Errors of GET requests refer to the query: they have no body. */
 function asQueryError({ method }: FastifyRequest, error: AppError): AppError {
   const isQuery = (method === 'GET' || method === 'HEAD') && error.status === 422
   return isQuery ? new AppError('INVALID_REQUEST', error.details, error.extras) : error
 }
 
-/** A client that goes away leaves the same error as a database that does. */
-function isBrokenOff({ raw }: FastifyRequest, thrown: unknown): boolean {
+/** Whether the client disconnected, which gives the same error as a lost database connection. */
+function isClientAborted({ raw }: FastifyRequest, thrown: unknown): boolean {
   return raw.errored !== null && (thrown === raw.errored || errorCode(asError(thrown)) === 'ERR_STREAM_PREMATURE_CLOSE')
 }
 
-/** Nobody is left to hear it. */
-function brokenOff({ log }: App, { id }: Exchange): AppError {
-  log.debug({ request: id }, 'a request broke off')
+/** Client disconnected: nobody reads the reply. */
+function clientAborted({ log }: App, { id }: Exchange): AppError {
+  log.debug({ request: id }, 'request aborted by its client: nothing to do')
   return new AppError('INVALID_REQUEST', 'the request broke off before its end')
 }
 
-/** A request whose path is not even a URL never reaches the hooks; it is answered like any other all the same. */
+/** Refuse a request whose path is not a valid URL, which never reaches the hooks. */
 function refuseUnrouted(
   app: App,
   trustedProxies: BlockList,
@@ -292,5 +292,5 @@ function refuseUnrouted(
   reply: FastifyReply,
 ): void {
   const exchange = begin(app, trustedProxies, request, reply, null)
-  admitStranger(app, exchange, reply, error, (refusal) => refuse(app, request, reply, refusal ?? error))
+  limitUnauthenticated(app, exchange, reply, error, (refusal) => refuse(app, request, reply, refusal ?? error))
 }

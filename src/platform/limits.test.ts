@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rate limits as a customer meets them, on one node and on several that share a database. Most tests use a window of a
-// minute, in which nothing comes free by itself: what is admitted can then be counted exactly, however slow the machine.
+// Rate limits on one node and on several that share a database. Most tests use a window of a minute, in which nothing
+// expires: admissions can then be counted exactly on any machine.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
@@ -17,7 +17,7 @@ import { type Admission, Limits, type LimitsOptions } from './limits.ts'
 import { Signals } from './nodes/signals.ts'
 
 const minuteMs = 60_000
-/** Far longer than a test: what a node then gets, it got because another gave it. */
+/** Far longer than a test: slots then move only because another node gave them up. */
 const endlessLeaseMs = 3_600_000
 const patient = { timeout: patienceMs(60_000) }
 
@@ -167,7 +167,7 @@ test('one node alone may use the whole limit, asking the database once for all k
     (await holders(policy.key)).map(({ slots }) => slots),
     [100],
   )
-  // A node that dies takes little with it: it leases an eighth, and twice what it uses.
+  // A node that dies loses little: it leases an eighth, and twice what it uses.
   for (const { key } of policies.slice(2))
     assert.deepEqual(
       (await holders(key)).map(({ slots, call }) => [slots, call]),
@@ -232,7 +232,7 @@ test('two nodes under fire never admit more than the limit in any window', patie
   }
   const nodes = [await node(t, { leaseMs: 400 }), await node(t, { leaseMs: 400 })]
   await Promise.all(nodes.flatMap((each) => [fire(each), fire(each), fire(each)]))
-  // Each admission happened between two readings of the clock, so only a breach that is beyond doubt counts as one.
+  // Each admission happened between two clock readings, so only a certain breach counts.
   const starts = admissions.map(({ fromMs }) => fromMs).sort((a, b) => a - b)
   for (const start of starts) {
     const within = admissions.filter(({ fromMs, toMs }) => fromMs >= start && toMs - start < policy.windowMs)
@@ -418,7 +418,7 @@ interface Node {
   limits: Limits
   signals: Signals
   nodeId: string
-  /** Leaves the world without a word. */
+  /** Crash without a goodbye. */
   kill(): Promise<void>
 }
 
@@ -442,7 +442,7 @@ async function node(t: TestContext, options: Pick<LimitsOptions, 'leaseMs'> = {}
   return { limits, signals, nodeId, kill }
 }
 
-/** Sends requests to all nodes until as many are admitted as may be, and to each one more. Counts what was admitted. */
+/** Send requests to all nodes until the limit is used up, and one more to each. Returns the number admitted. */
 async function spend(nodes: readonly Node[], policy: Policy, allowed = policy.limit): Promise<number> {
   let count = 0
   const ask = async (): Promise<void> => {
@@ -456,7 +456,7 @@ async function spend(nodes: readonly Node[], policy: Policy, allowed = policy.li
   return count
 }
 
-/** Limits whose database does not exist. */
+/** Limits with an unreachable database. */
 function unreachable(options: Pick<LimitsOptions, 'maxKeys'> = {}): { limits: Limits } {
   const nowhere = 'postgres://nobody@localhost/nothing?host=/nonexistent'
   const db = new Database({ url: nowhere, poolSize: 1, statementTimeoutMs: 1_000, applicationName: 'test' }, () => {})
@@ -480,7 +480,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   await eventually(async () => condition(), 'it to come true')
 }
 
-/** Who holds slots of a key, as the database sees it. */
+/** Holders of a key's slots in the database. */
 async function holders(key: string): Promise<{ node: string; slots: number; call: number }[]> {
   return database.sql(
     `select holder.key as node, (holder.value ->> 'slots')::int as slots, (holder.value ->> 'call')::int as call
@@ -489,7 +489,7 @@ async function holders(key: string): Promise<{ node: string; slots: number; call
   )
 }
 
-/** One call as a node makes it, without a node. */
+/** One lease call, without a node. */
 async function lease(
   node: string,
   call: number,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rate limits: at most N admissions of a key in any window of W milliseconds, exactly, on one node and on many.
-// A slot is the right to one admission in any window. A node leases slots from the database (platform.lease_slots), many
-// keys in one call and nothing per request, and counts in memory. The slots of all nodes together never exceed the limit,
-// so neither do the admissions. A node that needs slots which others hold asks for them with a hint (nodes/signals.ts).
+// Rate limits: at most N admissions of a key in any window of W milliseconds, exactly, on one node and on many. A slot
+// is the right to one admission in any window. A node leases slots from the database (platform.lease_slots), many keys
+// per call and nothing per request, and counts in memory. The slots of all nodes together never exceed the limit, so
+// neither do the admissions. A node that needs slots held by others asks for them by a signal (nodes/signals.ts).
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Database, statement } from './db.ts'
@@ -12,7 +12,7 @@ import type { Signals } from './nodes/signals.ts'
 export interface Admission {
   admitted: boolean
   refusedBy: PolicyState | null
-  /** The one that refused, else the one with the smallest part of its limit left. */
+  /** Policy that refused, else the one with the smallest share of its limit left. */
   tightest: PolicyState
   states: readonly PolicyState[]
 }
@@ -20,10 +20,10 @@ export interface Admission {
 export interface LimitsOptions {
   db: Database
   signals: Signals
-  /** A uuid made anew by each process: what a node has admitted is remembered only by the process that did it. */
+  /** UUID created by each process: only it knows what it has admitted. */
   nodeId: string
   leaseMs?: number
-  /** Keys remembered at a time, shared and local ones each. */
+  /** Limit of keys in memory, for shared and local ones each. */
   maxKeys?: number
 }
 
@@ -31,13 +31,13 @@ const defaultLeaseMs = 10_000
 const defaultMaxKeys = 100_000
 const ticksPerLease = 10
 const maxKeysPerCall = 500
-/** The pauses between the questions of one round, in all about a quarter of a second. A hint takes a few milliseconds. */
+/** Pauses between the attempts of one round, in all about a quarter of a second. A signal takes a few milliseconds. */
 const roundPausesMs = [2, 6, 18, 54, 120]
-/** The questions after which it hints: twice, since a holder may have missed the first or have had nothing to spare. */
+/** Attempts after which a signal is sent: twice, since a holder may have missed the first or had nothing to spare. */
 const hintAttempts = [0, 3]
-/** How many rounds a request waits: more than one only if other requests took what it waited for. */
+/** Rounds a request waits: more than one only if other requests took the slots. */
 const maxRounds = 12
-/** After a round in vain a node refuses without asking for a quarter of the window, at most this long. */
+/** After a failed round a node refuses without asking for a quarter of the window, at most this long. */
 const maxRestMs = 1_000
 const maxHintLength = 7_000
 const purgeEveryMs = 3_600_000
@@ -61,7 +61,7 @@ const leaseSlots = statement.home<
                                $windowsMs::integer[], $wanted::integer[], $used::integer[])`,
 )
 
-/** Rows that nobody has used for an hour: keys come and go. Rows in use are skipped, so this never waits. */
+/** Delete slot rows unused for an hour. Rows in use are skipped, so this never blocks. */
 const purgeSlots = statement.home<object, object>(
   'platform.purge_slots',
   `delete from platform.rate_slots
@@ -75,14 +75,14 @@ export class Limits {
   readonly #nodeId: string
   readonly #leaseMs: number
   readonly #maxKeys: number
-  /** Two collections, so that a flood from many addresses cannot crowd out customers. */
+  /** Two maps, so that a flood from many IP addresses cannot evict customers. */
   readonly #shared = new Shares()
   readonly #local = new Shares()
-  /** The shares of the request being decided; kept, to save an array per request. */
+  /** Shares of the current request; reused, to save an array per request. */
   readonly #deciding: Share[] = []
   /** Shares used since their last renewal. */
   readonly #used: Share[] = []
-  /** Shares for the next call, and those that wait until no other does. */
+  /** Shares for the next call, and those for a call when no others wait. */
   readonly #asking = new Set<Share>()
   readonly #renewing = new Set<Share>()
   readonly #hints = new Map<string, number>()
@@ -105,7 +105,7 @@ export class Limits {
     this.#timer = setInterval(() => this.#tick(), this.#leaseMs / ticksPerLease).unref()
   }
 
-  /** Gives all slots back. What was used within the last window stays taken until a window has passed. */
+  /** Give all slots back. Those used within the last window stay taken until it has passed. */
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#timer) clearInterval(this.#timer)
@@ -113,22 +113,22 @@ export class Limits {
     const held = [...this.#shared.values()].filter((share) => share.recorded > 0)
     for (const share of held) share.dropAll()
     for (let start = 0; start < held.length; start += maxKeysPerCall) {
-      // Without a database nothing can be given back, and nothing has to be: the leases end by themselves.
+      // Without a database nothing can be given back; the leases expire by themselves.
       await this.#call(held.slice(start, start + maxKeysPerCall), 0).catch(() => undefined)
     }
   }
 
   /**
-   * Admits or refuses against all policies together: a request refused by one consumes none. Answers at once while the
-   * node holds slots, otherwise after asking the database; rejects if that cannot be reached.
-   * Measured with Node 20 on a shared 2-core x64 server, slots held: 0.2 to 0.4 us for one policy or two of one account,
-   * 0.6 us for two with 1,000 accounts in turn, 0.15 us for a refusal; 0.07 us of each is reading the clock.
+   * Admit or refuse against all policies together: a refused request consumes none. Synchronous while the node holds
+   * slots, otherwise after asking the database; rejects if that is unreachable. Measured with Node 20 on a shared
+   * 2-core x64 server, slots held: 0.2 to 0.4 us for one policy or two of one account, 0.6 us for two with 1,000
+   * accounts in turn, 0.15 us for a refusal; 0.07 us of each is reading the clock.
    */
   admit(policies: readonly Policy[]): Admission | Promise<Admission> {
     return this.#decide(policies, performance.now(), false) ?? this.#admitLater(policies)
   }
 
-  /** Rest of each policy, without consuming any. */
+  /** State of each policy, without consuming any. */
   async peek(policies: readonly Policy[]): Promise<readonly PolicyState[]> {
     const askedAtMs = performance.now()
     const shared = policies.filter((policy) => policy.shared)
@@ -137,7 +137,7 @@ export class Limits {
     return policies.map((policy) => this.#share(policy, nowMs).state(policy.name, nowMs, false))
   }
 
-  /** The verdict on a request; null when it hangs on slots that must be asked for, unless the answer is `final`. */
+  /** Decision on a request; null when slots must be leased first, unless `final`. */
   #decide(policies: readonly Policy[], nowMs: number, final: boolean): Admission | null {
     const shares = this.#deciding
     let refusing = -1
@@ -159,7 +159,7 @@ export class Limits {
     return verdict(policies, shares, nowMs, refusing)
   }
 
-  /** This node's share of a policy's key, at the limit the policy now has. */
+  /** This node's share of a policy's key, at the current limit. */
   #share(policy: Policy, nowMs: number): Share {
     const shares = policy.shared ? this.#shared : this.#local
     const share = shares.get(policy.key)
@@ -199,7 +199,7 @@ export class Limits {
     await share.round
   }
 
-  /** One attempt to get slots of a key, for all requests that wait for it: asks, hints to the holders, asks again. */
+  /** One round to lease slots of a key, for all waiting requests: ask, signal the holders, ask again. */
   async #round(share: Share): Promise<void> {
     for (const [attempt, pauseMs] of roundPausesMs.entries()) {
       await this.#lease(share, true)
@@ -212,7 +212,7 @@ export class Limits {
     if (share.lack(nowMs) === 'slots') share.restUntilMs = nowMs + Math.min(maxRestMs, share.ring.windowMs / 4)
   }
 
-  /** Puts the share into the next call to the database; resolves when that is answered. */
+  /** Add the share to the next call; resolves with its reply. */
   #lease(share: Share, growing: boolean): Promise<void> {
     if (this.#stopped) return Promise.reject(new Error('The rate limits have been stopped.'))
     if (growing) share.growing = true
@@ -229,9 +229,9 @@ export class Limits {
     this.#calls ??= this.#runCalls()
   }
 
-  /** One call at a time: what is asked for meanwhile goes into the next, together. */
+  /** One call at a time: further requests share the next. */
   async #runCalls(): Promise<void> {
-    // Not before this turn of the program is over, so that all keys of one request go together.
+    // Wait for the end of this turn, so that all keys of one request share a call.
     await undefined
     while (this.#asking.size + this.#renewing.size > 0) {
       const batch = take(this.#asking, maxKeysPerCall)
@@ -273,7 +273,7 @@ export class Limits {
     }
   }
 
-  /** Tells the holders of a key that a slot is wanted here. All keys of a turn go in one message. */
+  /** Signal the holders of a key that a slot is wanted here. All keys of a turn share a message. */
   #hint(share: Share): void {
     if (share.others === 0) return
     if (this.#hints.size === 0) setImmediate(() => this.#sendHints())
@@ -295,7 +295,7 @@ export class Limits {
     this.#hints.clear()
   }
 
-  /** Another node lacks slots: what this one does not need goes back at once. */
+  /** Another node lacks slots: give spare ones back at once. */
   #heard(text: string): void {
     const [from, ...lines] = text.split('\n')
     if (this.#stopped || from === this.#nodeId) return
@@ -320,7 +320,7 @@ export class Limits {
     this.#db.query(purgeSlots, {}).catch(() => undefined)
   }
 
-  /** Renews, in the second half of its lease, what was used since it began. The rest lapses. */
+  /** Renew shares used since their lease began, in its second half. Others expire. */
   #renewUsed(nowMs: number): void {
     let kept = 0
     for (const share of this.#used) {
@@ -338,7 +338,7 @@ export class Limits {
   }
 }
 
-/** Counts the request in every share, or in none, and says what is left. */
+/** Count the request in every share, or in none, and return what is left. */
 function verdict(policies: readonly Policy[], shares: readonly Share[], nowMs: number, refusing: number): Admission {
   const states: PolicyState[] = []
   let refusedBy: PolicyState | null = null
@@ -357,7 +357,7 @@ function verdict(policies: readonly Policy[], shares: readonly Share[], nowMs: n
   return { admitted: refusing < 0, refusedBy, tightest: refusedBy ?? tightest, states }
 }
 
-/** Takes up to `count` out of a set. */
+/** Remove up to `count` from a set. */
 function take(shares: Set<Share>, count: number): Share[] {
   const taken: Share[] = []
   for (const share of shares) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports beside that of the API: the admin listener, and those that areas declare. Each takes its own port, or a free one when
-// that is taken or when the API is not at its usual port either; the real addresses are in credentials.json.
+// Listening ports beside the API's: the admin listener, and those areas declare. Each uses its own port, or a free one
+// when that is taken or the API's port is not the default; credentials.json has the addresses.
 import { type Config, type Role, type SettingName, settings } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
@@ -9,22 +9,22 @@ import type { App } from './app.ts'
 type PortSetting = { [K in SettingName]: Config[K] extends number ? K : never }[SettingName]
 type HostSetting = { [K in SettingName]: Config[K] extends string ? K : never }[SettingName]
 
-/** Something that an area listens on, such as a mail server. */
+/** Listener of an area, such as a mail server. */
 export interface AreaListener {
-  /** What credentials.json calls it under `listeners`. */
+  /** Name in credentials.json under `listeners`. */
   readonly name: string
-  /** Nodes with this role open it. */
+  /** Role of the nodes that open it. */
   readonly role: Role
   readonly over: 'tcp' | 'udp'
-  /** Of its URL: `smtp` of smtp://127.0.0.1:2525. */
+  /** URL scheme: `smtp` of smtp://127.0.0.1:2525. */
   readonly scheme: string
   readonly host: HostSetting
   readonly port: PortSetting
-  /** Listens, or fails with what the system said. */
+  /** Listen, or throw the system's error. */
   open(app: App, at: Place): Promise<OpenListener>
 }
 
-/** Where to listen, and the certificate of this node. */
+/** Address to listen on, and this node's certificate. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -32,13 +32,13 @@ export interface Place {
 }
 
 export interface OpenListener {
-  /** The port that it has. */
+  /** Actual port. */
   readonly port: number
-  /** Takes nothing more; those that are here end by themselves, or at the deadline. */
+  /** Stop accepting; open connections end by themselves or at the deadline. */
   close(withinMs: number): Promise<void>
 }
 
-/** Opens a listener at its own port or a free one. */
+/** Open a listener on its own port or a free one. */
 export async function openListener(
   app: App,
   listener: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'>,
@@ -59,7 +59,7 @@ export async function openListener(
   }
 }
 
-/** Two installations on one machine differ in the port of the API; what else they listen on must differ too. */
+/** Two installations on one machine differ in the API's port; their other ports must differ too. */
 function wantedPort(config: Config, setting: PortSetting): number {
   const isChosen = config.PAMOJA_PORT === settings.PAMOJA_PORT.default || config[setting] !== settings[setting].default
   return isChosen ? config[setting] : 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own log: JSON lines on stdout, or readable lines in a terminal. Fields that are secret by their name are
-// masked, and of an error only what its author wrote is kept: PostgreSQL quotes customers' data in the rest.
+// Log of the program: JSON lines on stdout, or readable lines in a terminal. Fields with secret names are masked, and
+// of an error only its message is kept: PostgreSQL quotes customers' data in other fields.
 import { stdout } from 'node:process'
 import pino from 'pino'
 import { lineWithoutCardNumbers } from '../kernel/card.ts'
@@ -9,7 +9,7 @@ import { systemClock } from './clock.ts'
 import { sqlState } from './db.ts'
 
 export interface Logger extends pino.Logger {
-  /** The line of a request that was answered. Written by hand, because it is the one line that every request pays for. */
+  /** Log an answered request. Formatted by hand, because every request pays for it. */
   answered(request: AnsweredRequest): void
 }
 
@@ -27,13 +27,13 @@ interface AnsweredRequest {
 
 export interface LogOptions {
   level: string
-  /** Null chooses: readable in a terminal, JSON lines elsewhere. */
+  /** Null: readable in a terminal, JSON lines elsewhere. */
   pretty: boolean | null
-  /** Written instead of stdout; for tests and benchmarks. */
+  /** File instead of stdout; for tests and benchmarks. */
   file: string | null
 }
 
-/** Names of fields whose values never reach the log, at the top of a line or one level down. */
+/** Field names masked at the top level of a line or one level down. */
 const secretFields: ReadonlySet<string> = new Set([
   'access_token',
   'api_key',
@@ -67,25 +67,25 @@ export function createLog({ level, pretty, file }: LogOptions): Logger {
     level,
     base: null,
     timestamp: time,
-    // pino's own `redact` took six times as long as the line itself, because it copies what its wildcards look at.
+    // pino's `redact` took six times as long as the line itself, because its wildcards copy objects.
     formatters: { level: (label) => ({ level: label }), log: masked },
     serializers: { error: described },
-    // A card number in a line is masked wherever it stands, whatever the level and the fields.
+    // Card numbers are masked anywhere in a line, at any level.
     hooks: { streamWrite: lineWithoutCardNumbers },
   }
   if (file === null && (pretty ?? stdout.isTTY)) return withAnswered(pino(options, terminal), terminal)
   const destination = pino.destination({
     dest: file ?? 1,
     sync: false,
-    // Writing every few lines cost more than the lines: 40 of the 140 microseconds of a simple request.
+    // Buffer size: writing every few lines took 40 of the 140 microseconds of a simple request.
     minLength: 16_383,
     maxLength: 16 * 1024 * 1024,
     ...(file ? { mkdir: true } : {}),
   })
-  // A disk that is full, or gone, takes no lines. That is no reason to stop: they wait until there is room, or are dropped.
+  // A full or missing disk must not stop the program: lines are buffered, or dropped.
   destination.on('error', () => undefined)
   const gathered = gathering(destination)
-  // Nothing waits long in the buffer: a quiet program's last line is seen within a second.
+  // Flush interval: the last line of a quiet program appears within a second.
   setInterval(() => gathered.flush(), flushMs).unref()
   return withAnswered(pino(options, gathered), { write: gathered.add })
 }
@@ -95,7 +95,7 @@ interface Destination {
   flush(done?: (error?: Error) => unknown): void
 }
 
-/** The lines of requests reach their destination a page at a time: it measures all that it holds anew for each piece. */
+/** Batch request lines into pages: the destination measures its whole buffer for each write. */
 function gathering(destination: Destination): Destination & { add(line: string): void } {
   let page = ''
   const turn = (): void => {
@@ -120,7 +120,7 @@ function gathering(destination: Destination): Destination & { add(line: string):
 
 const time = (): string => `,"time":"${momentText(new Date(systemClock.nowMs()))}"`
 
-/** Lines that wait while a start shows its progress, whose line they would tear apart; null: none do. */
+/** Lines held back while a start shows its progress line; null when not holding. */
 let held: string[] | null = null
 const maxHeld = 1_000
 
@@ -131,7 +131,7 @@ const terminal = {
   },
 }
 
-/** Keeps lines for a terminal back until what is given is called. */
+/** Hold back terminal lines until the returned function is called. */
 export function holdTerminal(): () => void {
   held ??= []
   return () => {
@@ -155,7 +155,7 @@ function withAnswered(log: pino.Logger, destination: { write(line: string): unkn
   })
 }
 
-/** The message of something thrown, without the values that PostgreSQL quotes when it cannot read them (SQLSTATE 22). */
+/** Message of an error, without the values PostgreSQL quotes when it cannot parse them (SQLSTATE 22). */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return sqlState(error).startsWith('22') ? error.message.replace(/".*"/s, `"${mask}"`) : error.message
@@ -163,7 +163,7 @@ export function messageOf(error: unknown): string {
 
 type Fields = Record<string, unknown>
 
-/** The fields of a line with the secret ones masked; the very same object when there are none, which is nearly always. */
+/** Fields with secrets masked; the same object when there are none, which is nearly always. */
 function masked(fields: Fields): Fields {
   let copy: Fields | null = null
   for (const name in fields) {
@@ -199,7 +199,7 @@ interface Described {
   cause?: Described | string
 }
 
-/** An error and its causes, in our own words: other members of an error may hold what a customer sent. */
+/** Error and its causes, messages only: other members may hold customers' data. */
 function described(error: unknown, depth = 0): Described | string {
   if (!(error instanceof Error)) return String(error)
   const message = messageOf(error)
@@ -216,7 +216,7 @@ const colours: Readonly<Record<string, string>> = { warn: '\u001b[33m', error: '
 const dim = '\u001b[2m'
 const plain = '\u001b[0m'
 
-/** One short line for a person at a terminal: time, level, message, then the fields; an error with its causes below. */
+/** Readable line for a terminal: time, level, message, fields; an error with its causes below. */
 export function readable(line: string): string {
   const { level, time, msg, error, ...fields } = JSON.parse(line)
   if (msg === 'request' && fields.method) return requestLine(time, fields)
@@ -227,14 +227,14 @@ export function readable(line: string): string {
   return `${start}${dim}${rest.join('')}${plain}\n${level === 'warn' ? reasonLines(error) : errorLines(error)}`
 }
 
-/** What goes wrong outside is warned of: why it did is of interest, and not where in the program that was noticed. */
+/** Warnings show the reason of an outside failure, without a stack trace. */
 function reasonLines(error: Described | string | undefined): string {
   if (error === undefined) return ''
   if (typeof error === 'string') return `  ${error}\n`
   return `  ${error.message}\n${reasonLines(error.cause)}`
 }
 
-/** What was asked and how it went. Who asked is in the request log, under the id at the end. */
+/** Request line. The request log has the caller, under the id at the end. */
 function requestLine(time: string, { method, path, status, ms, request, error_code }: Fields): string {
   const colour = Number(status) >= 500 ? colours.error : Number(status) >= 400 ? colours.warn : ''
   const outcome = `${colour}${status}${error_code ? ` ${error_code}` : ''}${plain}`

@@ -58,7 +58,7 @@ test('requests are counted by operation and class, and their buckets add up', as
   const before = { fine: await count('notes.create', '2xx'), refused: await count('notes.create', '4xx') }
   for (let i = 0; i < 3; i++) assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
   for (let i = 0; i < 2; i++) assert.equal((await client.post('/v1/notes', {})).status, 422)
-  // A request is counted when its last byte has gone, which may be after it was read.
+  // A request is counted after its last byte was sent, perhaps after it was read.
   await eventually(async () => (await count('notes.create', '4xx')) - before.refused === 2, 'both refusals')
   assert.equal((await count('notes.create', '2xx')) - before.fine, 3)
   const text = await scrape(world.node.adminUrl)
@@ -139,7 +139,7 @@ test('jobs show by lane and by what they wait for, with the age of the oldest', 
     { ...counted, oldest_seconds: 0 },
     { lane: 'nobody.here', due: 1, running: 0, scheduled: 1, failed: 1, oldest_seconds: 0 },
   )
-  // The table is looked at every few seconds at most, so the figures may be a little old.
+  // The table is queried every few seconds at most, so values may lag.
   const text = await eventually(async () => {
     const found = await scrape(world.node.adminUrl)
     return found.includes('lane="nobody.here"') && found
@@ -167,7 +167,7 @@ test('a ledger that does not add up shows', async () => {
     (select bucket, account_id from ledger.wallets where balance > 0 limit 1)`),
   )
   const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl })
-  // A node that starts proves the ledger; the one that runs already would do so within the hour.
+  // A starting node verifies the ledger; a running one would do so within the hour.
   const second = await startNode({ config, areas, extraMigrations: notesMigrations })
   try {
     await eventually(
@@ -222,7 +222,7 @@ function scrape(adminUrl: string): Promise<string> {
   })
 }
 
-/** The value of a series; 0 when it is not there. */
+/** Value of a series; 0 when absent. */
 function figure(text: string, series: string): number {
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `))
   return line === undefined ? 0 : Number(line.slice(series.length + 1))

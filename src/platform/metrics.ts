@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prometheus metrics, `pamoja_<area>_<thing>_<unit>`. Labels are bounded: routes, classes and lanes, never accounts. The
-// figure that every request touches is kept here, in a few numbers; the others are asked for when somebody looks.
+// Prometheus metrics, `pamoja_<area>_<thing>_<unit>`. Labels are bounded: routes, classes and lanes, never accounts.
+// The request histogram is kept here; other values are computed on scrape.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 /** Upper bounds of the duration histogram, in seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
-/** Upper bounds of how old a thing is when something becomes of it, in seconds: from a text's way to a handset to days. */
+/** Upper bounds of the age of a resource at an event, in seconds: from a text's delivery to days. */
 const ageBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600, 86_400] as const
-/** A figure that takes longer than this (the database is stuck) is left out rather than waited for. */
+/** Timeout of a value on scrape (database stuck): it is left out. */
 const answerWithinMs = 2_000
 
 export interface LabelledValue {
@@ -36,7 +36,7 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** Counts a request. Runs for every one of them: a look-up and three additions, where a library takes a microsecond. */
+  /** Count a request. Hot path: a lookup and three additions, where a library takes a microsecond. */
   request(operation: string, status: number, seconds: number): void {
     let classes = this.#durations.get(operation)
     if (!classes) {
@@ -52,7 +52,7 @@ export class Metrics {
     count(durations, bounds, seconds)
   }
 
-  /** Counts something that became of a thing, and how long after that was made. Names and statuses are the catalogue's. */
+  /** Count an event and the age of its resource. Names and statuses are the catalogue's. */
   event(name: string, status: string | null, seconds: number): void {
     const labels = `event="${name}",status="${status ?? ''}"`
     let ages = this.#ages.get(labels)
@@ -63,7 +63,7 @@ export class Metrics {
     count(ages, ageBounds, seconds)
   }
 
-  /** A figure that goes up and down; null while it is not known. */
+  /** Gauge; null while unknown. */
   gauge(name: string, help: string, value: () => number | null): void {
     this.gauges(name, help, [], () => {
       const known = value()
@@ -71,7 +71,7 @@ export class Metrics {
     })
   }
 
-  /** A figure for each of a few labels. What cannot be had just now is left out; the others are shown all the same. */
+  /** Gauge with labels. Values that fail are left out. */
   gauges(
     name: string,
     help: string,
@@ -92,7 +92,7 @@ export class Metrics {
     })
   }
 
-  /** A count that only grows, kept elsewhere. */
+  /** Counter kept elsewhere. */
   total(name: string, help: string, value: () => number): void {
     new Counter({
       name,
@@ -105,7 +105,7 @@ export class Metrics {
     })
   }
 
-  /** Counts that only grow, for each of a few labels, kept elsewhere. */
+  /** Counter with labels, kept elsewhere. */
   totals(name: string, help: string, labelNames: readonly string[], values: () => readonly LabelledValue[]): void {
     new Counter({
       name,
@@ -119,7 +119,7 @@ export class Metrics {
     })
   }
 
-  /** Everything, as Prometheus reads it. */
+  /** All metrics in Prometheus format. */
   async text(): Promise<string> {
     return `${await this.#registry.metrics()}\n${this.#durationText()}${this.#ageText()}`
   }
@@ -142,7 +142,7 @@ export class Metrics {
   }
 }
 
-/** The requests of one operation and status class: how many fell between which bounds, and their time in all. */
+/** Histogram of one operation and status class. */
 interface Durations {
   counts: number[]
   sum: number
@@ -178,7 +178,7 @@ async function inTime(
   }
 }
 
-/** Asks at most so often; in between the last answer is good enough. */
+/** Cache an async value for a period. */
 export function atMostEvery<T>(periodMs: number, ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | null = null
   let askedAt = Number.NEGATIVE_INFINITY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DNS as areas see it. What was asked for comes back as a value: found, not there, or that the DNS cannot say; a caller that
-// took a failure for "not there" would bounce mail and lose domains. Questions are bounded in time and in number.
+// DNS client. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
+// domains. Queries are limited in time and number.
 import { Resolver } from 'node:dns/promises'
 import { errorCode } from '../kernel/error-code.ts'
 
@@ -13,7 +13,7 @@ const maxServers = 8
 
 export type Found<T> =
   | { kind: 'found'; values: T[] }
-  /** The name is there and has no such record; or it is not there at all. */
+  /** The name exists without such a record, or does not exist. */
   | { kind: 'none'; isNameMissing: boolean }
   | { kind: 'failed'; reason: string }
 
@@ -35,14 +35,14 @@ export class Names {
   readonly #forMs: number
   #asking = 0
 
-  /** `servers` as `address:port`; those of this machine unless given. `forMs` is how long answers are remembered. */
+  /** `servers` as `address:port`; the system's by default. `forMs` is the cache time of answers. */
   constructor({ servers, forMs = rememberMs }: { servers?: readonly string[]; forMs?: number } = {}) {
     this.#resolver = new Resolver({ timeout: timeoutMs, tries })
     if (servers) this.#resolver.setServers([...servers])
     this.#forMs = forMs
   }
 
-  /** In order of preference. */
+  /** MX records in order of preference. */
   async exchanges(name: string): Promise<Found<Exchange>> {
     const found = await this.#ask(`MX ${name}`, () => this.#resolver.resolveMx(name))
     if (found.kind !== 'found') return found
@@ -53,7 +53,7 @@ export class Names {
     return { kind: 'found', values: values.sort((a, b) => a.preference - b.preference) }
   }
 
-  /** IPv6 before IPv4, as both are there. */
+  /** Addresses, IPv6 before IPv4. */
   async addresses(name: string): Promise<Found<string>> {
     const [v6, v4] = await Promise.all([
       this.#ask(`AAAA ${name}`, () => this.#resolver.resolve6(name)),
@@ -82,7 +82,7 @@ export class Names {
     }
   }
 
-  /** The servers that a name's zone is kept by, asked themselves and without memory; null when they cannot be found. */
+  /** Resolver that asks the authoritative servers of a name's zone, without a cache; null when they cannot be found. */
   async authoritative(name: string): Promise<Names | null> {
     for (let zone = name; zone.includes('.'); zone = zone.slice(zone.indexOf('.') + 1)) {
       const servers = await this.#ask(`NS ${zone}`, () => this.#resolver.resolveNs(zone))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an area keeps in memory for one running program: a test may run several in one process.
+// In-memory state per running program: a test may run several in one process.
 import type { App } from './app.ts'
 
-/** Something that each running program has one of, made when it is first asked for. */
+/** Value created once per program, at first use. */
 export function onePerApp<T>(make: (app: App) => T): (app: App) => T {
   const made = new WeakMap<App, T>()
   return (app) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI document of the real areas, held against OpenAPI's own rules and against the route table, and the
-// shapes of replies on routes made for the purpose.
+// OpenAPI document of the real areas, checked against OpenAPI's rules and the route table, and reply schemas on test
+// routes.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'
@@ -427,7 +427,7 @@ function resolved(response: ({ $ref?: string } & Response) | undefined): Respons
   return found ?? assert.fail('a response is missing')
 }
 
-/** The schema with the components beside it, so that its references lead somewhere on their own. */
+/** Schema with the components beside it, so that references resolve. */
 function closed(schema: Schema): Schema {
   return { ...schema, components: document.components }
 }
@@ -443,7 +443,7 @@ function* walk(value: unknown, parent = ''): Generator<{ key: string; value: unk
   if (typeof value !== 'object' || value === null) return
   for (const [key, member] of Object.entries(value)) {
     yield { key, value: member, parent }
-    // An example is a value: what looks like a keyword in it is somebody's field.
+    // An example is data: keywords in it are fields.
     if (key !== 'example') yield* walk(member, key)
   }
 }

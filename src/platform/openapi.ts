@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI 3.1 document, derived from the route table: what a route declares is what is written here, so the
-// document cannot promise what the server does not do. SDK, reference and the review of API changes build on it.
+// OpenAPI 3.1 document, derived from the route table, so that it cannot differ from the server. SDK, reference and the
+// review of API changes build on it.
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
@@ -22,7 +22,7 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
   const routes = areas.flatMap((area) => area.routes)
   const paths = pathItems(parts, routes)
   const webhooks = Object.fromEntries(
-    // An area without routes only declares what it will tell of.
+    // An area without routes only declares future events.
     areas
       .filter(({ routes: own }) => own.length > 0)
       .flatMap((area) => area.events ?? [])
@@ -59,7 +59,7 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
   }
 }
 
-/** The document as it is committed and compared: stable, and free of this machine's address. */
+/** Document as committed and compared: stable and without this machine's address. */
 export function openapiText(areas: readonly Area[], version: string): string {
   return `${reviewable(openapi({ version, publicUrl: null }, areas))}\n`
 }
@@ -100,14 +100,14 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
   }
 }
 
-/** The name of an operation at another path of its own: `payouts.createAtPaymentsPayout`. */
+/** Operation name of an alias path: `payouts.createAtPaymentsPayout`. */
 function aliasOf(operation: string, path: string): string {
   const words = path.split('/').filter((part) => part !== '' && part !== 'v1' && !part.startsWith(':'))
   const name = words.flatMap((part) => part.split(/[-_]/)).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return `${operation}At${name.join('')}`
 }
 
-/** What a route says of itself, or else what its declaration means for whoever calls it. */
+/** Description of a route, or one derived from its declaration. */
 function descriptionOf({ description, kind, method, reply, scope }: Route): string {
   if (description) return description
   const needs = scope === 'any' ? 'Takes any valid credential.' : `Needs a credential with the scope \`${scope}\`.`
@@ -163,7 +163,7 @@ function requestBodyOf(parts: Parts, route: Route): { requestBody?: object } {
   return route.body ? { requestBody: requestBody(parts, route, route.body) } : {}
 }
 
-/** Files by their names among the fields of the body. */
+/** Files among the fields of the body. */
 function multipartContent({ schemas }: Parts, { files = {}, body }: Route): object {
   const parts = Object.entries(files).map(([name, { description, most = 1 }]) => {
     const file = { type: 'string', format: 'binary', ...(description ? { description } : {}) }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one door through which a URL given by a customer, or by an operator, is ever requested. Names are resolved once for
-// each connection; every address is checked; and only a checked address is dialled, so that a name which changes its mind
-// between the check and the connection (DNS rebinding) gains nothing. Redirects are answers, never followed.
-// Connections belong to one endpoint each, so that a slow receiver delays nobody but itself.
+// Outbound HTTP client for all URLs given by customers or operators (SSRF protection). Names are resolved once per
+// connection, every address is checked, and only a checked address is dialled, so that DNS rebinding gains nothing.
+// Redirects are not followed. Connections belong to one endpoint each, so that a slow receiver delays only itself.
 import { Resolver, lookup as systemLookup } from 'node:dns/promises'
 import { AppError } from '../kernel/errors.ts'
 import { atMost } from './concurrency/at-most.ts'
@@ -27,7 +26,7 @@ export class Outbound {
   readonly #rules: UrlRules
   readonly #lookup: Lookup
   readonly #connections: Connections
-  /** Parsed URLs, so that an endpoint's is not parsed for each delivery. */
+  /** Cache of parsed URLs. */
   readonly #targets = new Map<string, Target | { problem: string }>()
 
   constructor(options: { policy: OutboundPolicy; lookup?: Lookup; limits?: Partial<typeof defaultLimits> }) {
@@ -40,8 +39,8 @@ export class Outbound {
   }
 
   /**
-   * Throws INVALID_URL, with a sentence that names `field` and says what to do, when the URL may not be called. A name
-   * that does not resolve, or not in time, is accepted: it is checked again at every connection.
+   * Throw INVALID_URL, with a sentence that names `field`, when the URL may not be called. A name that does not resolve
+   * in time is accepted: every connection checks again.
    */
   async checkUrl(url: string, use: UrlUse, environment: Environment, field: string): Promise<void> {
     const target = parseTarget(url)
@@ -49,14 +48,14 @@ export class Outbound {
     if (problem !== null) throw new AppError('INVALID_URL', `${field} ${problem}.`)
   }
 
-  /** Makes one request. What the other side does is an outcome; a rejection is a mistake of the caller's. */
+  /** Send one request. Failures of the other side are outcomes; a rejection is a bug of the caller. */
   send(request: OutboundRequest): Promise<Outcome> {
     const target = this.#target(request.url)
     if ('problem' in target) return Promise.resolve(blocked(target.problem))
     return this.#connections.send(target, request)
   }
 
-  /** Addresses of a host that may be reached by other means than HTTP; none if one of them may not be, or nobody knows it. */
+  /** Allowed addresses of a host for other protocols; empty if one is not allowed or the name is unknown. */
   async addressesOf(host: string, purpose: Purpose): Promise<string[]> {
     const target = parseTarget(`https://${host.includes(':') ? `[${host}]` : host}/`)
     if ('problem' in target || this.#rules.problemOf(target, purpose) !== null) return []
@@ -70,7 +69,7 @@ export class Outbound {
     return isAllowed ? found.map(({ address }) => address) : []
   }
 
-  /** Closes idle connections and waits for the requests in progress, which their timeouts bound. */
+  /** Close idle connections and wait for requests in progress. */
   close(): Promise<void> {
     return this.#connections.close()
   }
@@ -95,12 +94,12 @@ export class Outbound {
   }
 }
 
-/** As other programs of this machine see names, its hosts file included. */
+/** System resolver, including the hosts file. */
 export const hostLookup: Lookup = (hostname) => systemLookup(hostname, { all: true, verbatim: true })
 
 /**
- * Asks the name servers directly. The system's own lookup occupies one of the process's four worker threads until the
- * last server has not answered; four names whose owner lets them hang would stop everybody's lookups and files.
+ * DNS resolver without the system's lookup, which blocks one of four worker threads until the last server timed out:
+ * four hanging names would stop all lookups and file access.
  */
 function nameServerLookup(): Lookup {
   const resolver = new Resolver({ timeout: dnsTryMs, tries: dnsTries })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices to the people who own an account: that something needs them. The transaction that gives the reason writes the job;
-// who brings it to them registers `ownerNotice` as a job.
+// Notices to an account's owners. The causing transaction writes the job; the email area registers `ownerNotice` as its
+// handler.
 import { Type } from 'typebox'
 import type { App } from './app.ts'
 import type { Tx } from './db.ts'
@@ -12,7 +12,7 @@ export const ownerNotice = {
     subject: Type.String(),
     /** Paragraphs. */
     text: Type.Array(Type.String()),
-    /** Names the occasion: a notice is brought once under it. */
+    /** Idempotency key of the occasion. */
     key: Type.String(),
   }),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: cursors over time-ordered ids, and ranges of days. A cursor is the last row's UUID; rows that arrive while
-// somebody pages do not shift what follows.
+// Lists: cursors over time-ordered ids, and ranges of days. A cursor is the last row's UUID; new rows do not shift
+// later pages.
 import { AppError } from '../kernel/errors.ts'
 import { firstUuidAt, nilUuid } from '../kernel/ids.ts'
 import { dayMs, dayOf, parseDay, parseMoment } from '../kernel/time.ts'
@@ -14,7 +14,7 @@ export interface ListQuery {
   order?: 'asc' | 'desc'
 }
 
-/** Parameters of a list statement: rows strictly after `after` in the asked order, one more than the page holds. */
+/** List window: rows strictly after `after` in order, one more than the page holds. */
 export interface Window {
   limit: number
   descending: boolean
@@ -28,13 +28,13 @@ export function windowOf({ limit = defaultLimit, cursor, order = 'desc' }: ListQ
   return { limit, descending: order === 'desc', after }
 }
 
-/** A page of a list, as a handler gives it. */
+/** Page of a list. */
 export interface Page<Row> {
   rows: readonly Row[]
   nextCursor: string | null
 }
 
-/** Cuts the extra row off and says where the next page begins. */
+/** Build a page: drop the extra row and set the next cursor. */
 export function pageOf<Row extends { id: string }, Out>(
   { limit }: Window,
   rows: readonly Row[],
@@ -45,7 +45,7 @@ export function pageOf<Row extends { id: string }, Out>(
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.id).toString('base64url') : null }
 }
 
-/** A page of a list that is read whole, as those are that hardly grow: all of it unless `limit` is given. */
+/** Page of a small list that is read whole: all of it unless `limit` is given. */
 export function pageOfWhole<Row>(
   { limit, cursor }: ListQuery,
   rows: readonly Row[],
@@ -67,18 +67,18 @@ export interface DayRange {
   end_date?: string
 }
 
-/** A range of days, both included, as bounds on ids: from (inclusive) and to (exclusive). */
+/** Range of days, both included, as id bounds: from (inclusive) and to (exclusive). */
 export function idBounds(range: DayRange): { from: string; to: string } {
   return idsBetween(momentsOf(range, usualNames), 0)
 }
 
-/** Who asks, at which time by the clock that ids are made by and at which by the account's own. */
+/** Request time by the real clock, which ids use, and by the account's. */
 interface Clocks {
   receivedMs: number
   nowMs: number
 }
 
-/** Bounds on ids, and on the moment a thing is shown with. */
+/** Bounds on ids and on shown times. */
 export interface ShownBounds {
   from: string
   to: string
@@ -87,8 +87,8 @@ export interface ShownBounds {
 }
 
 /**
- * The same for things whose moments are told by the account's own clock, which in the sandbox may be ahead of the one that
- * ids are made by: ids only bound the search, `since` (inclusive) and `until` (exclusive) are what was asked for.
+ * Bounds for times shown by the account's clock, which in the sandbox may be ahead of the ids' clock: ids only narrow
+ * the search, `since` (inclusive) and `until` (exclusive) are exact.
  */
 export function shownBounds(
   range: DayRange,
@@ -102,10 +102,10 @@ export function shownBounds(
   )
 }
 
-/** The same for a window of time: from (inclusive) and to (exclusive). */
+/** Bounds for a window of time: from (inclusive) and to (exclusive). */
 export function shownBetween({ from, to }: TimeWindow, { receivedMs, nowMs }: Clocks): ShownBounds {
   const moments = { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null }
-  // The clock only ever moves forward, so that no thing was shown with more than today's difference.
+  // The sandbox clock only moves forward, so no shown time differed by more than today's offset.
   return { ...idsBetween(moments, nowMs - receivedMs), since: from, until: to }
 }
 
@@ -114,7 +114,7 @@ interface TimeWindow {
   to: Date | null
 }
 
-/** The window of time that `from` (inclusive) and `to` (exclusive) name; a day counts whole. */
+/** Time window of `from` (inclusive) and `to` (exclusive); a day counts whole. */
 export function timeWindow(query: { from?: string; to?: string }): TimeWindow {
   const from = query.from === undefined ? null : new Date(boundOf(query.from, 'from').from)
   const to = query.to === undefined ? null : endOf(query.to, 'to')
@@ -141,13 +141,13 @@ function momentsOf(range: DayRange, [startName, endName]: readonly [string, stri
 
 function idsBetween({ fromMs, toMs }: Moments, aheadMs: number): { from: string; to: string } {
   return {
-    // No id was made before 1970.
+    // No id is older than 1970.
     from: fromMs === null ? nilUuid : firstUuidAt(Math.max(0, fromMs - aheadMs)),
     to: toMs === null ? 'ffffffff-ffff-ffff-ffff-ffffffffffff' : firstUuidAt(Math.max(0, toMs)),
   }
 }
 
-/** A range of days that must be short enough to add up, with its default: the last 30 days, or the 30 that end where it ends. */
+/** Range of days, limited in length, with its default: the last 30 days, or the 30 before its end. */
 export function days(
   range: DayRange,
   nowMs: number,
@@ -177,7 +177,7 @@ function boundOf(text: string, field: string): { from: number; to: number } {
   )
 }
 
-/** A time as it stood in a query string, where the plus sign of `+03:00` means a space unless it is written %2B. */
+/** Time in a query string, where an unescaped plus sign of `+03:00` became a space. */
 function withPlus(time: string): string {
   return time.replace(/ (?=\d\d:\d\d$)/, '+')
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedded server as an operator meets it: first start, restart, crash, adoption, strange places and damaged files.
-// Every test runs real servers below a directory of its own, whose name holds a space and a comma on purpose.
+// Embedded server: first start, restart, crash, adoption, odd paths and damaged files. Each test runs real servers in
+// its own directory, whose name holds a space and a comma on purpose.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -34,7 +34,7 @@ before(async () => {
 })
 
 after(async () => {
-  // Only a failed test leaves a process or a server here; without this it would outlive the run.
+  // Only a failed test leaves a process or server; end it, or it would outlive the run.
   for (const { child, reply } of startedElsewhere) {
     child.kill('SIGKILL')
     const lockFile = path.join(path.dirname(reply.logFile ?? '/none'), 'data/postmaster.pid')
@@ -90,7 +90,7 @@ test('guarded, it lets in the user that started it and no other account, not eve
     const client = new pg.Client(server.url)
     client.on('error', () => {})
     process.seteuid?.(uid)
-    // The system notes who connects at this very call.
+    // The system records the peer's user at this call.
     const connecting = client.connect()
     process.seteuid?.(0)
     await assert.rejects(connecting, /Peer authentication failed/)
@@ -132,7 +132,7 @@ test('rows committed before a power-off style kill are there after the next star
 })
 
 test('a lock file that names a stranger does not keep the server from starting', async () => {
-  // After a restart of a container the process id in a stale lock file often belongs to another process of the user.
+  // After a container restart the process id in a stale lock file often belongs to another process of the user.
   const lockFile = path.join(shared, '18/data/postmaster.pid')
   const { uid, gid } = await fs.stat(path.dirname(lockFile))
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore', ...(isRoot ? { uid, gid } : {}) })
@@ -208,7 +208,7 @@ test('a first start that was killed half way is begun anew, also at a path too l
     assert.equal((await fs.stat(socketDirectory)).mode & 0o777, 0o700)
     assert.deepEqual((await fs.readdir(path.join(dir, '18'))).sort(), ['data', 'postgres.log'])
     await server.stop()
-    // The place of the socket is guessable, so whoever sits there first must not get our connections.
+    // The socket's path is guessable, so a squatter must not get our connections.
     await fs.chmod(socketDirectory, 0o755)
     const error = await refusal(startPostgres({ dir, settings }))
     assert.match(error.message, /must be a directory that belongs to .* alone \(mode 0700\)/)
@@ -314,7 +314,7 @@ interface Reply {
   refused?: string
 }
 
-/** Starts the server from a process of its own, which then lives until it is killed. */
+/** Start the server from a separate process, which lives until killed. */
 async function startElsewhere(source: string, dir: string) {
   const script = `
     import { startPostgres } from ${JSON.stringify(source)}
@@ -331,7 +331,7 @@ async function startElsewhere(source: string, dir: string) {
   return { child, reply }
 }
 
-/** Lays out the module as `npm install --ignore-scripts` would: no library links. Gives the path of the module. */
+/** Lay out the module like `npm install --ignore-scripts`: no library links. Returns its path. */
 async function installElsewhere(root: string, withBinaries: boolean, version?: string): Promise<string> {
   const require = createRequire(import.meta.url)
   const source = path.join(root, 'src/postgres.js')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedded PostgreSQL server: creates its data directory, starts or adopts it, and stops it.
-// The server is a detached process that outlives a crash of ours; the next start adopts it. Several processes may share
-// one server and stop() stops it for all of them, so the caller decides: the one that started it, or its last user, stops it.
+// Embedded PostgreSQL server: creates its data directory, starts or adopts it, and stops it. The server is a detached
+// process that survives our crash; the next start adopts it. Several processes may share one server and stop() stops it
+// for all, so the caller decides: the one that started it, or its last user, stops it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,25 +18,25 @@ import { buildOnce, hasEntries, signalTo, unlessMissing } from './postgres/direc
 import { explain, PostgresStartError, tailBytes } from './postgres/failures.ts'
 
 export interface PostgresOptions {
-  /** Holds one directory per PostgreSQL major version: `<dir>/18/data`, with the log and the socket beside it. */
+  /** Contains one directory per PostgreSQL major version: `<dir>/18/data`, with log and socket beside it. */
   dir: string
   /** Server settings that replace or extend ours. */
   settings?: Record<string, string>
-  /** Started by root, it runs as an account of its own or not at all. */
+  /** When started by root, require a dedicated account. */
   ownAccount?: boolean
-  /** Only the user that starts it gets in; otherwise whoever may enter the directory of its socket does. */
+  /** Only the starting user may connect; otherwise whoever may enter the socket's directory. */
   guarded?: boolean
 }
 
 export interface EmbeddedPostgres {
-  /** A connection string for `pg`, over the unix socket, to the database `pamoja`. */
+  /** Connection string for `pg`, over the unix socket, to the database `pamoja`. */
   url: string
   pid: number
-  /** True if the server was already running. */
+  /** Whether the server was already running. */
   adopted: boolean
   version: string
   logFile: string
-  /** Resolves when the server is gone, also if it was gone before. */
+  /** Resolves when the server is stopped, also if it was before. */
   stop(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export async function startPostgres(
       const server: Server = {
         account,
         binaries,
-        // The real path, because a running server is recognised by the path on its command line.
+        // The real path: a running server is recognised by the path on its command line.
         data: await fs.realpath(data),
         logFile: path.join(home, 'postgres.log'),
         socketDirectory: await chooseSocketDirectory(account, home),
@@ -88,9 +88,9 @@ const socketPathLimitBytes = 103 // 107 on Linux, 103 on macOS.
 
 const initdbFlags = [
   ...['--username', databaseName, '--auth', 'trust', '--encoding', 'UTF8'],
-  // The builtin provider sorts the same on every machine, so no system upgrade can ever corrupt an index.
+  // The builtin provider sorts the same on every machine, so that no system upgrade can corrupt an index.
   ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C', '--no-instructions'],
-  // A new file of the log is filled with zeros while commits wait for it: 26 ms for the usual 16 MB, 2 ms for one.
+  // A new WAL file is zero-filled while commits wait: 26 ms for the usual 16 MB, 2 ms for 1 MB.
   ...['--wal-segsize', '1'],
 ]
 
@@ -98,7 +98,7 @@ function serverSettings(server: Server): Record<string, string> {
   return {
     listen_addresses: '',
     port: String(socketPort),
-    // The setting is a list: the quotes keep a comma or space inside one path.
+    // The setting is a list: quotes keep a comma or space inside one path.
     unix_socket_directories: `"${server.socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     max_connections: '200',
@@ -125,13 +125,13 @@ interface Server {
   settings: Record<string, string>
 }
 
-/** The directory of this major version. Root keeps it elsewhere if the server's user cannot reach the wanted place. */
+/** Directory of this major version. Root uses another if the server's user cannot reach the wanted one. */
 async function chooseHome(account: Account, dir: string, major: string, progress: Progress): Promise<string> {
   const wanted = path.join(dir, major)
   const relocated = path.join(systemHome, 'data', shortHash(dir), major)
   let home = wanted
   if (account.switched) {
-    // Data that exists is never left behind for an empty database elsewhere, whatever became of the permissions.
+    // Existing data is never abandoned for an empty database elsewhere, whatever its permissions.
     const here = await hasEntries(path.join(wanted, 'data'))
     const there = !here && (await hasEntries(path.join(relocated, 'data')))
     if (there || (!here && !(await canEnter(account, wanted)))) {
@@ -148,7 +148,7 @@ async function chooseHome(account: Account, dir: string, major: string, progress
   return home
 }
 
-/** An upgrade must not greet its operator with an empty database while the old one lies beside it. */
+/** An upgrade must not start with an empty database beside the old one. */
 async function refuseOlderVersion(parent: string, major: string): Promise<void> {
   if (await hasEntries(path.join(parent, major, 'data'))) return
   for (const name of await fs.readdir(parent)) {
@@ -159,7 +159,7 @@ async function refuseOlderVersion(parent: string, major: string): Promise<void> 
   }
 }
 
-/** Settings by which the system itself says who connects, and only the user of this process is let in. */
+/** Peer authentication: only the user of this process may connect. */
 async function guard(home: string): Promise<Record<string, string>> {
   const files = { hba_file: path.join(home, 'pg_hba.conf'), ident_file: path.join(home, 'pg_ident.conf') }
   const user = os.userInfo().username.replaceAll('"', '""')
@@ -178,7 +178,7 @@ async function withLaunchLock<T>(home: string, work: () => Promise<T>): Promise<
       lock.listen({ path: `\0pamoja-postgres-${shortHash(home)}`, exclusive: true })
       await once(lock, 'listening')
     } catch (error) {
-      // After the deadline we go on without it: PostgreSQL's own lock file still admits one server only.
+      // After the deadline continue without it: PostgreSQL's own lock file still admits one server only.
       if (!hasCode(error, 'EADDRINUSE') || performance.now() - begunMs > readyDeadlineMs) break
       await pause(pollMs)
     }
@@ -209,7 +209,9 @@ async function checkData(account: Account, major: string, data: string): Promise
   throw explain('PG_VERSION is missing or unreadable: not a valid data directory', data)
 }
 
-/** Beside the data if the path is short enough. The directory's mode is the access control, so it must be ours alone. */
+/**
+ * Beside the data if the path is short enough. The directory's mode is the access control, so it must be ours alone.
+ */
 async function chooseSocketDirectory(account: Account, home: string): Promise<string> {
   const fits = (candidate: string) => Buffer.byteLength(`${candidate}/.s.PGSQL.${socketPort}`) <= socketPathLimitBytes
   const name = `pamoja-${shortHash(home)}`
@@ -226,7 +228,7 @@ async function chooseSocketDirectory(account: Account, home: string): Promise<st
   throw new PostgresStartError(sentence)
 }
 
-/** Asks until a server of this data directory answers; launches one whenever none is alive. */
+/** Poll until a server of this data directory answers; launch one whenever none is alive. */
 async function adoptOrLaunch(server: Server, progress: Progress): Promise<EmbeddedPostgres> {
   const begunMs = performance.now()
   let deadlineMs = readyDeadlineMs
@@ -269,7 +271,7 @@ interface Postmaster {
   alive: boolean
 }
 
-/** What postmaster.pid says: process id, data directory, start time, port and socket directory, one a line. */
+/** Content of postmaster.pid: process id, data directory, start time, port and socket directory, one a line. */
 async function findPostmaster(data: string): Promise<Postmaster | undefined> {
   const lines = (await unlessMissing(fs.readFile(path.join(data, 'postmaster.pid'), 'utf8')))?.split('\n') ?? []
   const pid = Number(lines[0])
@@ -278,8 +280,8 @@ async function findPostmaster(data: string): Promise<Postmaster | undefined> {
 }
 
 /**
- * The command line tells a server from a stranger that was given its process id, which is common after a restart of a
- * container, and from a zombie. Unlike the working directory, root may read it without extra capabilities.
+ * The command line tells a server from another process with its id, which is common after a container restart, and from
+ * a zombie. Unlike the working directory, root may read it without extra capabilities.
  */
 async function isPostmaster(pid: number, data: string): Promise<boolean> {
   if (process.platform !== 'linux') return signalTo(pid, 0)
@@ -291,9 +293,9 @@ async function isPostmaster(pid: number, data: string): Promise<boolean> {
   }
 }
 
-/** One question over the socket; creates our database if it is missing. Every failure means: not yet. */
+/** Connect over the socket and create our database if missing. Every failure means: not yet. */
 async function ask(socketDirectory: string): Promise<{ version: string } | { error: unknown }> {
-  // A server that has not opened its socket yet names none, and without one the driver would try TCP.
+  // A server without an open socket yet names none, and the driver would try TCP.
   if (!path.isAbsolute(socketDirectory)) return { error: new Error('the server has no socket yet') }
   const client = new pg.Client({
     host: socketDirectory,
@@ -310,7 +312,7 @@ async function ask(socketDirectory: string): Promise<{ version: string } | { err
       `select current_setting('server_version') as version,
               exists (select from pg_database where datname = '${databaseName}') as created`,
     )
-    // If another process creates it at the same moment this fails, and the next question finds it.
+    // Fails if another process creates it at the same moment; the next attempt finds it.
     if (!rows[0]?.created) await client.query(`create database ${databaseName}`)
     await client.end()
     return { version: rows[0]?.version ?? '' }
@@ -333,8 +335,8 @@ async function launch(server: Server, stalePid: number | undefined): Promise<Lau
   const logOffset = (await log.stat()).size
   const settings = Object.entries(serverSettings(server)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const options = spawnOptions(server.account)
-  // PostgreSQL takes a stale lock file for a live one if its process id was given to a stranger. We know better, and this
-  // tells it; its check for shared memory in use still guards against survivors of a killed server.
+  // PostgreSQL takes a stale lock file for a live one if its process id belongs to another process. This tells it
+  // otherwise; its check for shared memory in use still guards against survivors of a killed server.
   if (stalePid !== undefined) options.env.PG_GRANDPARENT_PID = String(stalePid)
   const child = spawn(path.join(server.binaries.native, 'bin/postgres'), ['-D', server.data, ...settings], {
     ...options,
@@ -347,7 +349,7 @@ async function launch(server: Server, stalePid: number | undefined): Promise<Lau
   return { child, exited, logOffset }
 }
 
-/** Another launch was first, or the children of a killed server are still on their way out: look again, try again. */
+/** Another launch was first, or children of a killed server are still exiting: retry. */
 function lostRace(output: string, pid: number | undefined): boolean {
   const lost =
     /lock file ".*" (already exists|is empty)|could not remove old lock file|pre-existing shared memory block/
@@ -361,7 +363,7 @@ function running(server: Server, postmaster: Postmaster, adopted: boolean, versi
 }
 
 async function stop(server: Server, pid: number): Promise<void> {
-  // SIGINT ends the sessions and writes a checkpoint; SIGQUIT leaves that to recovery. Neither loses what was committed.
+  // SIGINT ends sessions and writes a checkpoint; SIGQUIT leaves that to recovery. Neither loses commits.
   for (const signal of ['SIGINT', 'SIGQUIT'] satisfies NodeJS.Signals[]) {
     const postmaster = await findPostmaster(server.data)
     if (postmaster?.pid === pid && postmaster.alive) signalTo(pid, signal)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the program lies. What is not compiled (migrations, styles, the package's own description) is read from where it
-// was written; compiled, the same file is in one folder for tests and in another, with all others, for `npm start`.
+// Root folder of the program. Files that are not compiled (migrations, styles, package.json) are read from there;
+// compiled code is in one folder for tests and bundled in another for `npm start`.
 import { existsSync } from 'node:fs'
 
-/** The folder of package.json. */
+/** Folder of package.json. */
 export const root = rootAbove(new URL('./', import.meta.url))
 
 function rootAbove(folder: URL): URL {

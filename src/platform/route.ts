@@ -33,92 +33,92 @@ export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> 
 
 interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
   method: Method
-  /** `/v1/...` with `:name` for parameters; `/api/v1/...` is the same route. */
+  /** Path `/v1/...` with `:name` for parameters; `/api/v1/...` is the same route. */
   path: string
-  /** Other paths that lead to the same thing. */
+  /** Alias paths. */
   aliases?: readonly string[]
-  /** `area.verb`: operationId, log field, metric label. */
+  /** Operation `area.verb`: operationId, log field, metric label. */
   operation: string
   summary: string
   description?: string
-  /** Scope that the credential must carry; 'any' takes every valid credential. */
+  /** Required scope; 'any' accepts every valid credential. */
   scope: Scope | 'any'
-  /** The plan limit this request counts against, as its area declares it. */
+  /** Plan limit it counts against, as declared by its area. */
   limit?: string
   params?: P
   query?: Q
   body?: B
   bodyLimitBytes?: number
-  /** Also takes application/x-www-form-urlencoded. */
+  /** Also accept application/x-www-form-urlencoded. */
   form?: boolean
   /** The form may hold the key, as `client_secret`. */
   keyInForm?: boolean
   /**
-   * Also takes multipart/form-data: a file stands for the field of its name, as base64. The whole body is held in memory, so
-   * this is for small files; large ones come by `multipart`.
+   * Also accept multipart/form-data: a file fills the field of its name, as base64. The whole body is in memory, so
+   * this is for small files; large ones use `multipart`.
    */
   files?: Files
   reply: ReplyDeclaration<R>
-  /** Codes beyond those every route can answer. */
+  /** Error codes beyond those of every route. */
   errors?: readonly ErrorCode[]
   examples?: readonly Example<P, Q, B>[]
   /**
-   * How something that the path or an example names comes to be; without it, by the first example of the collection's POST.
-   * `nothing`: what the path names is there for everybody.
+   * How to create what the path or an example names; by default the first example of the collection's POST. `nothing`:
+   * the path names something that always exists.
    */
   needs?: Need | 'nothing'
 }
 
-/** A request that is made first, in the same account; the tests make it. */
+/** Request the tests make first, in the same account. */
 export interface Need {
   readonly operation: string
-  /** Where its reply has the id for the path: `session_id`, `customer.customer_id`, `data.0.id`. */
+  /** Path of the id in its reply: `session_id`, `customer.customer_id`, `data.0.id`. */
   readonly id?: string
-  /** In place of the body of its first example. */
+  /** Replaces the body of its first example. */
   readonly body?: object | ((nowMs: number) => object)
-  /** What it needs itself, beside what it says. */
+  /** Further request it needs. */
   readonly after?: Need
 }
 
-/** A file among the parts of a multipart body. */
+/** File part of a multipart body. */
 export interface FilePart {
   readonly maxBytes: number
-  /** Content types that are taken, for the documentation; whoever reads the bytes decides. */
+  /** Accepted content types, for the documentation; the reader of the bytes decides. */
   readonly types?: readonly string[]
   readonly description?: string
-  /** How many parts may have the name; one unless it says so. */
+  /** Maximum number of parts with the name; one by default. */
   readonly most?: number
-  /** The request is whole without it. */
+  /** The part may be missing. */
   readonly optional?: boolean
 }
 
 type Files = Readonly<Record<string, FilePart>>
 
-/** A file while it arrives. Its bytes end with an error when the request is cut off, or the part is too large. */
+/** Arriving file. Its bytes end with an error when the request is cut off or the part is too large. */
 export interface ArrivingFile {
   readonly part: string
-  /** File name that the sender gave, without folders. */
+  /** File name of the sender, without folders. */
   readonly name: string | null
-  /** Content type that the sender gave. */
+  /** Content type of the sender. */
   readonly type: string
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** A file that has arrived whole, with what `receive` made of it. */
+/** Received file with the result of `receive`. */
 export interface ReceivedFile<T> {
   readonly part: string
   readonly name: string | null
   readonly type: string
   readonly size: number
-  /** Of its bytes, in hexadecimal digits. */
+  /** SHA-256 of its bytes, in hexadecimal. */
   readonly sha256: string
   readonly kept: T
 }
 
-/** The files of a request, and whether a transaction has taken them over. */
+/** Files of a request, and whether a transaction has taken them over. */
 export interface Received<T> {
   readonly files: ReceivedFile<T>[]
-  /** `unknown` while it commits, and when nobody can say whether it did. */
+  /** `unknown` while it commits, and when the outcome is unknown. */
   state: 'unused' | 'unknown' | 'taken'
 }
 
@@ -127,22 +127,22 @@ interface ReplyDeclaration<R extends TSchema> {
   status: 200 | 201 | 204
   schema: R
   /**
-   * The handler gives a text, which is sent as text/plain without an envelope; `strings`: where it gives a string, and JSON
-   * where it gives an object. Refusals are JSON all the same.
+   * Text reply: a text is sent as text/plain without an envelope; with `strings` only where the handler returns a
+   * string, and JSON for an object. Errors are always JSON.
    */
   text?: boolean | 'strings'
-  /** The handler gives a Page of rows of the schema. */
+  /** The handler returns a Page of rows of the schema. */
   list?: boolean
-  /** Whether what a request would create was there before: such an answer has the status 200. */
+  /** Whether the object to create existed already: status 200. */
   existed?(reply: Static<R>): boolean
-  /** Where a created object can be fetched. */
+  /** URL of a created object. */
   location?(reply: Static<R>): string
 }
 
-/** Reply of a verb that has nothing to say; its handler gives `{}`. */
+/** Empty reply; the handler returns `{}`. */
 export const noContent: ReplyDeclaration<Nothing> = { status: 204, schema: Type.Object({}) }
 
-/** A request that works as it stands in a new account; printed in the documentation and run by the tests. */
+/** Example request that works in a new account; documented and run by the tests. */
 interface Example<P extends TSchema, Q extends TSchema, B extends TSchema> {
   name: string
   params?: Static<P>
@@ -157,14 +157,14 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
     | {
         kind: 'read'
         handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
-        /** The reply as a CSV file, for whoever prefers that. Lists have one without it. */
+        /** Reply as CSV. Lists have it without this. */
         csv?(reply: unknown): string
-        /** The reply again and again, for whoever asks with `stream=1` and accepts server-sent events. */
+        /** Repeated reply as server-sent events, for `stream=1`. */
         messages?: Messages
       }
     | {
         kind: 'write'
-        /** Its transaction is not only about the caller's tenant. */
+        /** The transaction covers more than the caller's tenant. */
         isAcross?: boolean
         prepare?(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<unknown>
         transact(
@@ -182,7 +182,7 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
       }
     | {
         kind: 'upload'
-        /** The content type of the file. */
+        /** Content type of the file. */
         file: string
         handle(
           app: App,
@@ -213,7 +213,7 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
       }
     | {
         kind: 'download'
-        /** Content types that it answers with, for the documentation. */
+        /** Content types of the reply, for the documentation. */
         types: readonly string[]
         handle(app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller): Promise<Download>
       }
@@ -228,7 +228,7 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
       }
   )
 
-/** Messages of a stream, for as long as somebody reads them. */
+/** Messages of a stream, while the client reads. */
 export type Messages = (
   app: App,
   input: Input<TSchema, TSchema, TSchema>,
@@ -236,14 +236,14 @@ export type Messages = (
   reader: Reader,
 ) => Promise<AsyncIterable<Message>>
 
-/** Stores the answer in the transaction of a write. */
+/** Store the reply in the transaction of a write. */
 export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
 
 /** Reader of a stream. */
 export interface Reader {
-  /** The Last-Event-ID of a reader that comes back. */
+  /** Last-Event-ID of a reconnecting reader. */
   lastEventId: string | null
-  /** Aborted when the reader is gone. */
+  /** Aborted when the reader disconnects. */
   signal: AbortSignal
 }
 
@@ -264,7 +264,7 @@ export function read<
   return { kind: 'read', ...declaration }
 }
 
-/** Every list can be had as a file; whoever cannot set a header says so in the address. */
+/** Every list is available as CSV; clients without headers use the query. */
 const formatQuery = {
   format: Type.Optional(
     OneOf(['json', 'csv'], { description: '`csv` gives the whole list as a file, whatever `Accept` says' }),
@@ -290,12 +290,12 @@ export function write<
   T = void,
 >(
   declaration: Declaration<P, Q, B, R> & {
-    /** Slow work without a transaction, such as a request to another machine: done before one is opened. */
+    /** Slow work before the transaction, such as a request to another machine. */
     prepare?(app: App, input: Input<P, Q, B>, caller: Caller): Promise<T>
     handle(app: App, tx: Tx, input: Input<P, Q, B>, caller: Caller, prepared: T): Handled<R, false>
     /**
-     * What is done once the transaction is durable, and the answer then. A crash before it ends leaves the answer of the
-     * transaction; a refusal is an answer too.
+     * Work after the commit, which determines the reply. A crash before its end leaves the transaction's reply; an
+     * error is a reply too.
      */
     follow?(app: App, input: Input<P, Q, B>, caller: Caller, reply: Static<R>): Handled<R, false>
   },
@@ -311,8 +311,8 @@ export function write<
 }
 
 /**
- * A write whose transaction also changes what belongs to no tenant, such as keys and prices, or to another one than the
- * caller: the verbs of operators, and few others.
+ * Write whose transaction also changes installation rows, such as keys and prices, or another tenant's: operator routes
+ * and few others.
  */
 export function writeAcross<
   R extends TSchema,
@@ -337,7 +337,7 @@ export function writeAcross<
   return { kind: 'write', isAcross: true, ...rest, transact }
 }
 
-/** A write whose transaction may be one that it shares with others: it concludes in that one, and is answered after it. */
+/** Write that may share its transaction with others: it stores its reply there and is answered after the commit. */
 export function shared<
   R extends TSchema,
   P extends TSchema = Nothing,
@@ -373,7 +373,9 @@ export function commit<
   return { kind: 'commit', ...declaration }
 }
 
-/** Takes a file. Idempotency keys are not looked at, since nobody keeps a file to compare it: the verb must be safe to repeat. */
+/**
+ * File upload. Idempotency keys are refused, since no file is kept for comparison: the handler must be safe to repeat.
+ */
 export function upload<R extends TSchema, P extends TSchema = Nothing, Q extends TSchema = Nothing>(
   declaration: Omit<Declaration<P, Q, Nothing, R>, 'method' | 'body' | 'examples'> & {
     file: string
@@ -384,10 +386,10 @@ export function upload<R extends TSchema, P extends TSchema = Nothing, Q extends
 }
 
 /**
- * Takes files and fields as multipart/form-data. Each file is read by `receive` as it arrives, whatever the order of the
- * parts; once all is there and the fields are valid, `handle` runs in one transaction. What `receive` kept of a request
- * that was cut off or refused, or whose key was used before, is handed to `discard`. With an Idempotency-Key, requests are
- * the same when the names and contents of their parts are: the sha-256 of each decides, not the boundary between them.
+ * Files and fields as multipart/form-data. Each file is read by `receive` as it arrives, in any order of the parts;
+ * once all are there and the fields are valid, `handle` runs in one transaction. Results of `receive` for a request
+ * that was cut off, refused or repeated go to `discard`. With an Idempotency-Key, requests are equal when names and
+ * SHA-256 of their parts are, whatever the boundary.
  */
 export function multipart<
   R extends TSchema,
@@ -402,7 +404,7 @@ export function multipart<
   > & {
     method?: 'POST' | 'PUT'
     files: Files
-    /** Bytes of the whole body, with what stands between its parts. */
+    /** Size limit of the whole body, boundaries included. */
     bodyLimitBytes: number
     receive(app: App, file: ArrivingFile, input: Pick<Input<P, Q, B>, 'params' | 'query'>, caller: Caller): Promise<T>
     discard(app: App, kept: T, caller: Caller): Promise<void>
@@ -434,7 +436,7 @@ export function multipart<
       received.state = 'taken'
       return made
     } catch (error) {
-      // A refusal rolled everything back; whatever else failed may have been committed.
+      // A refusal rolled everything back; after another failure the commit may have happened.
       if (error instanceof AppError) received.state = 'unused'
       throw error
     }
@@ -442,7 +444,7 @@ export function multipart<
   return { kind: 'multipart', method, ...rest, transact }
 }
 
-/** Gives bytes, with ranges, validators and HEAD. What the handler throws is answered as a refusal. */
+/** Bytes, with ranges, validators and HEAD. Exceptions of the handler become errors. */
 export function download<P extends TSchema = Nothing, Q extends TSchema = Nothing>(
   declaration: Omit<Declaration<P, Q, Nothing, Nothing>, 'method' | 'body' | 'reply' | 'examples'> & {
     types: readonly string[]
@@ -452,7 +454,7 @@ export function download<P extends TSchema = Nothing, Q extends TSchema = Nothin
   return { kind: 'download', method: 'GET', reply: { status: 200, schema: Type.Object({}) }, ...declaration }
 }
 
-/** A stream of messages whose data are JSON texts of the schema. What the handler throws before it gives them is answered. */
+/** Stream of messages with JSON data of the schema. Exceptions before the first message become errors. */
 export function stream<M extends TSchema, Q extends TSchema = Nothing>(
   declaration: Omit<Declaration<Nothing, Q, Nothing, M>, 'method' | 'reply' | 'examples'> & {
     message: M
@@ -463,5 +465,5 @@ export function stream<M extends TSchema, Q extends TSchema = Nothing>(
   return { kind: 'stream', method: 'GET', reply: { status: 200, schema: message }, ...rest }
 }
 
-/** Path parameters of which each is a text; ids are checked where they are looked up, since a wrong one names nothing. */
+/** Path parameters as strings; ids are checked on lookup, since a wrong one names nothing. */
 export const IdParam = Type.Object({ id: Type.String({ description: 'Id of the object' }) })

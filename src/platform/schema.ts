@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that every area uses. A schema is written once: it validates, types the handler, fills the OpenAPI document and
-// says (through `sensitive`) what never reaches a log. `rule` is the sentence a customer reads when a field breaks it.
+// Schemas shared by all areas. A schema validates, types the handler, fills the OpenAPI document and marks
+// (`sensitive`) what never reaches a log. `rule` is the sentence of a validation error.
 import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
 import { allCountries, isCountry } from '../kernel/countries.ts'
@@ -14,32 +14,32 @@ Format.Set('country-or-all', (text) => text === allCountries || isCountry(text))
 Format.Set('currency', isCurrency)
 Format.Set('time-zone', (text) => timeZones().has(text))
 
-/** What an own keyword of a schema may say beside JSON Schema. */
+/** Our own keywords beside JSON Schema. */
 export interface Notes {
   description?: string
-  /** The sentence after the field's name when it is wrong: `must be ...`. */
+  /** Sentence after the field's name in an error: `must be ...`. */
   rule?: string
-  /** The error code that replaces VALIDATION_ERROR when only such fields are wrong. */
+  /** Error code instead of VALIDATION_ERROR when only such fields are invalid. */
   errorCode?: string
-  /** Never written to a log. */
+  /** Never logged. */
   sensitive?: boolean
   default?: string | null
-  /** Of an object: the sentence after the name of a member that it does not take for its name. */
+  /** Object: sentence after the name of a member with an invalid name. */
   nameRule?: string
-  /** Of an object: a member that is null is none. */
+  /** Object: null members count as absent. */
   nullsAreNone?: boolean
 }
 
-/** How a secret is shown. Where one may be changed, this stands for the value that was there. */
+/** Shown in place of a secret; in an update it keeps the stored value. */
 export const mask = '********'
 
 /**
- * One of many that gets a verdict of its own, so that a bad one stops no other: the request passes whatever stands here,
- * and its verb holds each against the schema with `bodyChecker`.
+ * Entry validated on its own, so that a bad one does not fail the others: the request accepts anything here, and the
+ * handler checks each entry with `bodyChecker`.
  */
 export const JudgedApart = (schema: TSchema) => Type.Unsafe<unknown>({ judgedApart: schema })
 
-/** A moment in a request: RFC 3339 with an offset. */
+/** Time in a request: RFC 3339 with an offset. */
 export const Moment = (notes: Notes = {}) =>
   Type.String({
     format: 'moment',
@@ -47,7 +47,7 @@ export const Moment = (notes: Notes = {}) =>
     ...notes,
   })
 
-/** A UTC day in a request. */
+/** UTC day in a request. */
 export const Day = (notes: Notes = {}) =>
   Type.String({ format: 'day', rule: 'must be a date such as 2026-03-01', ...notes })
 
@@ -67,7 +67,7 @@ export const CountryCode = (notes: Notes & { format?: string } = {}) =>
     ...notes,
   })
 
-/** Where a card may be meant too, which is charged wherever it comes from. */
+/** Country code, or the code for cards of all countries. */
 export const CountryOrAll = (notes: Notes = {}) =>
   CountryCode({
     format: 'country-or-all',
@@ -85,20 +85,20 @@ export const AmountIn = (notes: Notes = {}) =>
     ...notes,
   })
 
-/** Money in a reply: micros here, an exact JSON number of major units on the wire. */
+/** Money in a reply: micros in the program, an exact JSON number of major units on the wire. */
 export const Amount = (notes: Notes = {}) => Type.Unsafe<bigint>({ type: 'number', format: 'micros', ...notes })
 
-/** A moment in a reply: a Date here, ISO 8601 with milliseconds and Z on the wire. */
+/** Time in a reply: a Date in the program, ISO 8601 with milliseconds and Z on the wire. */
 export const At = (notes: Notes = {}) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', ...notes })
 
 export const Nullable = <T extends TSchema>(schema: T, notes: Notes = {}) =>
   Type.Union([schema, Type.Null()], { ...notes })
 
-/** One of a few words. */
+/** Enum of strings. */
 export const OneOf = <const Words extends readonly string[]>(words: Words, notes: Notes = {}) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], rule: `must be one of ${words.join(', ')}`, ...notes })
 
-/** As `OneOf`, whether in capitals or not: whoever reads it makes it small. */
+/** Enum of strings in any case; the reader converts to lower case. */
 export const OneOfAnyCase = (words: readonly string[], notes: Notes = {}) => {
   const format = `any-case:${words.join('|')}`
   Format.Set(format, (text) => words.includes(text.toLowerCase()))
@@ -109,7 +109,7 @@ export const EnvironmentName = (notes: Notes = {}) => OneOf(['test', 'live'], no
 
 const maxMetadataBytes = 8 * 1_024
 
-/** The customer's own notes on a thing, echoed in records and events; a note that is null is none. */
+/** Customer metadata, repeated in replies and events; a null value counts as absent. */
 export const Metadata = Type.Refine(
   Type.Record(
     Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
@@ -128,10 +128,10 @@ export const Metadata = Type.Refine(
   () => `must have at most ${maxMetadataBytes} bytes as JSON`,
 )
 
-/** A field that is refused by name rather than passed over, because whoever sends it expects something of it. */
+/** Field refused by name instead of ignored, because its sender would expect an effect. */
 export const NotTaken = (rule: string) => Type.Optional(Type.Never({ rule, description: `Refused: ${rule}` }))
 
-/** The part of a query string that pages a list. */
+/** Query parameters of list pages. */
 export const listQuery = {
   limit: Type.Optional(
     Type.Integer({
@@ -146,7 +146,7 @@ export const listQuery = {
   order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
 }
 
-/** The same for a list that is given whole unless a page is asked for. */
+/** Query parameters of a list returned whole unless a page is requested. */
 export const wholeListQuery = {
   limit: Type.Optional(
     Type.Integer({
@@ -159,7 +159,7 @@ export const wholeListQuery = {
   cursor: listQuery.cursor,
 }
 
-/** The part of a query string that bounds a list by days, both included. */
+/** Query parameters for a range of days, both included. */
 export const dayRangeQuery = {
   start_date: Type.Optional(
     Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD, or an RFC 3339 time; inclusive' }),
@@ -180,5 +180,5 @@ function timeZones(): Set<string> {
   return zones
 }
 
-/** The reply to the removal of something that has an id. */
+/** Reply of a deletion. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })

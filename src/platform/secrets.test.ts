@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encryption at rest as an operator relies on it: nothing opens outside its place, keys rotate, and a stolen database
-// without the master key is worthless.
+// Encryption at rest: nothing decrypts outside its place, keys rotate, and a stolen database without the root key is
+// worthless.
 import assert from 'node:assert/strict'
 import { createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ test('the same value sealed twice looks different, and neither it nor its key is
   assert.equal(first.equals(second), false)
   assert.equal(first.includes('the same secret'), false)
   const [row] = await keysOf(owner)
-  // Version, root key id, iv and tag stand before the wrapped key itself.
+  // Version, root key id, iv and tag stand before the wrapped key.
   assert.equal(row?.wrapped.length, 1 + 8 + 12 + 16 + 32)
 })
 
@@ -174,7 +174,7 @@ test('after a new data key, old secrets still open and new ones use it, also on 
     assert.equal((await secrets.open(owner, 'a.b:1', old)).toString(), 'old')
     assert.equal((await secrets.open(owner, 'a.b:2', fresh)).toString(), 'fresh')
   }
-  // Having met the new key, the other node seals with it too.
+  // Having seen the new key, the other node seals with it too.
   assert.equal((await there.seal(owner, 'a.b:3', 'x')).readUInt16BE(1), 2)
 })
 
@@ -196,7 +196,7 @@ test('deleting the data keys of an account destroys its secrets', async () => {
 })
 
 test('a new master key takes over everything, and then the old one can be thrown away', async () => {
-  // Re-wrapping walks the whole database, so this test has one of its own.
+  // Re-wrapping covers the whole database, so this test has its own.
   const own = await createTestDatabase(['platform'])
   try {
     const [oldKey, freshKey] = [newKey(), newKey()]
@@ -318,7 +318,7 @@ function newOwner(): Owner {
   return { bucket: bucketOf(account), account }
 }
 
-/** The format once more, written independently: header, iv, tag, data; bound to header, account and place. */
+/** The format written independently: header, iv, tag, data; bound to header, account and place. */
 function openedByHand(key: Buffer, headerBytes: number, account: string, place: string, sealed: Buffer): Buffer {
   const at = (from: number, length?: number) => sealed.subarray(from, length === undefined ? undefined : from + length)
   const decipher = createDecipheriv('aes-256-gcm', key, at(headerBytes, 12))

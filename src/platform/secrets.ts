@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Envelope encryption. Each account has data keys of its own, wrapped under the installation's root key, which is never
-// in the database: a stolen copy of the database gives nothing, and deleting an account's data keys destroys its secrets.
-// A sealed value is bound to its account and place, so it cannot be moved to another row.
+// Envelope encryption. Each account has its own data keys, wrapped under the installation's root key, which is never in
+// the database: a stolen database reveals nothing, and deleting an account's data keys destroys its secrets. A sealed
+// value is bound to its account and place, so it cannot be moved to another row.
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { buckets, nilUuid } from '../kernel/ids.ts'
@@ -18,10 +18,10 @@ import {
 } from './secrets/sealing.ts'
 import type { Tenant } from './tenant.ts'
 
-/** Whose data key it is. The environments of an account share it. */
+/** Owner of a data key; the environments of an account share it. */
 export type Owner = Pick<Tenant, 'bucket' | 'account'>
 
-/** Something was sealed under a root key that this process was not given. */
+/** A value was sealed under a root key this process lacks. */
 export class UnknownRootKeyError extends Error {
   readonly keyId: string
 
@@ -32,7 +32,7 @@ export class UnknownRootKeyError extends Error {
 }
 
 const maxRemembered = 10_000
-/** Also how long another node may go on sealing under a data key that was replaced, or knowing one that was deleted. */
+/** Cache time of data keys; other nodes may seal under a replaced key, or know a deleted one, for so long. */
 const rememberedForMs = 300_000
 const maxDataKeyId = 32_767
 const rewrapPage = 500
@@ -42,7 +42,7 @@ const findDataKeys = statement.tenant<Owner, { id: number; wrapped: Buffer }>(
   `select id, wrapped from platform.data_keys where bucket = $bucket and account_id = $account`,
 )
 
-/** Where two nodes make the same key at once, the first one's stays. */
+/** When two nodes create the same key at once, the first one's stays. */
 const addDataKey = statement.tenant<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
   'platform.add_data_key',
   `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped)
@@ -96,7 +96,7 @@ const resealInstallKey = statement.home<{ name: string; before: Buffer; sealed: 
   `update platform.install_keys set sealed = $sealed where name = $name and sealed = $before`,
 )
 
-/** The one key that every fingerprint is made with. */
+/** Key of all fingerprints. */
 const fingerprintKey = { name: 'fingerprint', place: 'platform.install_keys.sealed:fingerprint' }
 
 export class Secrets {
@@ -104,7 +104,7 @@ export class Secrets {
   readonly #db: Database
   readonly #active: RootKey
   readonly #roots: ReadonlyMap<string, KeyObject>
-  /** The most recently used last. */
+  /** Cache of keyrings, most recently used last. */
   readonly #remembered = new Map<string, Keyring>()
   readonly #loading = new Map<string, Promise<Keyring | null>>()
 
@@ -114,7 +114,7 @@ export class Secrets {
     this.#roots = new Map([roots.active, ...roots.others].map(({ id, key }) => [id, key]))
   }
 
-  /** Reads the key of fingerprints, or makes it: before the first of them. */
+  /** Load or create the fingerprint key. */
   async start(): Promise<void> {
     const { name, place } = fingerprintKey
     const sealed = this.sealForInstallation(place, randomBytes(keyBytes))
@@ -123,31 +123,31 @@ export class Secrets {
     if (row) this.#fingerprintKey = createSecretKey(this.openForInstallation(place, row.sealed))
   }
 
-  /** Stands for a value that must not be kept: the same for the same one, and nothing to whoever lacks the key. */
+  /** Keyed hash of a value that must not be stored: equal for equal values, meaningless without the key. */
   fingerprint(use: string, value: string): Buffer {
     if (!this.#fingerprintKey) throw new Error('the key of fingerprints was not read')
-    // One piece: each call of `update` takes a third of what the whole does, for every request.
+    // One `update` call: each takes a third of the total time, on every request.
     return createHmac('sha256', this.#fingerprintKey).update(`${use}\n${value}`).digest()
   }
 
-  /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
+  /** Encrypt a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
   async seal(owner: Owner, place: string, plaintext: Buffer | string): Promise<Buffer> {
     const ring = (await this.#keyring(owner)) ?? (await this.#firstKeyring(owner))
     const key = this.#dataKey(owner, ring, ring.activeId)
     return encrypt(key, dataKeyHeader(ring.activeId), owner.account, place, plaintext)
   }
 
-  /** The value that was sealed for this account and place; throws for any other, and for one that was changed. */
+  /** Decrypt a value sealed for this account and place; throws for any other, and for a changed one. */
   async open(owner: Owner, place: string, sealed: Buffer): Promise<Buffer> {
     const id = dataKeyIdOf(sealed)
     let ring = await this.#keyring(owner)
-    // Another node may have made a new key since this one looked.
+    // Another node may have created a new key meanwhile.
     if (!ring?.wrapped.has(id)) ring = await this.#read(owner)
     if (!ring?.wrapped.has(id)) throw new Error('the account has no key with the number that the sealed value names')
     return decrypt(this.#dataKey(owner, ring, id), owner.account, place, sealed)
   }
 
-  /** Encrypts a value that belongs to the installation and to no account, directly under the active root key. */
+  /** Encrypt an installation's value directly under the active root key. */
   sealForInstallation(place: string, plaintext: Buffer | string): Buffer {
     return this.#sealUnderRoot(noAccount, place, plaintext)
   }
@@ -156,15 +156,15 @@ export class Secrets {
     return this.#openUnderRoot(noAccount, place, sealed)
   }
 
-  /** After a new root key became the active one: puts under it whatever is still under another. */
+  /** Re-wrap everything under the active root key, after a rotation. */
   async rewrap(): Promise<{ dataKeys: number; signingKeys: number }> {
     await this.#resealFingerprintKey()
     return { dataKeys: await this.#rewrapDataKeys(), signingKeys: await this.#resealSigningKeys() }
   }
 
   /**
-   * Makes a new data key for an account. The older ones only open what they have sealed. No command does this yet: no
-   * account comes near the number of values that one key may seal.
+   * Create a new data key for an account; older ones only decrypt. No command uses this yet: no account comes near the
+   * number of values one key may seal.
    */
   async rotateDataKey(owner: Owner): Promise<void> {
     const ring = await this.#read(owner)
@@ -213,7 +213,7 @@ export class Secrets {
 
   #remember(account: string, ring: Keyring): void {
     const known = this.#remembered.get(account)
-    // A slow reading must not bring back the key that a later one has seen replaced.
+    // A slow read must not restore a key that a later one saw replaced.
     if (known && known.untilMs > performance.now() && known.activeId > ring.activeId) return
     this.#remembered.delete(account)
     this.#remembered.set(account, ring)
@@ -221,7 +221,7 @@ export class Secrets {
     for (const oldest of this.#remembered.keys()) return void this.#remembered.delete(oldest)
   }
 
-  /** Unwrapped only when used, so that an old key under a root key that is gone does not spoil the others. */
+  /** Unwrapped on use, so that an old key under a lost root key does not affect the others. */
   #dataKey({ account }: Owner, ring: Keyring, id: number): KeyObject {
     const known = ring.unwrapped.get(id)
     if (known) return known
@@ -284,7 +284,7 @@ export class Secrets {
   }
 }
 
-/** The data keys of one account. The one with the highest number seals. */
+/** Data keys of one account. The highest number seals. */
 interface Keyring {
   readonly activeId: number
   readonly wrapped: ReadonlyMap<number, Buffer>
@@ -292,7 +292,7 @@ interface Keyring {
   readonly untilMs: number
 }
 
-/** Where the private half of a key that signs access tokens is stored. */
+/** Place of a token signing key's private half. */
 export function signingKeyPlace(kid: string): string {
   return `platform.signing_keys.sealed:${kid}`
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lives in the memory of one node, such as a call in progress: registered in a row, commanded from any node one command
-// after the other, and ended by the others when its node dies. The row says where it is; nothing else of it is kept here.
+// Sessions: state in one node's memory, such as a live call. A row says where each is; any node can send it commands,
+// handled in order, and others end it when its node dies.
 import { buckets, newUuid } from '../kernel/ids.ts'
 import type { App } from './app.ts'
 import { maybe, statement } from './db.ts'
@@ -10,27 +10,27 @@ import { onePerApp } from './one-per-app.ts'
 import { mine, type One, type Tenant, tenantOf } from './tenant.ts'
 import { type Waited, waits } from './waiting.ts'
 
-/** A kind of session, and who ends one whose node is gone. `lastSeen` is when that node last said that it lives. */
+/** Kind of session, and the recovery of one whose node died. `lastSeen` is the node's last heartbeat. */
 export interface SessionKind {
   readonly name: string
   orphaned(app: App, session: One, lastSeen: Date): Promise<void>
 }
 
-/** What a session does with a command; what it gives goes back to who asked, as JSON. */
+/** Command handler of a session; the result returns to the sender as JSON. */
 type Obey = (command: unknown) => Promise<unknown>
 
 interface Here {
   readonly session: One
   readonly obey: Obey
-  /** The last command, which the next one waits for. */
+  /** Last command; the next waits for it. */
   line: Promise<unknown>
 }
 
-/** Wakes of nodes that other nodes have commands for. */
+/** Wake topic: commands for sessions of a node. */
 const commands = 'session-commands'
 const commandWaitMs = 8_000
 const mostCommands = 100
-/** A node that has said nothing for so long is taken for dead; it says so every five seconds. */
+/** A node without heartbeats for so long counts as dead; it sends one every five seconds. */
 const deadAfterSeconds = 15
 
 const insert = statement.tenant<One & { kind: string; node: string }, object>(
@@ -129,7 +129,7 @@ class Sessions {
   readonly #app: App
   readonly #here = new Map<string, Here>()
   #isReading = false
-  /** Commands came while those before them were read. */
+  /** Commands arrived while earlier ones were read. */
   #isAskedAgain = false
 
   constructor(app: App) {
@@ -145,7 +145,7 @@ class Sessions {
     return this.#here.size
   }
 
-  /** Takes a session into this node's memory. */
+  /** Register a session on this node. */
   async begin(kind: SessionKind, session: One, obey: Obey): Promise<void> {
     this.#here.set(session.id, { session, obey, line: Promise.resolve() })
     await this.#app.db.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
@@ -156,7 +156,7 @@ class Sessions {
     await this.#app.db.query(remove, session)
   }
 
-  /** Has a session do something, wherever it is. Null: there is no such session, or it did not answer in time. */
+  /** Send a command to a session on any node. Null: no such session, or timeout. */
   async command(session: One, command: unknown): Promise<unknown> {
     const here = this.#here.get(session.id)
     if (here) return this.#inTurn(here, command)
@@ -176,7 +176,7 @@ class Sessions {
     return done
   }
 
-  /** Does what other nodes asked of sessions here, in the order in which they asked. */
+  /** Run commands of other nodes on sessions here, in order. */
   async #obeyOthers(): Promise<void> {
     this.#isAskedAgain = true
     if (this.#isReading) return
@@ -208,7 +208,7 @@ class Sessions {
 
 export const sessionsOf = onePerApp((app) => new Sessions(app))
 
-/** Ends the sessions of dead nodes, in the way of their kind. */
+/** Chore that ends the sessions of dead nodes. */
 export function orphanChore(kinds: readonly SessionKind[]): Chore {
   return {
     name: `orphaned sessions: ${kinds.map(({ name }) => name).join(', ')}`,

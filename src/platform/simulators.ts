@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other side of the wire where it is simulated: on nodes with the role `sandbox`. An area declares the simulators that it
-// speaks to and what each gives it; src/simulation.ts starts them, because areas may not import a simulator.
+// Simulators of the sandbox, on nodes with the role `sandbox`. An area declares the simulators it talks to;
+// src/simulation.ts starts them, because areas may not import a simulator.
 
-/** The simulators that run beside one node. */
+/** Simulators of one node. */
 export class Simulators {
-  /** Where those listen that others may speak to: name -> URL. */
+  /** Addresses of simulators others may connect to: name → URL. */
   readonly addresses = new Map<string, string>()
 }
 
-/** A simulator as its area knows it: `T` is what it gives, such as an address and a password. */
+/** Simulator as its area knows it: `T` is its interface, such as an address and a password. */
 export class Simulator<T> {
   readonly name: string
   readonly #given = new WeakMap<Simulators, T>()
@@ -17,12 +17,12 @@ export class Simulator<T> {
     this.name = name
   }
 
-  /** What it gave when it was started; null where nothing is simulated. */
+  /** Interface of the running simulator; null where nothing is simulated. */
   of({ simulators }: { readonly simulators: Simulators }): T | null {
     return this.#given.get(simulators) ?? null
   }
 
-  /** Says that it runs. */
+  /** Register a running simulator. */
   started(simulators: Simulators, gives: T): void {
     this.#given.set(simulators, gives)
   }

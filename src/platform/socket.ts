@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// A websocket of an area: JSON messages both ways for as long as a credential is good. Whoever declares one says how large a
-// message may be and how many may come; authentication, life signs and the end with the node are the platform's part.
+// Websocket of an area: JSON messages both ways while the credential is valid. The declaration limits message size and
+// rate; the platform handles authentication, heartbeats and shutdown.
 import type { App } from './app.ts'
 import type { Caller } from './auth.ts'
 
-/** One connection, as its area speaks to it. */
+/** Connection as its area uses it. */
 export interface Connection {
-  /** False once nobody is there any more. */
+  /** False once disconnected. */
   readonly isOpen: boolean
-  /** Sends a message. A reader that takes nothing of what waits for it is cut off. */
+  /** Send a message. A reader whose buffer is full is cut off. */
   send(message: object): void
-  /** Ends it; the code is one of RFC 6455, or 4000 to 4999 for reasons of the area's own. */
+  /** Close with a code of RFC 6455, or 4000 to 4999 for the area's own reasons. */
   close(code: number, reason: string): void
-  /** Who speaks, as of now. Refuses with UNAUTHORIZED when the credential is not good any more. */
+  /** Current caller. Throws UNAUTHORIZED when the credential is no longer valid. */
   caller(): Promise<Caller>
 }
 
-/** What an area does with a connection. */
+/** Handlers of a connection. */
 export interface Conversation {
   heard(message: unknown): Promise<void> | void
   closed(): Promise<void> | void
 }
 
 export interface Socket {
-  /** Below /v1, as routes are. */
+  /** Path below /v1, like routes. */
   readonly path: string
-  /** `area.verb`: log field. */
+  /** Operation `area.verb`: log field. */
   readonly operation: string
   readonly scope: string
   readonly maxMessageBytes: number
   readonly messagesPerSecond: number
-  /** Connections that one account may have on one node. */
+  /** Connections per account and node. */
   readonly perAccount: number
-  /** Takes a connection, or refuses it with an AppError; then it ends with the code of the refusal. */
+  /** Accept a connection, or throw an AppError, which closes it with that code. */
   open(app: App, connection: Connection, caller: Caller): Promise<Conversation>
 }

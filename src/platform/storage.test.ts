@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as areas use them, in a directory and in a real object store: what comes out is what went in, any range of it, and
-// nothing of it is left, or can be read, when it must not be.
+// File storage in a directory and a real object store: contents and ranges round-trip, and nothing remains or is
+// readable when it must not be.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -215,7 +215,7 @@ for (const [where, storage, directory] of [
       return process.memoryUsage().arrayBuffers
     }
     const before = held()
-    // Garbage is not what is measured: it is collected first.
+    // Collect garbage first: it is not what is measured.
     const watch = (): void => {
       if (count++ % 64 === 0) most = Math.max(most, held() - before)
     }
@@ -334,7 +334,7 @@ async function filesIn(directory: string): Promise<string[]> {
   const files: string[] = []
   for (const name of found) {
     const file = join(directory, name)
-    // A file may have left between the listing and here.
+    // A file may have been removed since the listing.
     const found = await stat(file).catch(() => null)
     if (found?.isFile()) files.push(file)
   }

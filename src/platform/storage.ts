@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that customers send and fetch. They come and go as streams, never whole in memory; each is sealed with a key of its
-// own, which is sealed under the account's; and a file exists for customers from the commit that keeps it. What nobody
-// kept, and what is past its time, a chore removes.
+// File storage for customers. Files are streamed, never whole in memory; each is encrypted with its own key, sealed
+// under the account's; and a file exists from the commit that keeps it. A chore removes files that were not kept or
+// have expired.
 import { createHash, randomBytes } from 'node:crypto'
 import { buckets, firstUuidAt, newUuid, nilUuid } from '../kernel/ids.ts'
 import { dayMs } from '../kernel/time.ts'
@@ -28,15 +28,15 @@ import { type One, type Tenant, tenantOf } from './tenant.ts'
 
 export interface Incoming {
   tenant: Tenant
-  /** Content type, in lower case and without parameters. */
+  /** Content type in lower case without parameters. */
   type: string
   name: string | null
   bytes: AsyncIterable<Buffer>
-  /** The time of the account, from which the file's days are counted. */
+  /** Account time, from which retention counts. */
   nowMs: number
 }
 
-/** A file whose bytes are stored. It is forgotten again unless it is kept. */
+/** File whose bytes are stored; it is deleted unless kept. */
 export interface ArrivedFile extends One {
   readonly kind: FileKind
   readonly type: string
@@ -45,7 +45,7 @@ export interface ArrivedFile extends One {
   readonly sha256: Buffer
   readonly createdAt: Date
   readonly expiresAt: Date | null
-  /** Bytes from a place on: as many as asked for, fewer at the end of the file. */
+  /** Bytes from a position: as many as requested, fewer at the end of the file. */
   read(start: number, length: number): Promise<Buffer>
 }
 
@@ -62,7 +62,7 @@ export interface StoredFile {
 
 export interface OpenedFile {
   readonly file: StoredFile
-  /** Reads all of it, or a range. */
+  /** Read all of it, or a range. */
   read(range?: ByteRange): AsyncIterable<Buffer>
 }
 
@@ -70,14 +70,14 @@ interface Options {
   db: Database
   secrets: Secrets
   clock: Clock
-  /** The first takes what comes; the others only give what they have. */
+  /** The first place takes new files; the others are read only. */
   places: readonly [Place, ...Place[]]
   publicUrl(): string
 }
 
 /** How long bytes may wait for the commit that keeps them. */
 const orphanMs = dayMs
-/** How long it is remembered that there was a file, so that its id is told from one that never was. */
+/** How long a deleted file's row is kept, to tell its id from an unknown one. */
 const rememberedMs = 90 * dayMs
 const removedAtOnce = 100
 const changedAtOnce = 1_000
@@ -93,8 +93,8 @@ export class Storage {
   }
 
   /**
-   * Takes a file: counts, hashes and seals it as it comes. Throws FileRefused for what its kind does not take, and whatever
-   * `bytes` throws; then nothing of it is left.
+   * Store a file: count, hash and encrypt it as it arrives. Throws FileRefused, or what `bytes` throws; then nothing is
+   * left.
    */
   async put(kind: FileKind, { tenant, type, name, bytes, nowMs }: Incoming): Promise<ArrivedFile> {
     const most = mostBytes(kind, type)
@@ -134,28 +134,28 @@ export class Storage {
     return { ...file, kind, type, name, bytes: counted.length, sha256: counted.sha256(), createdAt, expiresAt, read }
   }
 
-  /** Makes a file that arrived one that is kept, with the rest of the transaction; of another type, if that is known by now. */
+  /** Keep an arrived file, within the transaction; with another type, if known by now. */
   async keep(tx: Tx, file: ArrivedFile, type: string = file.type): Promise<void> {
     const { bucket, account, environment, id, bytes, sha256 } = file
     const kept = await tx.query(keepFile, { bucket, account, environment, id, type, bytes: BigInt(bytes), sha256 })
     if (kept.length === 0) throw new Error('a file was kept that had been removed')
   }
 
-  /** Removes a file that arrived and is not wanted after all. */
+  /** Delete an arrived file that is not wanted. */
   async discard(file: ArrivedFile): Promise<void> {
     const { bucket, account, environment, id } = file
     const [place] = this.#options.places
     await this.#undo({ bucket, account, environment, id }, place)
   }
 
-  /** What is known of a file; null when there never was one, `gone` when it was dropped. */
+  /** File metadata; null when unknown, `gone` when deleted. */
   async find({ bucket, account, environment }: Tenant, id: string): Promise<StoredFile | 'gone' | null> {
     const row = await maybe(this.#options.db.query(findFile, { bucket, account, environment, id }))
     if (row === null || row.state === 'arriving') return null
     return row.state === 'kept' ? storedFile(row) : 'gone'
   }
 
-  /** A file that is kept, to be read; null when there is none. */
+  /** Open a kept file; null when there is none. */
   async open({ bucket, account, environment }: Tenant, id: string): Promise<OpenedFile | null> {
     const file: One = { bucket, account, environment, id }
     const row = await maybe(this.#options.db.query(findFile, file))
@@ -169,7 +169,7 @@ export class Storage {
     }
   }
 
-  /** Drops files: their keys go with the transaction, their bytes soon after. */
+  /** Delete files: their keys with the transaction, their bytes soon after. */
   async drop(tx: Tx, { bucket, account, environment }: Tenant, ids: readonly string[]): Promise<void> {
     for (const { id, place } of await tx.query(dropFiles, { bucket, account, environment, ids })) {
       const file: One = { bucket, account, environment, id }
@@ -177,13 +177,13 @@ export class Storage {
     }
   }
 
-  /** An address at which anybody can read the file for a while. */
+  /** Signed URL of a file, valid for a while. */
   address(file: One, forSeconds: number): string {
     const { secrets, clock, publicUrl } = this.#options
     return `${publicUrl()}/files/${tokenOf(secrets, file, Math.floor(clock.nowMs() / 1000) + forSeconds)}`
   }
 
-  /** The file that such an address leads to; null when there is none, or its time is over. */
+  /** Open a file by signed URL token; null when invalid or expired. */
   async openByToken(token: string): Promise<OpenedFile | null> {
     const { secrets, clock } = this.#options
     const found = readToken(secrets, token)
@@ -191,7 +191,7 @@ export class Storage {
     return this.open(found.file, found.file.id)
   }
 
-  /** Drops what is past its time or was never kept, and removes the bytes of what was dropped. */
+  /** Delete expired files and those never kept, and remove the bytes of deleted ones. */
   async tidy(): Promise<void> {
     const { db, clock } = this.#options
     const nowMs = clock.nowMs()
@@ -214,14 +214,14 @@ export class Storage {
     return open(key, fileBytes, range, place.read(pathOf(file), sealedRange(fileBytes, range)))
   }
 
-  /** Best now; if the machine stops before, the chore does it. */
+  /** Remove now; after a crash the chore does it. */
   async #undo(file: One, place: Place): Promise<void> {
     const { bucket, account, environment, id } = file
     try {
       await this.#options.db.query(dropFiles, { bucket, account, environment, ids: [id] })
       await this.#remove(file, place)
     } catch {
-      // The refusal that led here is the one to be heard.
+      // The original error is the one to report.
     }
   }
 
@@ -237,7 +237,7 @@ export class Storage {
   }
 }
 
-/** What passes through, counted and hashed; it ends with FileRefused when there is more than may be. */
+/** Pass-through that counts and hashes; ends with FileRefused above the limit. */
 class Counted implements AsyncIterable<Buffer> {
   readonly #bytes: AsyncIterable<Buffer>
   readonly #most: number
@@ -277,7 +277,7 @@ function storedFile({ id, kind, name, type, bytes, sha256, created_at, expires_a
   }
 }
 
-/** Not by account: nobody who sees a directory learns whose files they are. */
+/** Path without the account: a directory listing does not reveal the owner. */
 function pathOf({ bucket, id }: One): string {
   return `${bucket.toString(16).padStart(2, '0')}/${id}`
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timelines: what went over the wire for a message or a payment, frame by frame, for its account. Always in test; in live
-// where the operator wants it. Frames are gathered in memory and copied in a few times a second, like the request log: they are
-// a record, not money, so that a crash may lose the last moment and a flood drops some (counted) rather than slowing anyone.
+// Timelines: wire frames of a message or payment, for its account. Always in test; in live where the operator enables
+// it. Frames are buffered and written by COPY a few times a second, like the request log: a crash may lose the last
+// moment, and an overload drops some (counted).
 import { withoutCardNumbers } from '../kernel/card.ts'
 import { firstUuidAt, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
 import { type Database, type Queryable, statement } from './db.ts'
@@ -13,9 +13,9 @@ import { type Environment, mine, type Tenant } from './tenant.ts'
 const flushMs = 250
 const maxRows = 500
 const maxWaiting = 10_000
-/** Frames of one thing: a carrier that is asked again and again must not fill the table. */
+/** Frame limit per resource, against endless retries. */
 const mostOfOne = 100
-/** Things whose frames are counted; beyond it counting begins anew. */
+/** Limit of resources counted; beyond it counting restarts. */
 const mostCounted = 20_000
 const maxTextLength = 4_096
 const mask = '[redacted]'
@@ -24,7 +24,7 @@ type FrameKind = 'smpp' | 'provider' | 'callback' | 'webhook'
 
 export interface Frame {
   readonly kind: FrameKind
-  /** `out`: we said it. */
+  /** `out`: sent by us. */
   readonly direction: 'in' | 'out'
   readonly title: string
   readonly peer: string | null
@@ -35,7 +35,7 @@ export interface Frame {
   readonly answer: string | null
 }
 
-/** Notes a frame of one thing, which began `durationMs` ago. */
+/** Record a frame that started `durationMs` ago. */
 export type Note = (frame: Frame) => void
 
 const columns = [
@@ -101,7 +101,7 @@ export class Timeline {
     return environment === 'test' || this.#keepsLive
   }
 
-  /** How frames of something are noted; null where nobody keeps them, so that making them can be saved. */
+  /** Recorder for a resource; null when frames are not kept, so that building them can be skipped. */
   of(tenant: Tenant, resource: string, clockOffsetMs: number): Note | null {
     if (!this.keeps(tenant.environment)) return null
     return (frame) => this.#add(tenant, resource, clockOffsetMs, frame)
@@ -124,13 +124,13 @@ export class Timeline {
 
   #counted(resource: string): boolean {
     const count = (this.#counts.get(resource) ?? 0) + 1
-    // All at once: taking the oldest from a map again and again walks over those that were taken before.
+    // Clear all at once: removing the oldest of a Map repeatedly skips over removed entries.
     if (this.#counts.size >= mostCounted) this.#counts.clear()
     this.#counts.set(resource, count)
     return count <= mostOfOne
   }
 
-  /** Writes what has gathered, one batch after the other. */
+  /** Write the buffer, one batch after the other. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = null
@@ -154,13 +154,13 @@ export class Timeline {
     }
   }
 
-  /** Erases the frames of an account that are older than its texts may be. */
+  /** Delete an account's frames older than its message retention. */
   async forget(account: { bucket: number; account: string }, beforeMs: number): Promise<void> {
     await this.#db.query(forget, { ...account, before: firstUuidAt(beforeMs) })
   }
 }
 
-/** A frame as it is read: with when it was, and whether it is a state of ours rather than something that was said. */
+/** Frame as read: with its time, and whether it is a status of ours or a wire frame. */
 export interface Told extends Omit<Frame, 'kind' | 'direction'> {
   readonly at: Date
   readonly kind: FrameKind | 'request' | 'state'
@@ -171,12 +171,12 @@ export interface Subject {
   /** Public id of the message or payment. */
   readonly resource: string
   readonly createdAt: Date
-  /** Of the request that made it; null when nobody asked for it. */
+  /** Id of the causing request; null without one. */
   readonly requestId: string | null
   readonly states: readonly { readonly at: Date; readonly state: string; readonly note: string | null }[]
 }
 
-/** What is known of something, from the request that made it to the last thing that was said about it. */
+/** Timeline of a resource, from its request to its last frame. */
 export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject): Promise<Told[]> {
   const from = firstUuidAt(subject.createdAt.getTime() - 1_000)
   const [request, frames] = await Promise.all([
@@ -186,7 +186,7 @@ export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject
   const states = subject.states.map(({ at, state, note }): Told => {
     return { ...nothing, at, kind: 'state', title: state, status: note, isOk: state === 'failed' ? false : null }
   })
-  // Of what happened in the same millisecond, what was said comes before the state that followed from it.
+  // Within a millisecond, frames come before the status they caused.
   const told = [...request, ...frames.map(toldOf), ...states]
   return told.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
@@ -220,10 +220,10 @@ function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {
 const secretNames =
   /pass|secret|token|credential|authori[sz]ation|^pin$|cvv|cvc|^pan$|cookie|signature|card_?number|(api|merchant)_?key|^sign$/i
 
-/** Our own addresses for callbacks: who knows one is believed to be the provider, also by the customer whose money it moves. */
+/** Our callback URLs, which authenticate a provider and are hidden from customers too. */
 const ownHooks = /(\/hooks\/)[^"\\\s?#]+/g
 
-/** What was said, as JSON without what nobody may read again: secrets by their names, our addresses, and numbers of cards. */
+/** Redacted JSON of a frame: without secrets, our callback URLs and card numbers. */
 export function redacted(value: unknown): string | null {
   if (value === null || value === undefined) return null
   const text = JSON.stringify(value, (name, part: unknown) => (secretNames.test(name) ? mask : part))
@@ -232,7 +232,7 @@ export function redacted(value: unknown): string | null {
 
 function cut(text: string | null): string | null {
   if (text === null) return null
-  // PostgreSQL cannot hold U+0000.
+  // PostgreSQL cannot store U+0000.
   const held = text.replaceAll('\u0000', '\ufffd')
   return held.length > maxTextLength ? held.slice(0, maxTextLength) : held
 }

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, startWorld, type World } from '../../test/world.ts'
 import { createLog } from './log.ts'
-import { RememberedTraces, startTracer } from './tracing.ts'
+import { startTracer, TraceCache } from './tracing.ts'
 
-/** Every script this process has loaded, whichever way: the debugger sees them all. */
+/** All scripts loaded by this process, as the debugger sees them. */
 const loaded: string[] = []
 const session = new Session()
 session.connect()
@@ -89,7 +89,7 @@ test('a request and the job it started are spans of the caller’s own trace', a
     'the note to be published',
   )
   assert.equal((await client.get('/v1/nothing-here')).status, 404)
-  // Stopping sends what is left.
+  // Stopping flushes.
   await world.stop()
   world = undefined
 
@@ -165,7 +165,7 @@ test('a collector that is gone costs a stopping node a few seconds at most', asy
 })
 
 test('the latest five thousand traces are remembered, and not all that ever were', () => {
-  const traces = new RememberedTraces()
+  const traces = new TraceCache()
   for (let i = 0; i <= 10_000; i++) traces.noteNamed(`req_${i}`, `00-${traceId}-${callerSpan}-01`)
   traces.noteNamed('req_none', 'x')
   assert.deepEqual(

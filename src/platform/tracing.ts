@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces, for installations that collect them: a span for each request and for each run of a job, sent over OTLP/HTTP.
-// Only types are imported here. The packages are loaded when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it there are no
-// spans, and a trace that a caller names is only passed on to whoever is told of what came of it.
+// Tracing: a span per request and per job run, sent over OTLP/HTTP. Only types are imported here; the packages load
+// when OTEL_EXPORTER_OTLP_ENDPOINT is set. Without it there are no spans, and a caller's trace is only passed on to
+// webhooks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Span as OpenSpan, SpanContext } from '@opentelemetry/api'
 import type { Logger } from './log.ts'
 
-/** How long a collector may take over a batch; also what a stopping node waits for it at most. */
+/** Export timeout of a batch, and longest wait of a stopping node. */
 const exportTimeoutMs = 5_000
-/** Spans that may wait for the collector; beyond it they are dropped. */
+/** Span queue limit; further ones are dropped. */
 const maxWaiting = 8_192
-/** Traces that are remembered for what comes later: so many at least, and at most twice as many. */
+/** Traces cached for later events: at least so many, at most twice as many. */
 const remembered = 5_000
 
-/** A place in a trace: what a span's children need to know of it. */
+/** Span context for children. */
 export type Trace = SpanContext
 
-/** A piece of work in progress. */
+/** Span in progress. */
 export interface Span {
   readonly trace: Trace
   end(outcome: Attributes, failed: boolean): void
 }
 
 export interface Tracer {
-  /** Begins a request's span, as a part of the caller's trace if the W3C header `traceparent` names one. */
+  /** Start a request's span, in the caller's trace if the W3C header `traceparent` names one. */
   request(name: string, traceparent: string | string[] | undefined, attributes: Attributes): Span
-  /** Begins the span of one run of a job, as a part of the trace that asked for it. */
+  /** Start the span of a job run, in the trace that queued it. */
   job(name: string, parent: Trace | null, attributes: Attributes): Span
-  /** Runs something on a span's behalf, so that what it starts can find its trace. */
+  /** Run a function in a span, so that what it starts finds its trace. */
   within<T>(span: Span, run: () => T): T
-  /** The trace on whose behalf this code runs. */
   current(): Trace | null
-  /** Sends what is left. */
+  /** Flush and stop. */
   stop(): Promise<void>
 }
 
 export interface TracerOptions {
-  /** Where the collector listens, without `/v1/traces`. */
+  /** Collector address, without `/v1/traces`. */
   endpoint: string
   version: string
   nodeId: string
@@ -106,19 +105,19 @@ function ignore(): void {}
 const traceparentForm =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
-/** The trace a caller named; none if the header is absent or not one (W3C Trace Context, section 3.2). */
+/** Trace of a traceparent header; null when absent or invalid (W3C Trace Context, section 3.2). */
 function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
   const [, traceId, spanId, flags] = (typeof traceparent === 'string' && traceparentForm.exec(traceparent)) || []
   if (!traceId || !spanId || !flags) return null
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
 }
 
-/** The traces of requests and events, by their ids, for what follows from them later. The oldest go, and all with the node. */
-export class RememberedTraces {
+/** Cache of traces by request and event id, for later work. The oldest are evicted. */
+export class TraceCache {
   #latest = new Map<string, Trace>()
   #before = new Map<string, Trace>()
 
-  /** Remembers the trace that a request named. */
+  /** Cache the trace named by a request. */
   noteNamed(request: string, traceparent: string | string[] | undefined): void {
     const trace = remoteTrace(traceparent)
     if (trace) this.note(request, trace)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting as requests do it: woken by what happens here or on another node, by a look where nobody said anything, and never
-// beyond the time or the number that was agreed. Nodes are Signals of their own on one database.
+// Waiting: woken by this node, by another, or by a poll, and never beyond the timeout or the limit. Nodes are separate
+// Signals on one database.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ import { Signals } from './nodes/signals.ts'
 import { Wakes } from './nodes/wakes.ts'
 import { Waiting } from './waiting.ts'
 
-/** Far longer than a test: whoever is woken before was woken by something else. */
+/** Far longer than a test: no timer fires during one. */
 const neverMs = 3_600_000
 const patient = { timeout: 2 * patienceMs() }
 const log = pino({ enabled: false })
@@ -61,7 +61,7 @@ test('what happens on another node wakes those who wait, and nobody else', patie
   const first = here.waiting.until(one, neverMs)
   const second = here.waiting.until(one, neverMs)
   const third = here.waiting.until(other, neverMs)
-  // The other node must have heard that somebody waits, which it says to nobody: what happens again is told again.
+  // The other node must have received the interest, which it does not report: repeat the event until it has.
   await eventually(async () => {
     there.waiting.happened(one.id)
     return here.waiting.count === 1

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for what happens elsewhere: a request that waits for a payment to be over, a network that waits for the next screen.
-// What happens on this node wakes them at once, and what happens on another one by a wake; what was not heard is looked for
-// together, however many wait. Every wait has an end, and so many wait on a node and no more.
+// Waiting for events of other requests or nodes: for a payment to finish, for the next USSD screen. Events on this node
+// wake waiters at once, those of other nodes by a wake; missed ones are found by a shared poll. Every wait has a
+// timeout, and their number per node is limited.
 import type { App } from './app.ts'
 import type { Database } from './db.ts'
 import { type Wakes, wakesOf } from './nodes/wakes.ts'
 import { onePerApp } from './one-per-app.ts'
 import type { Tenant } from './tenant.ts'
 
-/** What may be waited for: of which tenants, in any order, and which of them. */
+/** What is waited for: ids with their tenants. */
 export interface Waited {
   readonly buckets: readonly number[]
   readonly accounts: readonly string[]
@@ -16,22 +16,22 @@ export interface Waited {
 }
 
 interface Kind {
-  /** How wakes and the log call it. */
+  /** Name in wakes and logs. */
   readonly name: string
-  /** So many wait on one node; beyond, a wait is over at once. */
+  /** Limit of waits per node; further ones end at once. */
   readonly most: number
-  /** How often what was not heard is looked for. */
+  /** Poll interval for missed events. */
   readonly lookMs: number
-  /** What is waited for may have happened just before: it is looked for once at the beginning. */
+  /** Poll once at the start, since the event may have happened just before. */
   readonly looksFirst?: boolean
-  /** Other nodes are told what is waited for here, so that they wake this one. Without it they do so by themselves. */
+  /** Tell other nodes what is waited for, so that they wake this one. Without it they always send wakes. */
   readonly isTold?: boolean
-  /** Those among what is waited for that have happened. */
+  /** Ids among the waited ones that have happened. */
   happened(db: Database, waited: Waited): Promise<readonly { id: string }[]>
 }
 
 interface Wait {
-  /** Fulfilled when it has happened, as far as this node knows, or the time is over; with 'stopped' when the node stops first. */
+  /** Resolves when it happened, as far as this node knows, or on timeout; with 'stopped' when the node stops first. */
   readonly over: Promise<Over>
   stop(): void
 }
@@ -40,15 +40,15 @@ type Over = 'news' | 'stopped'
 
 interface Waiter {
   readonly whose: Whose
-  /** Time that it is left when the node stops. */
+  /** Grace period when the node stops. */
   readonly graceMs: number
   stop(over: Over): void
 }
 
-/** Something of a tenant. */
+/** Resource of a tenant. */
 type Whose = Pick<Tenant, 'bucket' | 'account'> & { readonly id: string }
 
-/** A kind of wait, which an area declares. */
+/** Kind of wait, declared by an area. */
 export interface Waits {
   of(app: App): Waiting
 }
@@ -64,12 +64,12 @@ export class Waiting {
   readonly #wakes: Wakes
   readonly #kind: Kind
   readonly #waiters = new Map<string, Set<Waiter>>()
-  /** What other nodes wait for -> until when. */
+  /** Waits of other nodes → until when. */
   readonly #elsewhere = new Map<string, number>()
   #count = 0
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
-  /** When the node was stopped, by the clock of the process. */
+  /** Time of the stop, by the process clock. */
   #stoppedMs: number | null = null
 
   constructor(app: Surroundings, wakes: Wakes, kind: Kind) {
@@ -79,12 +79,12 @@ export class Waiting {
     wakes.on(kind.name, (text) => this.#heard(text))
   }
 
-  /** How many wait. */
+  /** Number of waits. */
   get count(): number {
     return this.#count
   }
 
-  /** `graceMs`: time that this wait is left when the node stops; none unless given. */
+  /** Wait for an event. `graceMs`: grace period when the node stops; none by default. */
   until(whose: Whose, ms: number, graceMs = 0): Wait {
     const leftMs = this.#stoppedMs === null ? ms : this.#stoppedMs + graceMs - performance.now()
     if (leftMs <= 0) return { over: Promise.resolve('stopped'), stop: () => undefined }
@@ -105,20 +105,20 @@ export class Waiting {
     return { over, stop: () => stop('news') }
   }
 
-  /** It has happened: whoever waits is woken, here and where it is known that somebody does. */
+  /** It happened: wake waiters here and on other nodes known to wait. */
   happened(id: string): void {
     this.wake(id)
     if (this.#elsewhere.delete(id)) this.#wakes.ring(this.#kind.name, `happened ${this.#app.nodeId} ${id}`)
   }
 
-  /** Wakes those who wait here; gives whether anybody did. */
+  /** Wake waiters here; returns whether there were any. */
   wake(id: string): boolean {
     const waiters = [...(this.#waiters.get(id) ?? [])]
     for (const waiter of waiters) waiter.stop('news')
     return waiters.length > 0
   }
 
-  /** Nobody is kept waiting by a node that stops, beyond the time that was left to them for that. */
+  /** End all waits, after their grace periods. */
   stop(): void {
     this.#stoppedMs = performance.now()
     for (const waiter of [...this.#waiters.values()].flatMap((waiters) => [...waiters]))
@@ -160,7 +160,7 @@ export class Waiting {
     this.#elsewhere.set(id, untilMs)
   }
 
-  /** One look at a time. Who comes while one is under way is seen by the next. */
+  /** Poll once at a time; waits added meanwhile are seen by the next. */
   #look(): Promise<void> {
     this.#looking ??= this.#find().finally(() => {
       this.#looking = null
@@ -178,7 +178,10 @@ export class Waiting {
       const found = await this.#kind.happened(db, { buckets, accounts, ids: [...this.#waiters.keys()] })
       for (const { id } of found) this.wake(id)
     } catch (error) {
-      log.warn({ error, waits: this.#kind.name }, 'what is waited for could not be looked at')
+      log.warn(
+        { error, waits: this.#kind.name },
+        'poll for waiting requests failed: tried again; check the database if this repeats',
+      )
     }
   }
 }

@@ -11,7 +11,8 @@ import { createLog } from './log.ts'
 import type { Tenant } from './tenant.ts'
 import { defaultLeaseSeconds, leaseSetting } from './work/lease.ts'
 import { failedJobs } from './work/queues.ts'
-import { type Job, type NewJob, type Outcome, type Run, Work } from './work.ts'
+import { Work } from './work/worker.ts'
+import type { Job, NewJob, Outcome, Run } from './work.ts'
 
 interface Row {
   id: string
@@ -21,14 +22,14 @@ interface Row {
   failures: number
   last_error: string | null
   dead: boolean
-  /** Seconds until it is due; negative when it is overdue. */
+  /** Seconds until due; negative when overdue. */
   due_in: number
 }
 
 const Payload = Type.Object({ name: Type.String() })
 type Trial = Job<Context, typeof Payload>
 
-/** What the jobs of these tests do is decided by each test, by the name in the payload. */
+/** Handlers are set by each test, by the name in the payload. */
 interface Context {
   node: string
 }
@@ -64,7 +65,7 @@ test('a job starts on the node that made it, from memory, as soon as it is writt
   assert.equal(born?.owner, node)
   assert.equal(born?.attempt, 1)
   assert.ok(born && born.due_in > 5 && born.due_in <= defaultLeaseSeconds, 'leased to the node that made it')
-  // Its lease keeps it from being polled: only its own node can start it, from the moment it is complete.
+  // Its lease keeps it from being polled: only its own node can start it, once complete.
   work.begin(job)
   work.start({ node })
   const run = await seen.promise
@@ -104,7 +105,7 @@ test('the jobs of a dead node are taken over when their lease has run out, and n
     return { kind: 'done' }
   })
   const living = newNode({ started: true })
-  // Another job that is due goes through a poll that sees both.
+  // Another due job is claimed by a poll that sees both.
   const other = dead.work.prepare(trial, null, { name: 'due' }, { delayMs: 1 })
   await living.work.add(db, other)
   await gone(other)
@@ -293,7 +294,7 @@ test('a node that lost its lease without noticing settles nothing', async () => 
     await release.get(context.node)?.promise
     return { kind: 'done' }
   })
-  // As many as it may run at once, so that it looks for no more.
+  // As many as may run at once, so that it polls for no more.
   const job = await due('fenced')
   await due('fenced')
   await due('fenced')
@@ -302,7 +303,7 @@ test('a node that lost its lease without noticing settles nothing', async () => 
   release.set(quick.node, signal<void>())
   quick.work.start({ node: quick.node })
   await until(async () => {
-    // The slow node is alive and extends its lease: take it away until the other one has it.
+    // The slow node is alive and extends its lease: expire it until the other has it.
     if ((await rowOf(job))?.owner === slow.node) await hurry(job)
     return ran.includes(quick.node)
   }, 'the run of the other node')
@@ -333,7 +334,7 @@ test('a run that outlives its lease on a node nobody replaced is not begun twice
     if ((await rowOf(job))?.attempt === 1) await hurry(job)
     return (await rowOf(job))?.attempt === 2
   }, 'the lease to be taken again')
-  // The node has heard of it once it extends the lease it took.
+  // The node knows of it once it extends the lease it took.
   await database.sql(`update work.jobs set run_at = now() + interval '3 seconds' where id = $1 and attempt = 2`, [
     job.id,
   ])
@@ -553,7 +554,7 @@ function newNode({ started = false, roles = ['dispatch'] }: { started?: boolean;
   return { work, node }
 }
 
-/** Writes a job that is due, for whichever node polls next. */
+/** Insert a due job for any node that polls. */
 async function due(name: string): Promise<NewJob> {
   const maker = new Work<Context>({
     db,
@@ -583,7 +584,7 @@ async function rowOf({ bucket, id }: NewJob): Promise<Row | undefined> {
   return row
 }
 
-/** Waits for something, and lets nobody wait for the next tick of a poll meanwhile. */
+/** Poll a condition, and poke the work poll meanwhile. */
 function until<T>(look: () => Promise<T | null | undefined | false>, what: string): Promise<T> {
   return eventually(() => {
     for (const node of nodes) node.poke()
@@ -595,7 +596,7 @@ async function gone(job: NewJob): Promise<void> {
   await until(async () => (await rowOf(job)) === undefined, 'the job to be done')
 }
 
-/** Plain SQL in another database than this file's own. */
+/** SQL in another database than this file's. */
 async function run(url: string, text: string, values: unknown[]): Promise<object[]> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: url })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { lookAround } from '../../src/areas/callcenter/calls/look-around.ts'
+import { distributeCalls } from '../../src/areas/callcenter/calls/distribution.ts'
 import { voice } from '../../src/areas/voice/area.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -76,7 +76,7 @@ test('two nodes that look at once give each agent one call, and each call one ag
     ),
   )
   const tenant = tenantOf(ada)
-  await Promise.all(Array.from({ length: 20 }, (_, i) => lookAround(i % 2 === 0 ? world.app : second.app, tenant)))
+  await Promise.all(Array.from({ length: 20 }, (_, i) => distributeCalls(i % 2 === 0 ? world.app : second.app, tenant)))
   for (const agent of agents) await agentIs(ada, agent, 'on_call')
   const taken = await Promise.all(agents.map(async (agent) => (await agentNow(ada, agent)).call_id))
   assert.deepEqual([...taken].sort(), calls.slice(0, 3).sort(), 'the three who came first, each once')

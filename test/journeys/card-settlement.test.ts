@@ -96,6 +96,39 @@ test('what was topped up can be used at once, and be paid out only some days lat
   assert.equal(paid.status, 201, paid.text)
 })
 
+test('what was topped up refunds nobody before it can be paid out, unless the acquirer still has the money of the payment', async () => {
+  const { client } = await world.account()
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = client.as(key.key)
+  const phone = '+254700000001'
+  const own = await eventually(async () => {
+    const reply = await live.post('/v1/payments', { amount: 200, currency: 'KES', phone })
+    return reply.status !== 503 && reply
+  }, 'the provider to be known')
+  assert.equal(own.status, 201, own.text)
+  await eventually(
+    async () => (await live.get(`/v1/payments/${own.body.payment_id}`)).body.status === 'completed',
+    'it',
+  )
+  const { available } = await figures(live)
+  const out = await eventually(async () => {
+    const reply = await live.post('/v1/payouts', { amount: 100, currency: 'KES', phone })
+    return reply.status !== 503 && reply
+  }, 'the payout')
+  assert.equal(out.status, 201, `${out.text} of ${available}`)
+  const topup = await live.post('/v1/wallet/topup', { amount: 500, currency: 'KES', card: visa })
+  assert.equal(topup.body.status, 'completed', topup.text)
+  const refund = `/v1/payments/${own.body.payment_id}/refund`
+  const refused = await live.post(refund, {})
+  assert.deepEqual([refused.status, refused.body.error.code], [402, 'INSUFFICIENT_WALLET_BALANCE'], refused.text)
+  assert.match(refused.body.error.details, /topped up/)
+  assert.ok(refused.body.error.available < 100, refused.text)
+  assert.equal((await live.post(refund, { amount: 10 })).status, 201, 'what was collected is refunded')
+  const { body: card } = await live.post('/v1/payments', { amount: 300, currency: 'KES', card: visa })
+  const pending = await live.post(`/v1/payments/${card.payment_id}/refund`, { amount: 250 })
+  assert.equal(pending.status, 201, pending.text)
+})
+
 test('live cards settle after a delay unless the operator says otherwise', () => {
   assert.equal(loadConfig({}, {}).config.PAMOJA_CARD_SETTLEMENT_DAYS, 7)
 })

@@ -149,6 +149,13 @@ test('whoever fails five times waits, even with the right password, and longer e
   await signedIn()
 })
 
+test('guesses from many addresses of one IPv6 network are counted together', async () => {
+  const guess = (i: number) =>
+    login({ email: 'network@example.com', password: 'guess' }, { 'x-forwarded-for': `2001:db8:1:2::${i + 1}` })
+  for (let i = 0; i < 5; i++) assert.equal((await guess(i)).status, 401)
+  assert.equal((await guess(5)).status, 429)
+})
+
 test('many guesses at once are counted like guesses one after another', async () => {
   const tries = Array.from({ length: 12 }, (_, i) => login({ email: 'crowd@example.com', password: `guess ${i}` }))
   const statuses = (await Promise.all(tries)).map(({ status }) => status).sort()

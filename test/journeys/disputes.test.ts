@@ -153,6 +153,20 @@ test('what a lost dispute leaves owing is taken from the next credits, and nothi
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
 
+test('what is owed is paid before a refund, too', async () => {
+  const { client } = await world.account()
+  const { dispute_id: id } = await opened(client, (await pay(client, disputed)).payment_id)
+  await close(client, id, 'lost')
+  assert.equal((await closed(client, id)).amount_owed, 29)
+  const { payment_id } = await pay(client, plain)
+  const refund = `/v1/payments/${payment_id}/refund`
+  // Of the 971 that it brought 29 are owed.
+  const refused = await client.post(refund, { amount: 950 })
+  assert.deepEqual([refused.status, refused.body.error.code], [402, 'INSUFFICIENT_WALLET_BALANCE'], refused.text)
+  assert.equal((await client.post(refund, { amount: 900 })).status, 201)
+  assert.equal((await client.get(`/v1/payments/disputes/${id}`)).body.amount_owed, 0)
+})
+
 test('an invoice says what a lost dispute took of its money, and no more than was paid', async () => {
   const account = await world.account({ balance: 5_000 })
   const { client } = account

@@ -152,7 +152,7 @@ test('a request that breaks off is its client’s affair, not that of the databa
   // Only what is being read already can break off, and nobody is told when that is.
   await eventually(async () => {
     await breakOff(key)
-    return said(noted).includes('a request broke off') || said(warned).length > 0
+    return said(noted).includes('request aborted by its client: nothing to do') || said(warned).length > 0
   }, 'the server to notice')
   assert.deepEqual(said(warned), [])
 })

@@ -450,8 +450,14 @@ test('forms, pages and PDFs are limited for each invoice', async () => {
     assert.equal((await submit(limited.stranger, tenth?.path ?? '', { phone: '1' })).status, 429)
     const many = async (there: string, count: number) =>
       (await Promise.all(Array.from({ length: count }, () => limited.stranger.get(there)))).map(({ status }) => status)
-    const views = await many(path, 241)
-    assert.equal(views.filter((status) => status === 429).length, 1)
+    const from = (address: number) =>
+      Array.from({ length: 49 }, () =>
+        limited.stranger.get(path, { headers: { 'x-forwarded-for': `203.0.113.${address}` } }),
+      )
+    const views = (await Promise.all([1, 2, 3, 4, 5].flatMap(from))).map(({ status }) => status)
+    assert.equal(views.filter((status) => status === 429).length, 5, 'of 245 views from five addresses 240 are shown')
+    const seen = await limited.stranger.get(tenth?.path ?? '')
+    assert.equal(seen.headers['x-ratelimit-limit'], '50', 'one address looks at fifty pages a second, of all areas')
     // Some may be told to come back because too many are made at once; none is made beyond the limit.
     const pdfs = await many(`${path}/invoice.pdf`, 31)
     assert.equal(pdfs.filter((status) => status === 429).length, 1)

@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { refusal } from '../client.ts'
 import { doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -150,6 +151,13 @@ test('a key that ends, or is bound to addresses, makes no key that lives longer 
   }
   const { body: endless } = await holder.patch(`/v1/api-keys/${own.id}`, { expires_at: null, allowed_ips: [] })
   assert.deepEqual([endless.expires_at, endless.allowed_ips], [heir.expires_at, heir.allowed_ips])
+  const { body: wide } = await client.post('/v1/api-keys', { name: 'Wide', allowed_ips: ['0.0.0.0/0', '::/0'] })
+  assert.equal((await holder.post(`/v1/api-keys/${wide.id}/rotate`, {})).status, 403)
+  const member = { email: 'contractor@example.com', role: 'viewer' }
+  assert.deepEqual(await refusal(holder.post('/v1/team/members', member)), [403, 'FORBIDDEN'])
+  const { body: user } = await client.post('/v1/email/smtp-credentials', { name: 'Shop' })
+  for (const path of ['/v1/email/smtp-credentials', `/v1/email/smtp-credentials/${user.id}/rotate`])
+    assert.deepEqual(await refusal(holder.post(path, { name: 'Contractor' })), [403, 'FORBIDDEN'])
   const { body: successor } = await holder.post(`/v1/api-keys/${own.id}/rotate`, {})
   assert.deepEqual([successor.expires_at, successor.allowed_ips], [heir.expires_at, heir.allowed_ips])
 })

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { mergedNotes, noteExact, withExact, writeNotes } from '../../src/platform/metadata/exact.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { writes } from '../messaging.ts'
 import { runs } from '../properties.ts'
 
 const { world, receiver } = await startMarket(0.01)
@@ -47,6 +48,44 @@ for (const [what, path, body, id, where] of [
     const list = what === 'a payment' ? '/v1/payments/transactions' : where
     assert.ok((await client.get(`${list}?metadata[2]=true`)).text.includes(notes))
     assert.equal((await client.get(`${list}?metadata[2]=false`)).body.data.length, 0)
+  })
+
+for (const [what, path, body, id, where] of [
+  [
+    'a message by e-mail',
+    '/v1/email/send',
+    { from: 'duka@sandbox.pamoja.test', to: 'amina@shop.example', subject: 'Habari', text: 'Karibu' },
+    'message_id',
+    '/v1/email',
+  ],
+  [
+    'a message by messenger',
+    '/v1/messenger/messages',
+    { to: '+254711000001', type: 'text', text: { body: 'Karibu' } },
+    'message_id',
+    '/v1/messenger',
+  ],
+  [
+    'a USSD session',
+    '/v1/ussd/initiate',
+    { phone: '+254711000001', shortcode: '*384#', message: 'Habari' },
+    'session_id',
+    '/v1/ussd/sessions',
+  ],
+  [
+    'a payment link',
+    '/v1/payments/links',
+    { amount: 100, currency: 'KES', description: 'Chai' },
+    'payment_link_id',
+    '/v1/payments/links',
+  ],
+] as const)
+  test(`of ${what}`, async () => {
+    const account = await world.account({ balance: 1_000 })
+    if (path === '/v1/messenger/messages') await writes(account, '+254711000001')
+    const { body: made } = await post(account.client, path, body)
+    const { text } = await account.client.get(`${where}/${made[id]}`)
+    assert.ok(text.includes(`"metadata":${notes}`), text)
   })
 
 test('of each entry of a bulk, with those of the whole', async () => {

@@ -104,6 +104,14 @@ test('a checkout is paid once, and its payer goes back to the shop, which can tr
   const { payment_id = '', status, sig, order } = Object.fromEntries(there.searchParams)
   const expected = createHmac('sha256', secret.secret).update(`${payment_id}.completed`).digest('hex')
   assert.deepEqual([order, status, sig], ['77', 'completed', expected])
+  const followed = `${path}/${payment_id}`
+  const site = (value: string) => world.stranger.get(followed, { headers: { 'sec-fetch-site': value } })
+  assert.equal((await site('same-origin')).status, 303)
+  for (const elsewhere of ['none', 'cross-site']) {
+    const shown = await site(elsewhere)
+    assert.equal(shown.status, 200, 'a test key leads no browser from here to anywhere')
+    assert.match(shown.text, /href="https:\/\/shop\.example\.com\/thanks/)
+  }
   const { body: link } = await ada.client.get(`/v1/payments/links/${payment_link_id}`)
   assert.deepEqual([link.status, link.uses], ['completed', 1])
   const page = await world.stranger.get(path)

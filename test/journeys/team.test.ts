@@ -119,6 +119,37 @@ test('an account keeps an owner, whom only owners change', async () => {
   assert.equal((await world.stranger.post(team, wanted, { headers: owner.headers })).status, 201)
 })
 
+test('a key gives no role that may do more than itself, and no key but an operator’s resets who runs the installation', async () => {
+  const asKey = async (scopes: string[]) => {
+    const { body } = await world.demo.post('/v1/api-keys', { name: 'Narrow', scopes })
+    return world.stranger.as(body.key)
+  }
+  const narrow = await asKey(['team:write', 'callcenter:read'])
+  for (const role of ['owner', 'admin', 'developer', 'finance', 'viewer'])
+    assert.deepEqual(
+      await refusal(narrow.post(team, { email: `${role}-by-key@example.com`, role })),
+      [403, 'FORBIDDEN'],
+      role,
+    )
+  const agent = await narrow.post(team, { email: 'agent-by-key@example.com', role: 'agent' })
+  assert.equal(agent.status, 201, agent.text)
+  const theirs = `${team}/${agent.body.id}`
+  assert.deepEqual(await refusal(narrow.patch(theirs, { role: 'owner' })), [403, 'FORBIDDEN'])
+  const { id: developer } = await invited('strong@example.com', 'developer')
+  for (const refused of [
+    narrow.patch(`${team}/${developer}`, { role: 'agent' }),
+    narrow.delete(`${team}/${developer}`),
+    narrow.post(`${team}/${developer}/reset`, {}),
+  ])
+    assert.deepEqual(await refusal(refused), [403, 'FORBIDDEN'])
+  const { body: token } = await world.demo.post('/v1/auth/token', {})
+  const byToken = world.stranger.as(token.access_token)
+  assert.deepEqual(await refusal(byToken.post(team, { email: 't@example.com', role: 'viewer' })), [403, 'FORBIDDEN'])
+  const { id } = signed(await login(given())).body.member
+  assert.deepEqual(await refusal(world.demo.post(`${team}/${id}/reset`, {})), [403, 'FORBIDDEN'])
+  assert.equal((await world.operator.post(`${team}/${id}/reset`, {})).status, 200)
+})
+
 test('the owner of the first account runs the installation from the console', async () => {
   const { headers, body } = signed(await login(given()))
   assert.equal(body.member.operator, true)

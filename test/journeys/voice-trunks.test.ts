@@ -19,6 +19,7 @@ import type { CallHandlers } from '../../src/protocols/sip/switchboard.ts'
 import { TelephoneSimulator } from '../../src/simulators/telephones.ts'
 import type { Client } from '../client.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
+import { priceLive } from '../texting.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 const host = '127.0.0.2'
@@ -162,6 +163,25 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   const removed = await world.operator.delete('/v1/operator/voice/rates/%2B25471/KES')
   assert.equal(removed.status, 200, JSON.stringify(removed.body))
   await remove('good')
+})
+
+test('a price for anywhere is none for a number of no country: only one of its prefix is', async () => {
+  const { trunks } = telephoneNetworkOf(world.app)
+  await enter({ name: 'far', host, port: network.port, prefixes: ['+870'] })
+  await trunk('far', ({ is_up }) => is_up === true)
+  await priceLive(world, { area: 'voice', unit: 'minute', amount: 3 })
+  const to = '+870771234567'
+  const satellite = { ...wanted, to }
+  const refused = await live.post('/v1/voice/calls', satellite)
+  assert.deepEqual([refused.status, refused.body.error.code], [403, 'DESTINATION_NOT_ALLOWED'])
+  const rate = { prefix: '+870', currency: 'KES', minute: 90 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
+  await eventually(async () => trunks.rateOf(to, 'KES') === 90_000_000n, 'the rate to be known')
+  const placed = await live.post('/v1/voice/calls', satellite)
+  assert.equal(placed.status, 201, placed.text)
+  await live.post(`/v1/voice/${placed.body.call_id}/hangup`, {})
+  await world.operator.delete('/v1/operator/voice/rates/%2B870/KES')
+  await remove('far')
 })
 
 test('the address of a trunk is no SIP address that a customer can call: the operator would pay', async () => {

@@ -133,7 +133,7 @@ export async function rotateKey(
     scopes: old.scopes,
     createdBy: caller.actor,
     expiresAt: endWithin(null, caller.principal.facts),
-    allowedIps: old.allowed_ips.length > 0 ? old.allowed_ips : rangesWithin([], caller.principal.facts),
+    allowedIps: rangesWithin(old.allowed_ips, caller.principal.facts),
     rotatedFrom: old.id,
     rateLimit: old.rate_limit_per_second,
     ...mannersOf(old),

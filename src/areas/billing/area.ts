@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the billing area. Its transactions lock rows in one order, so that no two of them wait for each other: the
-// payment, the wallet, the invoice (of several the oldest first), the subscription, what the customer has in hand, the number
-// of the next invoice.
+// The door of the billing area. Lock order of its transactions, which keeps them free of deadlocks: payment, wallet,
+// invoice (oldest first), subscription, customer credit, invoice number.
 
 import { idOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of an account, held while something is written that depends on it.
+// Account clock, locked while a transaction writes rows that depend on its time.
 import { statement } from '../../platform/db.ts'
 
-/** Offset of the account's clock, which cannot be moved before this transaction ends; and whether the account is suspended. */
+/** Clock offset of the account, locked until the transaction ends, and whether the account is suspended. */
 export const holdClock = statement.home<
   { account: string; environment: string },
   { offset_ms: bigint; is_suspended: boolean }

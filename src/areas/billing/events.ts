@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the billing area tells customers of: invoices and subscriptions, in the flat and wrapped form of payments.
+// Events of invoices and subscriptions, in the flat and wrapped form of payment events.
 
 import { type Static, Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../ledger/money-events.ts'

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the call-centre area: agents, queues, menus, routing, supervision, metrics. It stands on voice.
+// The door of the call-centre area: agents, queues, menus, routing, supervision, metrics. Built on voice.
 import { buckets } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { orphanChore } from '../../platform/sessions.ts'
 import { conferenceRoutes } from './calls/conference-routes.ts'
+import { tickJob } from './calls/distribution.ts'
 import { follow } from './calls/follow.ts'
-import { tickJob } from './calls/look-around.ts'
 import { monitorRoutes } from './calls/monitor-routes.ts'
 import { callRoutes } from './calls/routes.ts'
 import { deskSocket, desksOf, deskTopic } from './desk/desks.ts'
@@ -31,7 +31,7 @@ export const callcenter: Area = {
     },
   },
   uses: ['voice'],
-  // The token of an agent may do what agents do, and read what they see.
+  // An agent's token may act as an agent and read what agents see.
   scopes: [scopeArea('callcenter', { words: { read: ['write', 'agent'], agent: ['write'] } })],
   routes: [
     ...agentRoutes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refuses destinations and ids that lead nowhere, before they are stored.
+// Checks that destinations and ids exist before they are stored.
 import { invalid } from '../../kernel/errors.ts'
 import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
@@ -10,7 +10,7 @@ import { findQueue } from './queues/store.ts'
 import { findHours } from './routing/store.ts'
 import { agentIdForm, type DestinationOf, destinationProblem } from './schema.ts'
 
-/** What a destination names must be there, but for agents, who come to be with their first login. */
+/** Require a destination to exist, except agents, who are created by their first login. */
 export async function requireDestination(
   app: App,
   tenant: Tenant,
@@ -23,7 +23,7 @@ export async function requireDestination(
     await app.outbound.checkUrl(destination.answer_url, 'callback', tenant.environment, `${field}.answer_url`)
 }
 
-/** What is not there, as a sentence after the destination's name; null if all is. */
+/** Why a destination does not exist, as a phrase after its name; null when it does. */
 export async function absence(app: App, tenant: Tenant, { type, id = '' }: DestinationOf): Promise<string | null> {
   if (type === 'agent') return agentIdForm.test(id) ? null : 'must name an agent by an id'
   if (type !== 'queue' && type !== 'ivr') return null

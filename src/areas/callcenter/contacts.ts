@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of contacts: calls as the call centre handles them. Whoever changes one holds the switchboard.
+// SQL of contacts: calls as the call centre handles them. Changes need the switchboard lock.
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 import type { RequiredSkillOf } from './schema.ts'
@@ -16,7 +16,7 @@ export interface PathStep {
 export interface ContactRow {
   id: string
   call_id: string
-  /** Where its legs are: with a call that came in, its own. */
+  /** Room of the legs; for an inbound call, its own. */
   room_id: string
   queue_id: string | null
   agent_id: string | null
@@ -43,7 +43,7 @@ export interface ContactRow {
   leg_id: string | null
   callback_for: string | null
   attempts: number
-  /** The call's own flow goes on when the contact is over. */
+  /** The call's own flow continues after the contact. */
   is_handed: boolean
   announced_at: Date | null
   disposition: string | null
@@ -93,7 +93,7 @@ export const findContact = statement.tenant<One, ContactRow>(
   `select ${columns} from callcenter.contacts where ${mine} and id = $id`,
 )
 
-/** The contact that a call is in; of a call that is over, the last one. */
+/** Current contact of a call; of an ended call, the last. */
 export const contactOfCall = statement.tenant<Tenant & { call: string }, ContactRow>(
   'callcenter.contact_of_call',
   `select ${columns} from callcenter.contacts where ${mine} and call_id = $call order by id desc limit 1`,
@@ -109,7 +109,7 @@ export const underWay = statement.tenant<Tenant, ContactRow>(
   `select ${columns} from callcenter.contacts where ${mine} and state <> 'ended' order by entered_at, id limit 20000`,
 )
 
-/** Those of a stretch of time. */
+/** Contacts of a time range. */
 export const contactsBetween = statement.tenant<
   Tenant & { since: Date; until: Date; queue: string | null; agent: string | null },
   ContactRow
@@ -133,7 +133,7 @@ export const lastContactOf = statement.tenant<Tenant & { phone: string }, { ente
   `select entered_at from callcenter.contacts where ${mine} and from_number = $phone order by entered_at desc limit 1`,
 )
 
-/** When somebody began to wait in a queue whose call was then lost, not by their doing. */
+/** Start of a wait in a queue whose call was lost without the caller hanging up. */
 export const lostPlaceOf = statement.tenant<
   Tenant & { phone: string; queue: string; since: Date },
   { entered_at: Date }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the call centre tells customers of: its agents, conferences, queues, monitoring and voicemail.
+// Events of the call centre: agents, conferences, queues, monitoring and voicemail.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'

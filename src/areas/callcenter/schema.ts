@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that all of the call centre uses: agents' ids, skills, languages, and where a call may be sent.
+// Schemas shared by the call centre: agent ids, skills, languages, destinations.
 import { type Static, Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
 import { OneOf } from '../../platform/schema.ts'
@@ -80,7 +80,7 @@ export const CustomData = Type.Refine(
   () => 'must be a JSON object of at most 4096 bytes',
 )
 
-/** What is missing of a destination, as a sentence after its name; null if nothing is. */
+/** Why a destination is incomplete, as a phrase after its name; null when complete. */
 export function destinationProblem({ type, id, number, uri, answer_url, text }: DestinationOf): string | null {
   if ((type === 'queue' || type === 'ivr' || type === 'agent') && id === undefined)
     return `of type ${type} must have an id`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators decide about the call centre: where agents' browsers bring their audio.
+// Settings of the call centre: audio addresses for agents' browsers.
 import { text } from '../../setting.ts'
 
 export const callcenterSettings = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switchboard of an account: a lock that everything goes through which gives calls to agents, so that two nodes that race
-// never give one agent two calls, and nobody is passed over.
+// Switchboard: a lock per account around everything that assigns calls to agents, so that nodes never assign one agent
+// two calls or skip a caller.
 import type { App } from '../../platform/app.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import type { Occasion } from '../../platform/events.ts'
@@ -22,20 +22,20 @@ const clockOffset = statement.home<{ account: string; environment: string }, { m
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
-/** Waits for the switchboard and keeps it until the transaction ends. */
+/** Take the switchboard lock until the transaction ends. */
 export async function holdSwitchboard(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.query(make, tenant)
   await tx.query(lock, tenant)
 }
 
-/** The time by the account's clock, for what no request asked for. */
+/** Account time, for work without a request. */
 export async function occasionOf(app: App, tenant: Tenant): Promise<Occasion> {
   const { ms } = await one(app.db.query(clockOffset, tenant))
   const receivedMs = app.clock.nowMs()
   return { tenant, receivedMs, nowMs: receivedMs + Number(ms), requestId: null }
 }
 
-/** One change at the switchboard. */
+/** Run one transaction under the switchboard lock. */
 export async function atSwitchboard<T>(
   app: App,
   tenant: Tenant,

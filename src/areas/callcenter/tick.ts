@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a switchboard is looked at again: a job, so that the look is not lost with a node, and comes sooner when the account's
-// clock is moved.
+// Job for the next distribution round of a switchboard: it survives the node and comes sooner when the sandbox clock is
+// moved.
 import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'

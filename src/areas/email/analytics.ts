@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of an account's mail, counted per recipient by the day of acceptance, and its feed of events. Both need an address that hears of
-// email, as the specification has it.
+// Email statistics per recipient by the day of acceptance, and the feed of events. Both require a webhook that receives
+// email events, as specified.
 
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -166,7 +166,7 @@ const names = [
   ...new Set(['*', 'email.*', ...Object.values(emailEvents).flatMap(({ name, aliases = [] }) => [name, ...aliases])]),
 ]
 
-/** Refuses while nobody hears of an account's email. */
+/** Require a webhook that receives the account's email events. */
 async function requireHearing(app: App, tenant: Tenant): Promise<void> {
   const row = await maybe(app.db.query(hearing, { ...tenant, names }))
   if (!row?.id) throw new AppError('WEBHOOK_NOT_CONFIGURED', 'no webhook URL is set for the account')

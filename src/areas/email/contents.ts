@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message or a bulk says, stored once and read by whoever sends it. Small contents are written by the commit that accepts
-// the message; large ones before it, so that a batch of commits stays small. One whose message was refused is taken back;
-// what a crash leaves goes with its partition.
+// Content of a message or bulk, stored once and read by every job that sends it. Small contents are written in the
+// accepting commit; large ones before it, so that group commits stay small. The content of a refused message is
+// deleted; leftovers of a crash go with their partition.
 import type { App } from '../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
-/** Contents up to so many bytes travel with the commit. */
+/** Size limit in bytes for contents inside the commit. */
 const maxCommittedBytes = 128 * 1024
 const maxCachedBytes = 64 * 1024 * 1024
 const maxCached = 2_000
@@ -22,28 +22,28 @@ export interface StoredAttachment {
 
 export interface ContentBody {
   readonly from: { readonly name: string | null; readonly address: string }
-  /** Mailboxes of the header; null: each message is to its own recipient. */
+  /** To header; null: each recipient alone. */
   readonly to: readonly string[] | null
   readonly cc: readonly string[]
   readonly replyTo: readonly string[]
-  /** Null where the template says it. */
+  /** Null: from the template. */
   readonly subject: string | null
   readonly html: string | null
-  /** Null: made from the html. Empty: there is none. */
+  /** Null: generated from the html. Empty: no text part. */
   readonly text: string | null
   readonly template: { readonly id: string; readonly version: number } | null
-  /** Whether placeholders are filled in. */
+  /** Whether placeholders are substituted. */
   readonly renders: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly attachments: readonly StoredAttachment[]
   readonly unsubscribe: boolean
-  /** Values of a bulk that hold for all of its recipients. */
+  /** Variables of a bulk, common to all recipients. */
   readonly variables: Readonly<Record<string, unknown>>
 }
 
 export interface Content {
   readonly body: ContentBody
-  /** The message as it was submitted over SMTP; null where it is put together from the body. */
+  /** Message submitted over SMTP; null when composed from the body. */
   readonly raw: Buffer | null
   readonly files: Buffer | null
 }
@@ -63,7 +63,7 @@ export function sizeOf({ body, raw, files }: Content): number {
   return JSON.stringify(body).length + (raw?.length ?? 0) + (files?.length ?? 0)
 }
 
-/** Columns of a content that is stored with its message; all null when it was stored here, before. */
+/** Columns of a content stored with its message; all null when it was stored here beforehand. */
 export async function contentColumns(app: App, tenant: Tenant, id: string, content: Content) {
   const body = JSON.stringify(content.body)
   if (sizeOf(content) <= maxCommittedBytes)
@@ -77,7 +77,7 @@ const remove = statement.tenant<One, object>(
   `delete from email.contents where ${mine} and id = $id`,
 )
 
-/** Takes back what was stored ahead of a message that was then refused. */
+/** Delete a content stored ahead of a refused message. */
 export async function discardContent(app: App, tenant: Tenant, id: string): Promise<void> {
   await app.db.query(remove, { ...tenant, id })
 }
@@ -91,7 +91,7 @@ export async function insertContent(
   await queryable.query(insert, { ...tenant, id, body: JSON.stringify(body), raw, files })
 }
 
-/** Contents that were just sent from: a bulk's is needed for each of its recipients. */
+/** Cache of contents in use: a bulk needs its content for each recipient. */
 const cache = onePerApp(() => ({ contents: new Map<string, Content>(), bytes: 0 }))
 
 export async function loadContent(app: App, tenant: Tenant, id: string): Promise<Content | null> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first account finds of mail: a user for SMTP submission, as credentials.json shows it.
+// Demo data: an SMTP submission user, as shown in credentials.json.
 import type { App } from '../../platform/app.ts'
 import type { DemoAccount } from '../../platform/area.ts'
 import { openPorts } from './listening.ts'

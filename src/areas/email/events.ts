@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the email area tells customers of: each step of a message for each recipient, the end of a bulk send, and domains.
-// Here `event` is the bare word (`delivered`), as receivers of email events expect it; `type` is the name to subscribe to.
+// Events of email: each step per recipient, the end of a bulk, and domains. `event` is the short name (`delivered`), as
+// email webhooks expect; `type` is the name to subscribe to.
 import { type Static, type TSchema, Type } from 'typebox'
 import { actionOf, eventType, type Head } from '../../platform/events.ts'
 import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
@@ -199,7 +199,7 @@ const domain = (status: 'verified' | 'failed'): Static<typeof DomainChecked> => 
   ],
 })
 
-/** Every email event can also be subscribed to by its bare word. */
+/** Email event that can also be subscribed to by its short name. */
 function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, more: string[] = []) {
   return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name), ...more] })
 }

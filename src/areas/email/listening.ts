@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMTP servers of this node: who listens where, how many connections each takes, and how they end.
+// SMTP listeners of this node: ports, connection limits and shutdown.
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { App } from '../../platform/app.ts'
@@ -9,7 +9,7 @@ import { type ServerHost, ServerSession } from '../../protocols/smtp/server-sess
 
 const maxConnections = 1_000
 
-/** Ports that were opened, by listener. */
+/** Open ports by listener. */
 export const openPorts = onePerApp(() => new Map<string, { host: string; port: number }>())
 
 export async function listenSmtp(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sandbox's mail servers, mailboxes and DNS, as this area speaks to them.
+// Simulated mail servers, mailboxes and DNS of the sandbox.
 import { Simulator } from '../../platform/simulators.ts'
 import type { Answer, DnsRecord, RecordType } from '../../protocols/dns/wire.ts'
 
@@ -39,14 +39,14 @@ interface ReadMail {
 export interface MailWorld {
   readonly host: string
   readonly dnsPort: number
-  /** Port of one of its mail servers, which are not all on 25. */
+  /** Port of a simulated mail server; they are not all on 25. */
   portOf(exchanger: string): number | null
   publish(record: DnsRecord): boolean
   withdraw(name: string, type: RecordType | null): number
   recordsOf(name: string): readonly DnsRecord[]
-  /** Names under ours are answered by our own DNS server, as a delegated zone would be. */
+  /** Delegate a zone to our own DNS server. */
   delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void
-  /** Has the DNS answer nothing but failures. */
+  /** Make the DNS fail. */
   takeDnsAway(isAway: boolean): void
   reportTo(address: { host: string; port: number } | null): void
   /** Newest first. */
@@ -58,5 +58,5 @@ export interface MailWorld {
 
 export const mailWorld = new Simulator<MailWorld>('mx')
 
-/** Domain that every test account may send from. */
+/** Domain shared by all test accounts. */
 export const sandboxDomain = 'sandbox.pamoja.test'

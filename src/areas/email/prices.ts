@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message costs for each recipient: the operator's price list, or, where it says nothing, a figure that lets the sandbox
-// be tried. A live message without a price is not sent.
+// Price of a message per recipient: the operator's price list, or in the sandbox a placeholder. A live message without
+// a price is refused.
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { noPrice } from '../../ledger/no-price.ts'
 import type { App } from '../../platform/app.ts'
@@ -13,7 +13,7 @@ const unit = 'message'
 
 export const emailCharges: Charges = { [area]: [unit] }
 
-/** Micros of a currency until the operator sets a price: about 0.04 US cents in each. */
+/** Placeholder price in micros: about 0.04 US cents. */
 const placeholderMicros: Readonly<Record<Currency, number>> = {
   KES: 52_000, TZS: 1_000_000, UGX: 1_500_000, RWF: 560_000, ETB: 52_000, GHS: 5_000, NGN: 600_000,
   ZAR: 7_000, ZMW: 10_000, XOF: 240_000, XAF: 240_000, EGP: 20_000, MAD: 4_000, DZD: 52_000, TND: 1_300,
@@ -30,7 +30,7 @@ export function callersCurrency({ principal }: Pick<Caller, 'principal'>): Curre
   return currency
 }
 
-/** Refuses a live message that nobody has set a price for. */
+/** Price of a message; throws for a live one without a price. */
 export function priceOf(app: App, { account, environment }: Tenant, currency: Currency, atMs: number): bigint {
   const quoted = app.prices.quote({ area, unit, currency, account, atMs })
   if (!quoted && environment === 'live') throw noPrice('messages', currency)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over HTTP: send, read, list.
+// Routes of messages: send, read, list.
 
 import { commit, list, read } from '../../platform/route.ts'
 import { readMessage, readPage } from './read.ts'

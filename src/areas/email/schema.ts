@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of email requests and replies.
+// Schemas of email requests and replies.
 
 import { Type } from 'typebox'
 import { IdParam } from '../../platform/route.ts'
@@ -7,7 +7,7 @@ import { Amount, At, listQuery, Metadata, Moment, Nullable, OneOf } from '../../
 
 export const maxMessageBytes = 25 * 1024 * 1024
 export const maxRecipients = 50
-/** Recipients that are read, so that too many can be told from wrong ones. */
+/** Recipients parsed, above the limit, so that too many differ from malformed ones. */
 const maxNamed = 1_000
 export const mostTtlSeconds = 259_200
 
@@ -57,7 +57,7 @@ const Tracking = Type.Object({
   clicks: Type.Optional(Type.Boolean({ description: 'true unless given' })),
 })
 
-/** What one message and a bulk have in common. */
+/** Fields shared by messages and bulks. */
 export const contentFields = {
   from: Type.String({
     minLength: 1,

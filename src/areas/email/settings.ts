@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators decide about mail: the name it is sent under, its ports, and whether it leaves through somebody else's server.
+// Settings of mail: host name, ports and relay.
 import { addresses, formed, host, integer, secret, secretUrl, text } from '../../setting.ts'
 
 export const emailSettings = {

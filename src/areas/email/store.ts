@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored messages as the API reads them, each with its recipients.
+// SQL of messages with their recipients, for reading.
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { ShownBounds, Window } from '../../platform/page.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was done to a check, as a chain: each entry carries the hash of the one before, so that nobody can change, remove or
-// slip in an entry without being found out. Entries hold ids and outcomes, nothing personal, and outlive an erasure.
+// Audit log of a check as a hash chain: each entry holds the hash of the one before, so that changes are detected.
+// Entries hold ids and outcomes, nothing personal, and survive an erasure.
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { idOf, type Kind, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -32,7 +32,7 @@ export interface Link {
 
 type At = Tenant & { resource: string }
 
-/** Entries of one resource are appended one at a time. */
+/** Lock the chain of a resource: entries are appended one at a time. */
 const lockChain = statement.tenant<Tenant & { resource: string }, object>(
   'identity.lock_chain',
   `select pg_advisory_xact_lock(hashtextextended($account::text || $environment::text || $resource::text, $bucket::int)) as locked`,
@@ -115,7 +115,7 @@ export const system: Actor = { type: 'system', id: null, ip: null }
 
 const auditedKinds = ['verification', 'scan', 'faceMatch', 'liveness', 'riskCheck', 'otp'] as const satisfies Kind[]
 
-/** The UUID inside the id of anything that is audited; null for other texts. */
+/** UUID in the id of an audited resource; null for other texts. */
 export function resourceOf(resourceId: string): string | null {
   for (const kind of auditedKinds) {
     const uuid = uuidOf(kind, resourceId)
@@ -127,12 +127,12 @@ export function resourceOf(resourceId: string): string | null {
 export interface LinksPage {
   /** Oldest first. */
   readonly links: readonly Link[]
-  /** Sequence of the last one, where there are more. */
+  /** Sequence of the last entry, when there are more. */
   readonly next: number | null
   readonly isValid: boolean
 }
 
-/** Entries of a check after the one with a number, and whether they follow from it. */
+/** Page of entries after a sequence number, and whether the chain holds. */
 export async function linksAfter(
   queryable: Queryable,
   tenant: Tenant,
@@ -140,7 +140,7 @@ export async function linksAfter(
   after: number,
   limit: number,
 ): Promise<LinksPage> {
-  // The entry before the page is read along, because the first of the page carries its hash; so is one more.
+  // The page also reads the entry before it, whose hash the first one holds, and one more.
   const from = Math.max(0, after - 1)
   const read = await queryable.query(findLinks, { ...tenant, resource, after: from, limit: limit + (after - from) + 1 })
   const before = after > 0 ? read[0] : undefined
@@ -150,7 +150,7 @@ export async function linksAfter(
   return { links, next, isValid: faultOf(links, before) === null }
 }
 
-/** SHA-256 over the hash before it and the entry as JSON with sorted names. */
+/** SHA-256 over the previous hash and the entry as JSON with sorted keys. */
 function hashOf(link: Omit<Link, 'resource' | 'resource_id' | 'hash'>): string {
   const { id, sequence, at, action, actor, details, previous_hash } = link
   const entry = { entry_id: idOf('audit', id), sequence, timestamp: momentText(at), action, actor, details }
@@ -166,7 +166,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, held]) => `${JSON.stringify(name)}:${canonical(held)}`).join()}}`
 }
 
-/** What is wrong with a chain: the first entry that does not follow from the one before. Null when it holds. */
+/** First entry that breaks the chain; null when it is intact. */
 export function faultOf(links: readonly Link[], before?: Link): string | null {
   let previous: string | null = before?.hash ?? null
   const first = (before?.sequence ?? 0) + 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom an account refuses: documents, phones, mail addresses, devices and users of its own, kept as fingerprints. Whoever is
-// listed is rejected by every verification, and no override can approve them; a risk score of theirs is 100.
+// Blocklist of an account: documents, phones, email addresses, devices and users, stored as hashes. A listed person is
+// rejected by every verification, without override, and has a risk score of 100.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -15,7 +15,7 @@ import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 const kinds = ['document', 'phone', 'email', 'device', 'external_id'] as const
 type Kind = (typeof kinds)[number]
 
-/** What is known of a person, by kind. */
+/** Known data of a person, by kind. */
 export type Known = Readonly<Partial<Record<Kind, string | null | undefined>>>
 
 const Block = Type.Object({
@@ -71,7 +71,7 @@ const among = statement.tenant<Tenant & { kinds: readonly string[]; values: read
       and b.kind = k.kind and b.value_index = decode(k.value, 'hex')`,
 )
 
-/** Kinds of what is known of a person that are listed. */
+/** Kinds of a person's data that are on the blocklist. */
 export async function blockedAmong(app: App, queryable: Queryable, tenant: Tenant, known: Known): Promise<Kind[]> {
   const given = kinds.flatMap((kind) => {
     const value = known[kind]
@@ -87,7 +87,7 @@ export async function blockedAmong(app: App, queryable: Queryable, tenant: Tenan
   return rows.map(({ kind }) => kind)
 }
 
-/** The same for the same person however it is written. */
+/** Hash of a normalised value. */
 function indexOf(app: App, { account }: Tenant, kind: Kind, value: string): Buffer {
   const plain = kind === 'document' || kind === 'phone' ? value.replace(/[^A-Za-z0-9]/g, '') : value.trim()
   return app.secrets.fingerprint('identity.blocked', `${account} ${kind} ${plain.toLowerCase()}`)

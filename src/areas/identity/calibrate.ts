@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the face engine on an operator's own pairs, for each group of people: how often two are taken for one (FMR), how
-// often one is taken for two (FNMR), and the threshold that would be needed. `npm start -- identity calibrate pairs.csv`.
+// Calibration of the face engine on an operator's own pairs, per group of people: false match rate (FMR), false
+// non-match rate (FNMR) and the threshold needed. `npm start -- identity calibrate pairs.csv`.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
@@ -21,7 +21,7 @@ interface Measured extends Pair {
 }
 
 const maxPairs = 100_000
-/** Of a hundred different pairs, at most this part may be taken for one. */
+/** Target false match rate. */
 const wantedFalseMatches = 0.001
 
 export async function calibrate(config: Config, file: string): Promise<string> {
@@ -58,7 +58,7 @@ function parsePairs(text: string, folder: string): Pair[] {
   })
 }
 
-/** Null: there is not one usable face in each. */
+/** Similarity of a pair; null without one usable face in each. */
 async function similarityOf(compute: Compute, { a, b }: Pair): Promise<number | null> {
   const pictures = await Promise.all(
     [a, b].map(async (file) => ({ bytes: await readFile(file), use: 'face' as const })),
@@ -68,7 +68,7 @@ async function similarityOf(compute: Compute, { a, b }: Pair): Promise<number | 
     const [first, second] = examined.map(({ faces }) => faces?.[0]?.descriptor)
     return first && second ? likeness(first, second).similarity : null
   } catch (problem) {
-    // A file that is no picture is counted; a package that is missing would make all of them so.
+    // An unreadable file is counted as unusable; a missing package is an error, since all files would fail.
     if (problem instanceof ComputeRefusedError && problem.code !== 'package_missing') return null
     throw problem
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which documents are known, for the 54 countries of Africa. Passports follow ICAO 9303 everywhere. Of other documents the
-// layout differs by issue and was not checked against the issuer unless `isVerified` says so: such entries can only warn.
+// Catalogue of documents of the 54 countries of Africa. Passports follow ICAO 9303. The layout of other documents was
+// not checked with the issuer unless `isVerified`: such entries only warn.
 import { AppError } from '../../kernel/errors.ts'
 import { type NumberRule, numberRules } from './number-rules.ts'
 
@@ -27,7 +27,7 @@ export interface DocumentEntry {
   readonly isVerified: boolean
 }
 
-/** ISO 3166-1 alpha-2 and alpha-3, and what the country issues beside what all do. */
+/** ISO 3166-1 alpha-2 and alpha-3 codes, and further documents of the country. */
 const countries: readonly (readonly [two: string, three: string, more?: readonly DocumentType[]])[] = [
   ['DZ', 'DZA'],
   ['AO', 'AGO', ['voter_id']],
@@ -94,7 +94,7 @@ const everywhere: readonly DocumentType[] = [
   'proof_of_address',
 ]
 
-/** Cards whose back must be shown: their machine-readable zone is there. */
+/** Documents whose machine-readable zone is on the back. */
 const zoneOnBack: readonly string[] = ['GH national_id']
 
 const icao = 'ICAO Doc 9303, part 4'
@@ -119,7 +119,7 @@ export const catalogue: readonly DocumentEntry[] = countries.flatMap(([country, 
   }),
 )
 
-/** Alpha-2 of a country that is written in either way; null for one that is not in the catalogue. */
+/** Alpha-2 code of a country in either form; null when not in the catalogue. */
 export function countryOf(text: string): string | null {
   const upper = text.toUpperCase()
   return countries.find(([two, three]) => two === upper || three === upper)?.[0] ?? null
@@ -129,7 +129,7 @@ export function alpha3Of(country: string): string | null {
   return countries.find(([two]) => two === country)?.[1] ?? null
 }
 
-/** The entry of a document, or a refusal that says which there are. */
+/** Catalogue entry of a document; throws with the list of supported ones. */
 export function entryFor(type: string, country: string): DocumentEntry {
   const code = countryOf(country)
   const offered = catalogue.filter((entry) => entry.country === code)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checks cost, and how they are paid: by the operator's price list, or, where it says nothing, by figures that let the
-// sandbox be tried; a live check without a price is not made. Checks that are answered at once are charged with their answer; verifications hold their price until
-// the verdict. One-time codes cost what their channel costs.
+// Prices and charges of checks: the operator's price list, or in the sandbox placeholders; a live check without a price
+// is refused. Immediate checks are charged with their reply; verifications hold their price until the verdict. One-time
+// codes cost what their channel costs.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { type Currency, formatMicros, formatMoney, isCurrency } from '../../kernel/money.ts'
@@ -24,7 +24,7 @@ const holdStep = 'check'
 
 export const identityCharges: Charges = { [area]: units }
 
-/** Micros of a US dollar until the operator sets a price: 12 Kenyan shillings for a verification, 4 for a scan. */
+/** Placeholder price in US dollar micros: 12 Kenyan shillings for a verification, 4 for a scan. */
 const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
   verification: 93_000n,
   scan: 31_000n,
@@ -33,7 +33,7 @@ const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
   risk_score: 4_650n,
 }
 
-/** Fields of an answer that say what it cost. */
+/** Cost fields of a reply. */
 export const costFields = { cost: Amount(), currency: Type.String() } as const
 
 export interface Price {
@@ -49,7 +49,7 @@ export function priceOf(app: App, { tenant, principal, receivedMs }: Caller, uni
   return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency }
 }
 
-/** Refuses what the wallet does not cover before an engine looks at it; the money itself moves with the answer. */
+/** Check the balance before an engine runs; the charge is made with the reply. */
 export async function requireFunds(app: App, caller: Caller, unit: Unit): Promise<Price> {
   const price = priceOf(app, caller, unit)
   if (price.cost === 0n) return price
@@ -59,7 +59,7 @@ export async function requireFunds(app: App, caller: Caller, unit: Unit): Promis
   return price
 }
 
-/** Charges a check that is answered now, in the transaction of its answer. */
+/** Charge an immediate check in the transaction of its reply. */
 export async function chargeFor(tx: Tx, caller: Caller, unit: Unit, sourceId: string, price: Price): Promise<void> {
   const { cost: micros, currency } = price
   if (micros === 0n) return
@@ -70,7 +70,7 @@ export async function chargeFor(tx: Tx, caller: Caller, unit: Unit, sourceId: st
   if (verdict === 'insufficient') throw beyondWallet(price, null)
 }
 
-/** Sets the price of a verification aside. */
+/** Hold the price of a verification. */
 export async function holdFor(tx: Tx, tenant: Tenant, sourceId: string, price: Price): Promise<void> {
   const { cost, currency } = price
   if (cost === 0n) return
@@ -78,7 +78,7 @@ export async function holdFor(tx: Tx, tenant: Tenant, sourceId: string, price: P
     throw beyondWallet(price, null)
 }
 
-/** Pays what was set aside, or gives it back where nobody could look. Repeated, it changes nothing. */
+/** Charge the hold, or release it when no check could be made. Idempotent. */
 export async function settle(
   tx: Tx,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the identity area tells customers of: verifications and one-time codes. An event never carries an image, a
-// document number or a name; who may read those asks for the verification.
+// Events of verifications and one-time codes. An event never contains an image, document number or name; those are read
+// from the verification.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
@@ -144,7 +144,7 @@ const verification = (name: string, summary: string, sample: Sample, aliases: re
 const otp = (name: string, summary: string, sample: Static<typeof Otp>) =>
   eventType({ name, summary, payload: Otp, sample })
 
-/** Whoever subscribes to this is told of every verdict. */
+/** Subscription name for all verdicts. */
 const verdict = ['identity.completed']
 
 export const identityEvents = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the numbers on documents. A rule that was verified against its issuer can fail a document; all others
-// come from secondary sources and can only warn.
+// Rules of document numbers. A rule verified with the issuer can fail a document; others, from secondary sources, only
+// warn.
 
 export interface NumberRule {
   /** `*`: every country. */
@@ -10,9 +10,9 @@ export interface NumberRule {
   readonly pattern: RegExp
   readonly source: string
   readonly isVerified: boolean
-  /** Whether its own check digit holds. */
+  /** Whether its check digit holds. */
   checksum?(number: string): boolean
-  /** What the digits say of the holder, as far as they do: birth date (or its beginning) and sex. */
+  /** Birth date (or its beginning) and sex encoded in the number. */
   embeds?(number: string): { birth?: string; sex?: string }
 }
 
@@ -124,7 +124,7 @@ export const numberRules: readonly NumberRule[] = [
   },
 ]
 
-/** Luhn, over all digits. */
+/** Luhn check. */
 function luhnHolds(number: string): boolean {
   const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9]
   const sum = [...number]
@@ -133,7 +133,7 @@ function luhnHolds(number: string): boolean {
   return sum % 10 === 0
 }
 
-/** The century of a two-digit year of birth is not printed; adults born since 2008 are still to come. */
+/** Century cut-off of two-digit birth years. */
 const lastYearOfThisCentury = 26
 
 function yearOf(two: string): string {

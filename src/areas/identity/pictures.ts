@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a request: base64, a data URL, the id of an upload, or a specimen of the sandbox. A URL is never fetched.
+// Pictures of a request: base64, a data URL, the id of an upload, or a sandbox specimen. URLs are never fetched.
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
@@ -23,12 +23,12 @@ export const Picture = (description: string) =>
     description,
   })
 
-/** Types by which uploads are told apart; what they really are is found out from their bytes. */
+/** Declared types of uploads; the real type is detected from the bytes. */
 const types = { 'image/jpeg': maxPictureBytes, 'image/png': maxPictureBytes, 'image/webp': maxPictureBytes }
 
-/** Pictures of verifications: kept until their record says so. */
+/** Files of verifications, kept until their record is erased. */
 export const imageFile = fileKind({ name: 'identity.image', types, keepDays: null })
-/** Pictures that were sent ahead of a request. */
+/** Files uploaded ahead of a request. */
 export const mediaFile = fileKind({ name: 'identity.media', types: { ...types, '*': maxPictureBytes }, keepDays: 1 })
 
 const specimens = [
@@ -46,7 +46,7 @@ const specimens = [
   'no_face',
 ] as const
 
-/** Bytes of a picture. `field` is the name it was sent under, for refusals. */
+/** Bytes of a picture. `field` is its request field, for errors. */
 export async function pictureOf(app: App, caller: Caller, field: string, text: string): Promise<Buffer> {
   if (text.length > maxPictureText) throw tooLarge(field, `${field} has ${text.length} characters of base64`)
   if (text.startsWith('sandbox:')) return specimenNamed(caller, field, text.slice('sandbox:'.length))
@@ -88,7 +88,7 @@ function decoded(field: string, text: string): Buffer {
   return bytes
 }
 
-/** By the first bytes; the engine looks again, and decides. */
+/** Type by signature; the engine checks again. */
 function looksLike(bytes: Buffer): string | null {
   if (bytes.length < 12) return null
   if (bytes.readUIntBE(0, 3) === 0xffd8ff) return 'image/jpeg'
@@ -115,7 +115,7 @@ const advice: Readonly<Record<string, string>> = {
   cut_off: 'Show the whole face: it is cut off at the edge.',
 }
 
-/** Refuses a picture that cannot be judged. */
+/** Refuse a picture of poor quality. */
 export function refusePoor(field: string, problems: readonly string[]): void {
   const [first] = problems
   if (first)
@@ -124,7 +124,7 @@ export function refusePoor(field: string, problems: readonly string[]): void {
     })
 }
 
-/** Refuses a picture without exactly one usable face. `leastEyes` is the distance of the eyes in pixels. */
+/** Require exactly one usable face. `leastEyes` is the minimum distance of the eyes in pixels. */
 export function faceIn(field: string, { faces, quality }: Pick<Examined, 'faces' | 'quality'>, leastEyes = 40) {
   const [face, second] = faces ?? []
   if (!face) throw new AppError('NO_FACE_DETECTED', `${field}: no face was found`, { extra: { image: field } })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an account wants its checks decided. Most accounts say nothing, and get the usual.
+// Policy of an account for its checks; defaults apply where it is not set.
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators decide about identity checks once for the whole installation.
+// Settings of identity checks for the installation.
 import { integer, optional } from '../../setting.ts'
 
 export const identitySettings = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies every chain of the audit against the database, without the platform running: `npm start -- identity verify-audit`.
+// Verify all audit chains in the database, without the platform running: `npm start -- identity verify-audit`.
 import { buckets } from '../../kernel/ids.ts'
 import { type Database, statement } from '../../platform/db.ts'
 import { faultOf, type Link } from './audit-chain.ts'
@@ -36,7 +36,7 @@ const start = {
 export interface AuditVerdict {
   readonly chains: number
   readonly entries: number
-  /** One sentence for each chain that does not hold. */
+  /** One sentence per broken chain. */
   readonly faults: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a message: its state, its money and its event change in one group commit. A state never goes back: the
-// commit decides, so that statuses may come twice, late or in any order.
+// Status change of a message: status, charge and event in one group commit. A status never goes back: the commit
+// decides, so that reports may come twice, late or in any order.
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
@@ -29,7 +29,7 @@ const change = operation.tenant(
   { changed: 'boolean', deliveries: 'text' },
 )
 
-/** How long a commit that the database did not confirm waits before it is repeated, and how often. */
+/** Retry delay and count of a commit that the database did not confirm. */
 const repeatMs = 500
 const maxRepeats = 120
 
@@ -37,13 +37,13 @@ export interface News {
   readonly status: 'sent' | 'delivered' | 'read' | 'failed'
   readonly errors: MessageErrors | null
   readonly providerId: string | null
-  /** The number at the provider, as receivers know it. */
+  /** Phone number id at the provider, as in webhooks. */
   readonly phoneNumberId: string
-  /** The job that is over with it. */
+  /** Job that the change completes. */
   readonly job: { id: string; attempt: number } | null
 }
 
-/** Gives whether the message has changed by it. */
+/** Apply a status; returns whether the message changed. */
 export async function changeMessage(app: App, message: MessageRow, news: News): Promise<boolean> {
   const tenant = tenantOf(message)
   const occasion = occasionNow(app.clock, tenant, message.clock_offset_ms, message.request_id)
@@ -70,7 +70,7 @@ export async function changeMessage(app: App, message: MessageRow, news: News): 
       if (changed) app.outbox.begin(event, deliveries)
       return changed ?? false
     } catch (error) {
-      // What the provider said must not be forgotten because the database was away for a moment.
+      // Retry: a provider's report must not be lost in a short database outage.
       if (!isUnavailable(error) || repeats >= maxRepeats) throw error
       await new Promise((resolve) => setTimeout(resolve, repeatMs))
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of businesses at providers. Test keys have one each at the simulator; for live keys an operator connects one.
+// Channels: business numbers at providers. Each test account has one at the simulator; live ones are connected by an
+// operator.
 import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { bucketOf, idOf, uuidOf } from '../../kernel/ids.ts'
@@ -11,7 +12,7 @@ import { providerOf } from './carriers/cloud-api.ts'
 import { simulatedMessenger } from './carriers/sandbox.ts'
 
 export interface Channel {
-  /** As the address of its ingress has it. */
+  /** Id in the webhook URL. */
   readonly id: string
   readonly tenant: Tenant
   readonly baseUrl: string
@@ -48,10 +49,10 @@ const findById = statement.home<{ id: string }, ChannelRow>(
   `select ${columns} from messenger.channels where id = $id`,
 )
 
-/** All test accounts share the address at which the simulator calls. */
+/** Webhook URL id shared by all test accounts. */
 const sandboxChannelId = 'sandbox'
 
-/** The number that an account writes from. */
+/** Channel an account sends from. */
 export async function channelOf(app: App, tenant: Tenant): Promise<Channel> {
   const { account, environment } = tenant
   if (environment === 'test') {
@@ -68,7 +69,7 @@ export async function channelOf(app: App, tenant: Tenant): Promise<Channel> {
   return opened(app, row)
 }
 
-/** Who the calls at an ingress come from: its secrets, and whose number the provider speaks of. Null: nobody's. */
+/** Webhook settings of a channel: its secrets, and the accounts of the provider's numbers. Null when unknown. */
 export async function ingressOf(app: App, channelId: string): Promise<Ingress | null> {
   if (channelId === sandboxChannelId) {
     const provider = simulatedMessenger.of(app)
@@ -98,7 +99,7 @@ export async function ingressOf(app: App, channelId: string): Promise<Ingress | 
 export interface Ingress {
   readonly appSecret: string
   readonly verifyToken: string
-  /** The channel that a call speaks of by its number; null when that is none of this ingress. */
+  /** Channel of a phone number id; null when it is not one of this webhook. */
   channelOf(phoneNumberId: string): Promise<Channel | null>
 }
 
@@ -140,7 +141,7 @@ function sandboxChannel(app: App, tenant: Tenant): Channel {
   }
 }
 
-/** The account's UUID as a decimal number, as providers write theirs; it leads back without a table. */
+/** Account UUID as a decimal number, like provider ids; reversible without a table. */
 function numberOfAccount(account: string): string {
   return BigInt(`0x${account.replaceAll('-', '')}`).toString()
 }
@@ -152,7 +153,7 @@ function accountOfNumber(number: string): string | null {
   return parts?.slice(1).join('-') ?? null
 }
 
-/** Tells the provider where to call, once for each business; it asks for the challenge then. */
+/** Subscribe the webhook URL once per business; the provider then verifies it by a challenge. */
 const subscribed = onePerApp((app) => {
   const done = new Map<string, Promise<void>>()
   const most = 10_000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-time code that another area sends for an account: in an approved template of the category AUTHENTICATION, or, to
-// somebody who wrote within a day, as a text.
+// One-time code sent for another area: in an approved AUTHENTICATION template, or as a text to a user who wrote within
+// a day.
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -26,14 +26,14 @@ const findForCodes = statement.tenant<
 export interface AccountCode {
   readonly to: string
   readonly code: string
-  /** For somebody who wrote within a day. */
+  /** Text for a user who wrote within a day. */
   readonly text: string
   readonly language: string
-  /** With a space in it, which no key of a request has: sent once under it. */
+  /** Idempotency key, with a space in it, which keys of requests never have. */
   readonly key: string
 }
 
-/** Gives the id of the message. Throws an AppError when it cannot be sent; then nothing was charged. */
+/** Send a code; returns the message id. Throws an AppError, without a charge, when it cannot be sent. */
 export async function codeForAccount(app: App, caller: Caller, code: AccountCode): Promise<string> {
   const { to, text, key, language } = code
   const { tenant, nowMs, receivedMs } = caller
@@ -54,7 +54,7 @@ export async function codeForAccount(app: App, caller: Caller, code: AccountCode
   return idOf('messengerMessage', id)
 }
 
-/** A template for codes has one gap in its body and none in its header. */
+/** Whether a template suits codes: one placeholder in its body and none in its header. */
 function takesOne(components: readonly Component[]): boolean {
   const gaps = (part: Component['type']) =>
     placeholdersIn(components.find(({ type }) => type === part)?.text ?? '').length

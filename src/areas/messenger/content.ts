@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message says: the object that its type names, by the rules that its shape cannot say.
+// Content of a message: validation of the object its type names, beyond the schema.
 import { AppError, invalid } from '../../kernel/errors.ts'
 import type { MessageType, SendInput } from './schema.ts'
 
-/** What is sent, as it is stored. Exactly one type, exactly one object. */
+/** Stored content: exactly one type with its object. */
 export interface Content {
   readonly type: MessageType
   readonly object: Readonly<Record<string, unknown>>
-  /** Uploaded files that it shows, and as what. */
+  /** Uploaded files it shows, with the message type. */
   readonly media: readonly { readonly id: string; readonly type: string }[]
 }
 
@@ -37,7 +37,7 @@ export function languageOf({ language }: TemplateInput): string {
   return typeof language === 'string' ? language : language.code
 }
 
-/** The file that a part of a message shows by its id; none for one with a link. */
+/** File of a media object by id; none for one with a link. */
 function mediaOf(where: string, type: string, media: { id?: string; link?: string; caption?: string }) {
   const { id, link } = media
   if ((id === undefined) === (link === undefined)) throw invalid(where, 'must have either link or id')
@@ -47,7 +47,7 @@ function mediaOf(where: string, type: string, media: { id?: string; link?: strin
   return id === undefined ? [] : [{ id, type }]
 }
 
-/** The files that a template's parameters show; each must have what its type names. */
+/** Files in a template's parameters; each must have the object its type names. */
 function templateMedia({ components = [] }: TemplateInput): Content['media'] {
   const parameters = components.flatMap(({ parameters: given = [] }) => given)
   return parameters.flatMap((parameter) => {
@@ -97,7 +97,7 @@ function distinct(field: string, what: string, values: readonly string[]): void 
   if (new Set(values).size < values.length) throw invalid(field, `must have different ${what}`)
 }
 
-/** Holds the parameters that a message gives against the placeholders that its template has. */
+/** Check a message's parameters against the placeholders of its template. */
 export function checkParameters(components: readonly StoredComponent[], given: TemplateInput['components'] = []): void {
   for (const part of ['header', 'body'] as const) {
     const stored = components.find(({ type }) => type === part.toUpperCase())
@@ -114,13 +114,13 @@ export interface StoredComponent {
   format?: string
 }
 
-/** A header that shows a file takes it as its one parameter. */
+/** A media header takes one parameter. */
 function parametersIn({ type, format, text = '' }: StoredComponent): number {
   if (type === 'HEADER' && format !== undefined && format !== 'TEXT') return 1
   return placeholdersIn(text).length
 }
 
-/** The different numbers of the placeholders {{1}}, {{2}}… in a text, in order. */
+/** Distinct numbers of the placeholders {{1}}, {{2}}… in order. */
 export function placeholdersIn(text: string): number[] {
   const found = [...text.matchAll(/\{\{(\d{1,3})\}\}/g)].map(([, number]) => Number(number))
   return [...new Set(found)].sort((a, b) => a - b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the messenger area tells customers of. Messages and statuses come in the nested shape that messenger receivers
-// know (`object`, `entry`, `changes`), with times as texts of epoch seconds; only `type` and `event_id` stand before it.
+// Events of messages and statuses, in the nested shape of messenger webhooks (`object`, `entry`, `changes`), with times
+// as strings of epoch seconds; `type` and `event_id` come first.
 import { type Static, type TSchema, Type } from 'typebox'
 import { eventType, type Head } from '../../platform/events.ts'
 import { Metadata, Nullable, OneOf } from '../../platform/schema.ts'

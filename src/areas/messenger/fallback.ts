@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message that failed, or was not delivered in time, goes on by SMS when its sender asked for that. Its own price is given
-// back unless it was sent; the text is charged like every other.
+// SMS fallback: a message that failed, or was not delivered in time, goes on by SMS if its sender asked for that. Its
+// own price is refunded unless it was sent; the text is charged as usual.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, twinOf } from '../../kernel/ids.ts'
@@ -40,7 +40,7 @@ export const fallbackJob: Job<App, typeof FallbackPayload> = {
       await changeMessage(app, message, { status: 'failed', errors, providerId: null, phoneNumberId, job: null })
     }
     const { from, message: text } = message.fallback
-    // The same id and key each time, so that a run that was cut off sends no second text.
+    // Deterministic id and key, so that a repeated run sends no second text.
     const id = twinOf(message.id)
     const occasion = occasionNow(app.clock, tenant, message.clock_offset_ms, message.request_id)
     try {
@@ -52,7 +52,10 @@ export const fallbackJob: Job<App, typeof FallbackPayload> = {
       )
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      app.log.info({ messenger: message.id, code: error.code }, 'a message could not go on by SMS')
+      app.log.info(
+        { messenger: message.id, code: error.code },
+        'fallback from messenger to SMS refused: 5xx codes are retried; otherwise check the account’s sender and wallet',
+      )
       return error.status >= 500 ? { kind: 'retry', reason: error.message } : { kind: 'done' }
     }
     await app.db.query(noteFallback, { ...tenant, id: message.id, fallbackId: idOf('sms', id) })

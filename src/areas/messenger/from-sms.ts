@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text that failed, or was not delivered in time, goes on here when its sender asked for that. It is charged like every other
-// message; what the text itself cost is given back where it was not sent.
+// Fallback from SMS: a text that failed, or was not delivered in time, goes on as a message if its sender asked for
+// that. It is charged as usual; the text is refunded where it was not sent.
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newIdAndUuid, twinOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
@@ -26,7 +26,7 @@ export const fromSmsJob: Job<App, typeof smsFallback.payload> = {
     }
     const { text, template } = found.content
     const occasion = occasionNow(app.clock, tenant, found.clock_offset_ms, found.request_id)
-    // The same id and key each time, so that a run that was cut off sends no second message.
+    // Deterministic id and key, so that a repeated run sends no second message.
     const id = twinOf(payload.message)
     const key = `sms fallback ${payload.message}`
     const sender = {
@@ -52,7 +52,10 @@ export const fromSmsJob: Job<App, typeof smsFallback.payload> = {
     } catch (error) {
       if (!(error instanceof AppError || error instanceof AnsweredBefore)) throw error
       if (error instanceof AppError) {
-        app.log.info({ sms: payload.message, code: error.code }, 'a text could not go on over the messenger')
+        app.log.info(
+          { sms: payload.message, code: error.code },
+          'fallback from SMS to messenger refused: 5xx codes are retried; otherwise check the account’s channel and wallet',
+        )
         if (error.status >= 500) return { kind: 'retry', reason: error.message }
         await finishFallback(app, tenant, payload.message, null)
         return { kind: 'done' }

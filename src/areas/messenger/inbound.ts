@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message from a user: stored once, however often the provider tells of it, with its file; the window is open for 24 hours
-// from then on, STOP and START are obeyed, and the customer is told, all in one transaction.
+// Inbound message of a user, stored once however often the provider reports it, with its file. In one transaction it
+// opens the 24-hour window, applies STOP and START, and emits the event.
 import { usualCommandOf } from '../../kernel/handset-words.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
@@ -98,7 +98,7 @@ export async function takeInbound(app: App, channel: Channel, message: GraphInbo
   }
 }
 
-/** The file of a message, copied in; null when it has none, or none that can be had. */
+/** Copy of a message's file; null when it has none or it cannot be fetched. */
 async function fileOf(
   app: App,
   channel: Channel,
@@ -110,7 +110,7 @@ async function fileOf(
   return copyIn(app, channel, textOf(id), textOf(filename) || null, nowMs)
 }
 
-/** False when it was stored before. */
+/** Store a message; false when it was stored before. */
 async function store(
   app: App,
   tx: Tx,
@@ -220,7 +220,7 @@ function payloadOf(channel: Channel, { from, name }: GraphInbound, stored: Store
   }
 }
 
-/** The member of the message that its type names, in the shape that receivers know. */
+/** Content object of the event, by message type. */
 function objectOf(type: KnownType, content: Record<string, unknown>) {
   const media = {
     id: textOf(content.id),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the provider calls: it asks for a challenge once, and then tells of messages, statuses and templates, each call signed
-// over its bytes. It is answered when everything it told is stored: otherwise it tells it again.
+// Webhook of the provider: a challenge once, then signed reports of messages, statuses and templates. It replies when
+// all of them are stored; otherwise the provider retries.
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
@@ -12,7 +12,7 @@ import { takeInbound } from './inbound.ts'
 import { takeStatus } from './statuses.ts'
 import { takeTemplateNotice } from './templates/follow.ts'
 
-/** Deeper than anything that providers tell. */
+/** JSON depth limit, above anything providers send. */
 const maxDepth = 30
 
 export const ingressHook = hook({
@@ -36,8 +36,8 @@ export const ingressHook = hook({
 })
 
 /**
- * What a provider told, as PostgreSQL can hold it: without U+0000 and letters that were cut in half. Refused, the same call would
- * come again and again, and everything else that it tells would be lost with it.
+ * Remove what PostgreSQL cannot store: U+0000 and lone surrogates. Refusing them would make the provider retry for ever
+ * and lose the rest of the report.
  */
 function storableOf(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return value.replaceAll('\u0000', '').toWellFormed()
@@ -60,6 +60,9 @@ async function take(app: App, ingress: Ingress, notice: GraphNotice): Promise<vo
   const channel = await ingress.channelOf(notice.kind === 'template' ? '' : notice.phoneNumberId)
   if (channel !== null && notice.kind === 'template') return takeTemplateNotice(app, channel.tenant, notice)
   if (channel === null || notice.kind === 'template')
-    return app.log.info({}, 'a provider spoke of a number that is not connected')
+    return app.log.info(
+      {},
+      'report for a number without a channel ignored: connect it, or remove our URL at the provider',
+    )
   return notice.kind === 'status' ? takeStatus(app, channel, notice) : takeInbound(app, channel, notice)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom an account writes with: conversations with their windows, and who opted in or out.
+// Routes of conversations with their windows, and of opt-ins and opt-outs.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { isE164 } from '../../kernel/phone.ts'
@@ -44,7 +44,7 @@ const optOut = statement.tenant<Tenant & { phone: string; at: Date }, { phone: s
     where ${mine} and phone = $phone and opted_out_at is null returning phone`,
 )
 
-/** Older messages are listed with GET /v1/messenger/messages. */
+/** Messages per conversation; older ones are listed by GET /v1/messenger/messages. */
 const threadLength = 50
 
 const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message costs: the operator's price list by category; where it says nothing, answers to users are free, as providers
-// have them, and templates of the sandbox cost a figure that lets it be tried. A live template without a price is not sent.
+// Price of a message: the operator's price list by category. By default replies to users are free and sandbox templates
+// cost a placeholder; a live template without a price is refused.
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import { aboutDollars } from '../../kernel/rough-rates.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message as customers read it, and the lists of them.
+// Message objects of the API and their lists.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
@@ -71,7 +71,7 @@ export function recordOf(row: MessageRow, windowExpiresAt: Date | null): Shown {
   }
 }
 
-/** One conversation with each user, named by the user's number. */
+/** Conversation object; there is one per user, named by the user's number. */
 function conversationOf(row: MessageRow, window_expires_at: Date | null): Shown['conversation'] {
   const phone = row.direction === 'inbound' ? row.sender : row.recipient
   return { id: phone, category: row.unit ?? 'service', window_expires_at }

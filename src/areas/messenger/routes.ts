@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages: sent, read and listed, and those of users marked as read.
+// Routes of messages: send, read, list, mark as read.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
@@ -45,7 +45,7 @@ const sendRoute = commit({
   handle: (app, { body }, caller, keyed) => send(app, body, sendingOf(caller), keyed),
 })
 
-/** A template, sent or created: which of the two, `to` says. */
+/** Body that sends or creates a template, told apart by `to`. */
 const TemplateBody = Type.Object({
   to: Type.Optional(Phone('Who gets it; without it the template is created')),
   template: Type.Optional(TemplateUse),
@@ -59,7 +59,7 @@ const TemplateBody = Type.Object({
   fallback: MessageSend.properties.fallback,
 })
 
-/** What sending answers, or what creating does. */
+/** Reply of sending or of creating. */
 const SentOrCreated = Type.Object(
   {
     ...Type.Partial(SendReply).properties,
@@ -98,7 +98,7 @@ function sendTemplate(app: App, body: Static<typeof TemplateBody>, caller: Calle
   return send(app, value, sendingOf(caller), keyed)
 }
 
-/** Creating writes in a plain transaction, which then keeps the answer under the request's key too. */
+/** Create a template in a plain transaction that also stores the reply under the idempotency key. */
 async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: Caller, keyed: Keyed) {
   const { name, language, category, components } = body
   const { value } = checkCreate({ name, language, category, components })

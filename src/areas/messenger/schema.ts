@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of requests and replies about messages. What each type of message must hold beyond these shapes is in content.ts.
+// Schemas of message requests and replies; content.ts has the rules beyond them.
 import { type Static, Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
 import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'

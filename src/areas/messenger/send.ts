@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending a message: what is asked for is checked and priced, then accepted in a group commit: stored, charged and queued
-// together, or not at all.
+// Send a message: validate and price it, then accept it in a group commit that stores, charges and queues it, or
+// nothing.
 
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -67,7 +67,7 @@ const submit = operation.tenant(
   { seen: 'text', verdict: 'text', existing: 'uuid' },
 )
 
-/** A message that follows every rule, with its price. */
+/** Validated message with its price. */
 interface Draft {
   readonly id: string
   readonly content: Content
@@ -77,14 +77,14 @@ interface Draft {
   readonly channel: Channel
 }
 
-/** For whom and when a message is sent, and who wanted that. */
+/** Context of a send: tenant, time and caller. */
 export interface Sending extends Occasion {
   readonly requestId: string
   readonly actor: string
   readonly ip: string
-  /** Of the account. */
+  /** Account currency. */
   readonly currency: string
-  /** The UUID that the message gets, where it must be the same each time. */
+  /** Message UUID, where a retry must use the same. */
   readonly id?: string
 }
 
@@ -106,20 +106,20 @@ export async function send(
   return reply
 }
 
-/** Numbers of the sandbox that are refused before anything is stored. */
+/** Refuse sandbox numbers that simulate errors. */
 function refuseByNumber(to: string, { tenant }: Sending): void {
   if (tenant.environment !== 'test') return
   if (to.endsWith('000003')) throw new AppError('130472', `${to} is not a messenger user; nothing was sent or charged`)
   if (to.endsWith('000004')) throw notOptedIn(to)
 }
 
-/** Who opted out is refused by the commit; here also those of whom nothing is known. */
+/** Require an opt-in. The commit refuses opt-outs; this refuses unknown users too. */
 async function requireOptIn(app: App, to: string, { tenant }: Sending): Promise<void> {
   const contact = await findContact(app.db, tenant, to)
   if (contact?.opted_in_at == null) throw notOptedIn(to)
 }
 
-/** The request, or its fallback_template in place of what may not be sent while the window is closed. */
+/** The request, or its fallback_template while the window is closed. */
 async function withinWindow(app: App, input: SendInput, { tenant, nowMs }: Sending): Promise<SendInput> {
   const { fallback_template: template, type, to } = input
   if (template === undefined || type === 'template') return input
@@ -127,7 +127,7 @@ async function withinWindow(app: App, input: SendInput, { tenant, nowMs }: Sendi
   return isOpen(contact?.window_expires_at ?? null, nowMs) ? input : { ...input, type: 'template', template }
 }
 
-/** Compared to the second: still open at exactly 24 hours. */
+/** Whether the window is open, to the second: still at exactly 24 hours. */
 export function isOpen(expiresAt: Date | null, nowMs: number): boolean {
   return expiresAt !== null && Math.floor(nowMs / 1000) <= Math.floor(expiresAt.getTime() / 1000)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses that the provider tells: found by what we gave it to tell with them, or by its own id.
+// Status reports of the provider: matched by the opaque data we sent, or by the provider's id.
 import type { App } from '../../platform/app.ts'
 import type { GraphStatus } from '../../protocols/graph.ts'
 import { errorsOfStatus } from './carriers/cloud-errors.ts'
@@ -7,14 +7,18 @@ import { changeMessage } from './change.ts'
 import type { Channel } from './channels.ts'
 import { findByProviderId, findMessage, type MessageRow } from './store.ts'
 
-/** Comes back with every status, so that one that arrives before the answer finds its message too. */
+/** Opaque data returned with every status, so that one that precedes the send reply is matched too. */
 export function opaqueOf({ id }: Pick<MessageRow, 'id'>): string {
   return id
 }
 
 export async function takeStatus(app: App, channel: Channel, status: GraphStatus): Promise<void> {
   const message = await messageOf(app, channel, status)
-  if (message === null) return app.log.info({ channel: channel.id }, 'a status speaks of no message of ours')
+  if (message === null)
+    return app.log.info(
+      { channel: channel.id },
+      'status of an unknown message ignored: it was sent elsewhere or is past its retention; nothing to do',
+    )
   const errors = status.status === 'failed' ? errorsOfStatus(status.errors) : null
   await changeMessage(app, message, {
     status: status.status,
@@ -25,7 +29,7 @@ export async function takeStatus(app: App, channel: Channel, status: GraphStatus
   })
 }
 
-/** Of this channel's account and no other, whatever the call says. */
+/** Message of this channel's account only, whatever the report says. */
 async function messageOf(app: App, { tenant }: Channel, { opaque, id }: GraphStatus): Promise<MessageRow | null> {
   if (isUuid(opaque)) {
     const found = await findMessage(app.db, tenant, opaque)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL that several files of the messenger area use.
+// SQL shared by the messenger area.
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { type Environment, mine, type One, type Tenant } from '../../platform/tenant.ts'
 import type { MessageErrors } from './schema.ts'
@@ -80,7 +80,7 @@ export const listMessages = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** The newest messages with a user, in both directions. Indexes: messages_with, messages_from. */
+/** Latest messages with a user in both directions. Indexes: messages_with, messages_from. */
 export const threadWith = statement.tenant<Tenant & { phone: string; limit: number }, MessageRow>(
   'messenger.thread_with',
   `select * from (
@@ -95,7 +95,7 @@ const findOneProviderId = statement.tenant<Tenant & { providerId: string }, { id
   `select id from messenger.provider_ids where ${mine} and provider_id = $providerId`,
 )
 
-/** Our id of a message that the provider names by its own. */
+/** Message id by the provider's id. */
 export async function findByProviderId(
   queryable: Queryable,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handing a message to the provider, and what its answer makes of it. What passes by itself is tried again for a day; what
-// nobody knows the outcome of waits for a status before it is sent anew.
+// Job that submits a message to the provider. Temporary failures are retried for a day; after an unknown outcome it
+// waits for a status before sending again.
 import { Type } from 'typebox'
 import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
@@ -17,9 +17,9 @@ import { findMessage, type MessageRow } from './store.ts'
 
 const SubmitPayload = Type.Object({ message: Type.String() })
 
-/** Adds up to a day. */
+/** Retry delays; they add up to a day. */
 const retrySeconds = [1, 2, 5, 10, 20, 40, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 28_800]
-/** How long a status is waited for that says whether a message arrived. */
+/** Wait for a status after an unknown outcome. */
 const unknownSeconds = 30
 
 export const submitJob: Job<App, typeof SubmitPayload> = {
@@ -68,7 +68,7 @@ async function handOver(app: App, channel: Channel, message: MessageRow): Promis
   })
 }
 
-/** The content as the provider takes it: with its own ids of uploaded files, and the language as an object. */
+/** Content in the provider's format: its media ids, and the language as an object. */
 async function contentForProvider(
   app: App,
   channel: Channel,
@@ -84,7 +84,7 @@ async function contentForProvider(
 
 const fileTypes: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document'])
 
-/** The parameters of a template, whose files the provider knows by ids of its own. */
+/** Template parameters with the provider's media ids. */
 async function translated(app: App, channel: Channel, stored: unknown): Promise<{ components?: object[] } | Outcome> {
   if (!Array.isArray(stored)) return {}
   const components: object[] = []
@@ -105,7 +105,7 @@ async function translated(app: App, channel: Channel, stored: unknown): Promise<
   return { components }
 }
 
-/** A file as the provider takes it, or why it has none. */
+/** Media object with the provider's id, or why there is none. */
 async function withProviderId(
   app: App,
   channel: Channel,
@@ -116,7 +116,7 @@ async function withProviderId(
   return 'id' in uploaded ? [{ ...media, id: uploaded.id }, null] : [null, uploaded]
 }
 
-/** What it answers, in the provider's words; null when that is not known there. */
+/** Provider's id of the message replied to; null when unknown. */
 async function providerIdOf(
   app: App,
   { context_id, bucket, account_id, environment }: MessageRow,

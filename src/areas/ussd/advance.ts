@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a session a turn on, if it is still where it was read: what the subscriber typed, a page that was turned, the next
-// screen, or the end. Whoever comes second changes nothing.
+// Session transitions: an input, a page turn, the next screen, or the end. The update is guarded by the step it was
+// read at; the loser of a race changes nothing.
 import { newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
@@ -21,7 +21,7 @@ export interface ScreenMove {
   readonly data?: Data | undefined
   readonly menu?: MenuState | undefined
   readonly appMs?: number | null
-  /** The input as the application gave it. */
+  /** Input as the application reported it. */
   readonly input?: string
 }
 
@@ -29,7 +29,7 @@ export interface InputMove {
   readonly kind: 'input'
   readonly text: string
   readonly mark: string | null
-  /** The next screen, where it is known already: both are stored in one go. */
+  /** Next screen, where it is known already: stored in the same commit. */
   readonly answer?: ScreenMove | undefined
 }
 
@@ -41,26 +41,26 @@ export type Move =
       readonly kind: 'end'
       readonly status: 'completed' | 'expired'
       readonly reason: Reason
-      /** The last thing that the handset shows. */
+      /** Last screen shown. */
       readonly screen?: string
     }
 
 interface Advance {
   readonly item: RowOf<(typeof advanceOperation)['takes']>
-  /** What is told: that the subscriber answered, and that the session is over. */
+  /** Events: the subscriber answered; the session ended. */
   readonly asked: NewEvent | null
   readonly over: NewEvent | null
-  /** The session afterwards. */
+  /** Session after the transition. */
   readonly next: Session
 }
 
-/** Screens of a session, the last of which ends it: a menu that leads in a circle does not grow for ever. */
+/** Step limit per session; the last step ends it, so that a looping menu does not grow for ever. */
 const maxSteps = 250
 
-/** Reasons for which nothing is paid: the subscriber saw nothing. */
+/** End reasons that cost nothing: the subscriber saw no screen. */
 const free: ReadonlySet<Reason> = new Set(['undeliverable'])
 
-/** Gives the session afterwards, or null when it was somewhere else by then. */
+/** Advance a session; null when another transition came first. */
 export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const told = await app.commit(advanceOperation, made.item)
@@ -69,7 +69,7 @@ export async function advance(app: App, session: Session, move: Move): Promise<S
   return made.next
 }
 
-/** The same inside a transaction. */
+/** Advance a session inside a transaction. */
 export async function advanceIn(app: App, tx: Tx, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const told = await commitIn(tx, app.nodeId, advanceOperation, made.item)
@@ -122,7 +122,7 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
   return { item, asked, over, next }
 }
 
-/** The session once an input is taken: it is the application's turn. */
+/** Session after an input, waiting for the application. */
 function inputTaken(
   session: Session,
   { text, mark }: Pick<InputMove, 'text' | 'mark'>,
@@ -141,7 +141,7 @@ function inputTaken(
   }
 }
 
-/** The session after a move. */
+/** Session after a transition. */
 export function movedBy(session: Session, move: Move, occasion: Occasion): Session {
   const { nowMs, receivedMs } = occasion
   if (move.kind === 'input') {
@@ -179,7 +179,7 @@ export function movedBy(session: Session, move: Move, occasion: Occasion): Sessi
   }
 }
 
-/** A screen closes the step that asked for it, or makes one where nobody did. */
+/** A screen completes the step that asked for it, or adds one. */
 function screenOf(
   session: Session,
   { text, input, appMs = null }: { text: string; input?: string; appMs?: number | null },
@@ -197,7 +197,7 @@ function dataOf(session: Session, { data, menu }: { data?: Data | undefined; men
   return { data: data ?? session.data, menu: menu ?? session.menu }
 }
 
-/** Tells that the subscriber dialled or answered: it is the application's turn. */
+/** Event of a dial or an answer that the application is to reply to. */
 export function askedEvent(app: App, occasion: Occasion, session: Session): NewEvent {
   const payload = responsePayload(session, occasion.nowMs)
   return app.outbox.prepare(ussdEvents.response, occasion, session.session_id, payload)

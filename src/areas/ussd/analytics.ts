@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sessions fared over a range of days: how many were completed, where subscribers left, which ways they went.
+// Session analytics over a range of days: completion rate, drop-off points and paths.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { one, statement } from '../../platform/db.ts'

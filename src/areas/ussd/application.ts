@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the account's application for the next screen while the subscriber waits: by the event itself, whose answer may hold
-// the screen, or in the form that CON/END applications speak.
+// Request to the account's application for the next screen while the subscriber waits: as an event whose reply may hold
+// the screen, or in CON/END form.
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { isStorable } from '../../platform/http/json.ts'
@@ -11,21 +11,21 @@ import { type Data, maxDataBytes } from './schema.ts'
 import { maxScreenLength } from './screen.ts'
 import { inputsOf, type Session } from './session.ts'
 
-/** Time for one answer, whatever the network would wait. */
+/** Timeout of one reply, whatever the network allows. */
 const answerMs = 5_000
 
 export type Said =
   | { readonly kind: 'screen'; readonly text: string; readonly ends: boolean; readonly data?: Data | undefined }
-  /** It took the question, and goes on by POST /v1/ussd/continue. */
+  /** Request accepted; the screen follows by POST /v1/ussd/continue. */
   | { readonly kind: 'later' }
   | { readonly kind: 'nothing'; readonly isLate: boolean }
 
-/** Milliseconds from a question until the screen must be here: a second less than the network waits. */
+/** Deadline for a screen in milliseconds: one second less than the network's timeout. */
 export function deadlineMs({ setup }: Pick<Session, 'setup'>): number {
   return setup.network_limit * 1_000 - 1_000
 }
 
-/** What ussd.response tells of a session in which it is the application's turn. */
+/** Payload of ussd.response, for a session that waits for its application. */
 export function responsePayload(session: Session, nowMs: number) {
   return {
     session_id: session.session_id,
@@ -69,7 +69,7 @@ function eventBody(session: Session, eventId: `evt_${string}`, receivedMs: numbe
   return ussdEvents.response.body(eventId, new Date(nowMs), responsePayload(session, nowMs))
 }
 
-/** The fields of Africa's Talking, whose applications run here as they are. */
+/** Request fields of Africa's Talking, so that its applications run unchanged. */
 function formOf(session: Session): string {
   return new URLSearchParams({
     sessionId: session.session_id,
@@ -80,7 +80,7 @@ function formOf(session: Session): string {
   }).toString()
 }
 
-/** `CON <screen>` goes on, `END <screen>` ends; anything else is no screen. */
+/** Parse `CON <screen>` (continue) or `END <screen>` (end). */
 function textSaid(answer: Answer): Said {
   if (answer.kind === 'nothing') return { kind: 'nothing', isLate: answer.why === 'late' }
   const [, word, text = ''] = /^\s*(CON|END)(?:\s([\s\S]*))?$/.exec(answer.text) ?? []
@@ -90,8 +90,8 @@ function textSaid(answer: Answer): Said {
 }
 
 /**
- * `{message, end_session, data}` is the next screen. What names no message only says that the question arrived: frameworks
- * answer `OK`, or `{"received": true}`, by themselves.
+ * Parse `{message, end_session, data}`. A reply without a message only acknowledges the request: frameworks send `OK`
+ * or `{"received": true}` by default.
  */
 function jsonSaid(answer: Answer): Said {
   if (answer.kind === 'nothing') return { kind: 'nothing', isLate: answer.why === 'late' }
@@ -110,7 +110,7 @@ function jsonSaid(answer: Answer): Said {
   return { kind: 'screen', text: message, ends, data: isObject(data) ? data : undefined }
 }
 
-/** A text that can be stored and shown. */
+/** Whether a text can be stored and shown. */
 function isScreen(text: string): boolean {
   return text.length >= 1 && text.length <= maxScreenLength && isStorable(text)
 }

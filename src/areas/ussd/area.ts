@@ -8,7 +8,7 @@ import { history } from '../../platform/operator/history.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
-import { goOn, lateAnswerJob, showTo, takeUssd, turnsOver } from './intake.ts'
+import { goOn, lateAnswerJob, showTo, takeUssd, turnsFinished } from './intake.ts'
 import { codesTopic } from './known-codes.ts'
 import { menuActionJob } from './menu-actions.ts'
 import { menuRoutes } from './menus.ts'
@@ -76,7 +76,7 @@ export const ussd: Area = {
     })
     return async () => {
       await app.work.leave(lateAnswerJob, gateways.sandboxName)
-      await turnsOver(app)
+      await turnsFinished(app)
       await stop()
     }
   },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins a session, whoever asks for it: the money set aside, the row, its timer and what is told of it in one commit.
+// Create a session: hold of money, row, timer job and event in one commit.
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
@@ -8,7 +8,7 @@ import type { Tx } from '../../platform/db.ts'
 import type { NewEvent, Occasion } from '../../platform/events.ts'
 import { advance, advanceIn, askedEvent, movedBy } from './advance.ts'
 import { ussdEvents } from './events.ts'
-import { doLater } from './menu-actions.ts'
+import { queueActions } from './menu-actions.ts'
 import { knownScreen } from './menus.ts'
 import type { Data } from './schema.ts'
 import { type Session, type Setup, stepAt } from './session.ts'
@@ -16,20 +16,20 @@ import { beginOperation, liveSessions, resumableSession, sealedData } from './st
 import { timerJob } from './timer.ts'
 
 export interface Beginning {
-  /** The caller's own; null: one is made. */
+  /** Session id of the caller; null generates one. */
   readonly sessionId: string | null
   readonly direction: 'push' | 'dial'
   readonly phone: string
   readonly shortcode: string
   readonly gateway: string
-  /** As the network names it; null: by the session's id. */
+  /** Dialog id of the network; null uses the session's id. */
   readonly dialog: string | null
   readonly network: string | null
   readonly language: string | null
-  /** Of a dial: what was dialled behind the shortcode. */
+  /** Dial: the part after the shortcode. */
   readonly input: string | null
   readonly mark: string | null
-  /** Of a push: the first screen. */
+  /** Push: the first screen. */
   readonly screen: string | null
   readonly timeout: number
   readonly setup: Setup
@@ -39,16 +39,16 @@ export interface Beginning {
   readonly currency: string
   readonly resumedFrom: string | null
   readonly requestHash: string | null
-  /** Begins only where the phone has no session on the shortcode. */
+  /** Refuse with `live` when the phone has an open session on the shortcode. */
   readonly isAlone: boolean
-  /** Begins only where the dialog is none that is known. */
+  /** Refuse with `known` when the dialog exists. */
   readonly isNew: boolean
-  /** Whoever dialled is shown the first screen by the answer itself: it is stored with the session where it is known. */
+  /** The reply to the dial carries the first screen: store it with the session where a menu knows it. */
   readonly isShownAtOnce: boolean
 }
 
 const verdicts = ['begun', 'duplicate', 'insufficient', 'live', 'known'] as const
-/** `live`: the phone has a session on the shortcode. `known`: the dialog, or a session of its name, was there before. */
+/** `live`: the phone has an open session on the shortcode. `known`: the dialog or a session of its name exists. */
 type Verdict = (typeof verdicts)[number]
 
 interface Made {
@@ -56,11 +56,11 @@ interface Made {
   readonly item: RowOf<(typeof beginOperation)['takes']>
   readonly started: NewEvent
   readonly told: NewEvent | null
-  /** Screens of a menu that do something besides. */
+  /** Menu screens with actions. */
   readonly doing: readonly string[]
 }
 
-/** Begins what a subscriber dialled. */
+/** Create a session for a dialled code. */
 export async function begin(
   app: App,
   occasion: Occasion,
@@ -70,12 +70,12 @@ export async function begin(
   const { verdict, deliveries, told_to: told } = await app.commit(beginOperation, made.item)
   if (verdict === 'begun') {
     begun(app, made, deliveries, told)
-    await doLater(app, made.session, made.doing)
+    await queueActions(app, made.session, made.doing)
   }
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** Begins what an application pushes, inside a transaction. */
+/** Create a pushed session inside a transaction. */
 export async function beginIn(
   app: App,
   tx: Tx,
@@ -88,7 +88,7 @@ export async function beginIn(
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** A phone has one session on a shortcode: a new one ends the others. */
+/** End other sessions of a phone on a shortcode: it has one at a time. */
 export async function replaceLive(
   app: App,
   occasion: Occasion,
@@ -103,7 +103,7 @@ export async function replaceLive(
   }
 }
 
-/** The expired session that a subscriber goes on with who dials again soon enough. */
+/** Expired session that a subscriber resumes by dialling again in time. */
 export function resumed(
   app: App,
   { tenant, nowMs }: Occasion,
@@ -167,7 +167,7 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
   return { session, item, started, told, doing: isShown ? first.doing : [] }
 }
 
-/** A session that begins with its screen has no message before it. */
+/** Session whose first screen is its first message. */
 function shownFirst(session: Session): Session {
   return { ...session, first_message: session.message }
 }

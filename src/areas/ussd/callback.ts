@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gateways that speak HTTP: each call brings a dial, an answer or the end, and waits for the next screen. Three dialects, told
-// apart by their fields: our own JSON, the form of Africa's Talking (answered CON or END), and that of Hubtel.
+// HTTP gateways: each request brings a dial, an input or the end, and waits for the next screen. Three dialects,
+// recognised by their fields: our JSON, the form of Africa's Talking (CON/END), and Hubtel.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
@@ -72,35 +72,35 @@ const CallbackReply = Type.Object(
   { title: 'UssdCallbackReply' },
 )
 
-/** A form is answered with a text. */
+/** Reply; a form gets plain text. */
 type Answered = string | Static<typeof CallbackReply>
 
-/** A call in the words of all dialects. */
+/** Request of any dialect. */
 interface Call {
   readonly dialect: Dialect
   readonly kind: Kind
-  /** As the gateway names it; null: it does not. */
+  /** Dialog id of the gateway; null when it sends none. */
   readonly dialog: string | null
   readonly phone: string
   readonly dialled: string
   readonly input: string | null
-  /** Names this input among those of the session; null: the gateway does not. */
+  /** Id of this input within the session, for detecting repeats; null when the gateway sends none. */
   readonly mark: string | null
   readonly network: string | null
   readonly language: string | null
   readonly state: string
 }
 
-/** Who calls: the name of the gateway, and in whose account it may do what. */
+/** Calling gateway: its name and the accounts it may act for. */
 export interface Calling {
   readonly gateway: string
-  /** The account that answers a code; null: nobody does. */
+  /** Account of a code; null when it is not assigned. */
   ownerOf(dialled: string): Promise<Occasion | null>
-  /** A session that the caller may name by its session_id. */
+  /** Session by its session_id, where the caller may name it. */
   named?(sessionId: string): Promise<Session | null>
 }
 
-/** Takes a call and gives the answer in its dialect: a text, or an object. */
+/** Handle a request and reply in its dialect: text or object. */
 export async function takeCall(app: App, calling: Calling, body: Body): Promise<Answered> {
   const call = callOf(body)
   const session = await turned(app, calling, call)
@@ -119,12 +119,12 @@ export async function takeCall(app: App, calling: Calling, body: Body): Promise<
 }
 
 /**
- * Most first calls are new: whether one is not is asked of the commit that begins it, and looked at only then. A repeat has the
- * same answer, whatever became of the code and the wallet since.
+ * Session after a call. A first call is committed as new, and looked up only when the commit reports a known dialog: most are
+ * new. A repeat gets the same answer even if the code or the wallet has changed since.
  */
 async function turned(app: App, calling: Calling, call: Call): Promise<Session> {
   const isForm = call.dialect === 'form'
-  // A form does not say whether it is the first.
+  // A form does not mark the first request.
   const isFirst = call.kind === 'initiation' || (isForm && call.input === null)
   const tried = isFirst ? await begun(app, calling, call, call.dialog !== null) : null
   if (tried?.kind === 'begun') return answered(app, tried.session)
@@ -147,14 +147,14 @@ async function knownSession(app: App, { gateway, named }: Calling, { dialog }: C
   return (await dialogSession(app, gateway, dialog)) ?? (await named?.(dialog)) ?? null
 }
 
-/** Dials that are being taken on this node: a gateway that says one twice at once begins one session. */
+/** Dials in progress on this node: a repeated request joins the first and creates one session. */
 const beginning = onePerApp(() => new Map<string, Promise<DialOutcome>>())
 
-/** Begins a session of a dialog that nothing is known of. */
+/** Create a session for a dialog without one. */
 async function begunNow(app: App, calling: Calling, call: Call): Promise<Session> {
   const outcome = await begun(app, calling, call, false)
   if (outcome.kind === 'refused') throw outcome.error
-  if (outcome.kind === 'known') throw new Error('a dialog that need not be new was refused for being known')
+  if (outcome.kind === 'known') throw new Error('dialog refused as known although it may exist')
   return answered(app, outcome.session)
 }
 
@@ -208,7 +208,7 @@ function jsonCall(body: Body): Call {
   }
 }
 
-/** `text` has every input so far, so that it also tells repeats. */
+/** `text` holds all inputs so far, which also reveals repeats. */
 function formCall(body: Body): Call {
   const text = body.text ?? ''
   const parts = text === '' ? [] : text.split('*')
@@ -243,7 +243,7 @@ function phoneOf(value: string | number | null | undefined): string {
   return /^[1-9]\d+$/.test(digits) ? `+${digits}` : digits
 }
 
-/** Some gateways leave star and hash out. */
+/** Some gateways omit star and hash. */
 function codeOf(value: string | number | null | undefined): string {
   const text = textOf(value).trim()
   return /^\d+(\*\d+)*$/.test(text) ? `*${text}#` : text

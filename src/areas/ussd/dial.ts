@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscriber dialled: finds whose code it is, ends what the phone had open on it, and begins a session.
+// Dial: find the owner of the code, end the phone's open session on it, and create a session.
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { one, statement } from '../../platform/db.ts'
@@ -19,26 +19,26 @@ const clockOf = statement.home<{ account: string; environment: string }, { ms: b
 
 export interface Dial {
   readonly gateway: string
-  /** As the network names it; null: by the session's id. */
+  /** Dialog id of the network; null uses the session's id. */
   readonly dialog: string | null
   readonly mark: string | null
   readonly phone: string
   readonly dialled: string
   readonly network: string | null
   readonly language: string | null
-  /** Only a dialog that is not known begins a session. */
+  /** A known dialog creates no session. */
   readonly isNew: boolean
-  /** The answer to the dial itself shows the first screen. */
+  /** The reply to the dial carries the first screen. */
   readonly isShownAtOnce: boolean
 }
 
 export type DialOutcome =
   | { readonly kind: 'begun'; readonly session: Session }
-  /** The dialog was there before. */
+  /** The dialog exists. */
   | { readonly kind: 'known' }
   | { readonly kind: 'refused'; readonly error: AppError }
 
-/** Begins a session in the account of the occasion, if the code is its own; in the sandbox a code nobody registered is. */
+/** Create a session in the given account, if the code is its own; in the sandbox an unregistered code is. */
 export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
   const { tenant } = occasion
   const row = await registered(app, tenant.environment, dial.dialled)
@@ -75,7 +75,7 @@ export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise
   )
 }
 
-/** Few phones have a session on the code that they dial: what they had is looked for and ended when it is in the way. */
+/** Create a session; end the phone's open ones on the code only when the commit reports them, since few phones have one. */
 async function beginAlone(app: App, occasion: Occasion, beginning: Beginning): ReturnType<typeof begin> {
   const begun = await begin(app, occasion, beginning)
   if (begun.verdict !== 'live') return begun
@@ -87,16 +87,16 @@ export function refused(error: AppError): DialOutcome {
   return { kind: 'refused', error }
 }
 
-/** Says no more than that: the code may be another account's. */
+/** Error that reveals no more: the code may be another account's. */
 export function notAnswered(dialled: string): AppError {
   return new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} is not a code of yours that is answered`)
 }
 
-/** The account whose code was dialled, at this moment; null: nobody's. */
+/** Occasion of the account whose code was dialled; null when there is none. */
 export async function occasionOf(app: App, environment: Environment, text: string): Promise<Occasion | null> {
   const row = await registered(app, environment, text)
   if (!row) return null
-  // Only test accounts have a clock of their own.
+  // Only test accounts have their own clock.
   const { ms } =
     environment === 'live' ? { ms: 0n } : await one(app.db.query(clockOf, { account: row.account_id, environment }))
   return occasionNow(app.clock, tenantOf(row), ms)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the USSD area tells customers of: a session's beginning, each answer of the subscriber, and its end.
+// Events of USSD sessions: the start, each input of the subscriber, and the end.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'

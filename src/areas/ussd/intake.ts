@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handsets do over SMPP: a code that is dialled, an answer to a screen, a dialog that is given up. The network hears that
-// it arrived once it is stored; the screen follows.
+// SMPP input from handsets: a dialled code, an input, an aborted dialog. It is acknowledged once stored; the screen
+// follows.
 import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import { occasionNow } from '../../platform/events.ts'
@@ -12,7 +12,7 @@ import type { UssdMessage } from '../../protocols/smpp/ussd.ts'
 import { advance } from './advance.ts'
 import { dialled, occasionOf } from './dial.ts'
 import { dialogName } from './network/dialogs.ts'
-import { gatewaysOf, showMoved } from './network/gateways.ts'
+import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
@@ -21,7 +21,7 @@ import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
 import { answered, typed } from './turn.ts'
 
-/** Gives the command_status. */
+/** Handle a message; returns the command_status. */
 export async function takeUssd(app: App, gateway: string, message: UssdMessage): Promise<number> {
   const { op, phone } = message
   const text = storable(message.text)
@@ -32,7 +32,7 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
   if (!session || session.awaiting === 'nobody') return commandStatus.ESME_RX_P_APPN
   if (op === 'answered') {
     const now = await typed(app, session, text, mark)
-    // A repeat changes nothing: whoever took the first input shows what comes of it.
+    // A repeated input changes nothing: the run of the first one shows the screen.
     if (now !== session) goOn(app, now)
     return commandStatus.ESME_ROK
   }
@@ -41,12 +41,12 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
   return commandStatus.ESME_ROK
 }
 
-/** PostgreSQL holds neither U+0000 nor half of a surrogate pair, which a handset that counts units may send. */
+/** Remove U+0000 and lone surrogates, which handsets may send and PostgreSQL cannot store. */
 function storable(text: string): string {
   return text.slice(0, maxScreenLength).replaceAll('\u0000', '').toWellFormed()
 }
 
-/** Some gateways name the code as the address, and leave the text empty. */
+/** Some gateways send the code as the address with an empty text. */
 function dialledOf({ text, code }: UssdMessage): string {
   return isDialled(text) || !/^\d+$/.test(code) ? text : `*${code}#`
 }
@@ -68,7 +68,7 @@ async function takeDial(
   if (!isDialled(text) || !occasion) return commandStatus.ESME_RX_P_APPN
   const outcome = await dialled(app, occasion, {
     ...{ gateway, dialog, mark, phone, dialled: text, network: null, language: null },
-    // The screen follows by itself, so what is asked is stored before: a node that takes over asks again.
+    // The screen is a message of its own: the session is stored before it, so that a node that takes over can resume it.
     ...{ isNew: false, isShownAtOnce: false },
   })
   expected?.arrived(outcome)
@@ -77,10 +77,10 @@ async function takeDial(
   return commandStatus.ESME_ROK
 }
 
-/** Turns that this node takes while no network waits for them. */
+/** Turns in progress on this node that no request waits for. */
 const turning = onePerApp(() => new Set<Promise<void>>())
 
-/** Has the next screen made and shown, while the network waits for neither. */
+/** Continue a session in the background: ask for the next screen and show it. */
 export function goOn(app: App, session: Session): void {
   const turn = shown(app, session)
     .catch((error) =>
@@ -93,8 +93,8 @@ export function goOn(app: App, session: Session): void {
   turning(app).add(turn)
 }
 
-/** Fulfilled when what was begun before a stop is shown. */
-export async function turnsOver(app: App): Promise<void> {
+/** Resolves when the turns in progress before a stop are shown. */
+export async function turnsFinished(app: App): Promise<void> {
   await Promise.all(turning(app))
 }
 
@@ -103,11 +103,11 @@ async function shown(app: App, session: Session): Promise<void> {
   await showTo(app, now)
 }
 
-/** Shows a session's screen; one that cannot be reached is over. */
+/** Show a session's screen; a session that cannot be reached ends. */
 export async function showTo(app: App, session: Session): Promise<void> {
   const gateways = gatewaysOf(app)
-  // The gateway is another node's by now, or always was.
-  if (!gateways.has(session.gateway)) return showMoved(app, session)
+  // The gateway belongs to another node.
+  if (!gateways.has(session.gateway)) return showOnItsNode(app, session)
   const isShown = await gateways.show(session)
   if (session.awaiting === 'nobody') return
   if (!isShown) {
@@ -118,7 +118,7 @@ export async function showTo(app: App, session: Session): Promise<void> {
   else await answerLate(app, session)
 }
 
-/** The number whose handset answers a second before the time is over, by the account's clock. */
+/** Sandbox number whose handset answers one second before the timeout, by the account's clock. */
 const lateNumber = /000007$/
 
 const LatePayload = Type.Object({ session: Type.String(), phone: Type.String() })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every dial asks for and hardly ever changes: which code answers, the newest version of its menu, what holds for the
-// account. It is kept in memory, dropped on every node at once when it changes, and not kept while the line that says so is down.
+// Cache of what every dial reads and hardly ever changes: the code, the newest version of its menu, the account's currency and
+// suspension. Changes are announced to every node; nothing is cached while the connection for announcements is down.
 import type { App } from '../../platform/app.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { ToldCache } from '../../platform/nodes/told-cache.ts'
@@ -10,7 +10,7 @@ import type { Setup } from './session.ts'
 import { candidatesOf } from './shortcode.ts'
 import { findShortcode, type ShortcodeRow, setupOf } from './shortcode-store.ts'
 
-/** Said to all nodes when a shortcode or the newest version of a menu changed. */
+/** Topic of changes to shortcodes and menus. */
 export const codesTopic = 'ussd-codes'
 
 const goodForMs = 60_000
@@ -45,18 +45,18 @@ const known = onePerApp((app) => {
   return { codes, versions, facts, forget }
 })
 
-/** The longest registered code that answers what was dialled. */
+/** Longest registered code that matches the dialled string. */
 export function registered(app: App, environment: Environment, text: string): Promise<ShortcodeRow | null> {
   const codes = candidatesOf(text)
   return known(app).codes.of(`${environment} ${text}`, () => maybe(app.db.query(findShortcode, { environment, codes })))
 }
 
-/** What a session takes over from its shortcode; the menu as it is now. */
+/** Settings a session copies from its shortcode, with the menu's current version. */
 export async function setupNow(app: App, tenant: Tenant, row: ShortcodeRow, own: Partial<Setup> = {}): Promise<Setup> {
   return setupOf(row, row.menu_id === null ? null : await newestVersion(app, tenant, row.menu_id), own)
 }
 
-/** Null when there is no menu of this id. */
+/** Newest version of a menu; null when there is no such menu. */
 function newestVersion(app: App, tenant: Tenant, id: string): Promise<number | null> {
   const { account, environment } = tenant
   return known(app).versions.of(`${environment} ${account} ${id}`, async () => {
@@ -69,7 +69,7 @@ export function accountFacts(app: App, account: string): Promise<Facts> {
   return known(app).facts.of(account, () => one(app.db.query(factsOf, { account })))
 }
 
-/** Tells every node that shortcodes or menus are others now. */
+/** Announce a change of shortcodes or menus to every node. */
 export async function announceCodes(app: App, tx: Queryable & Pick<Tx, 'afterCommit'>): Promise<void> {
   tx.afterCommit(() => known(app).forget())
   await app.signals.send(tx, codesTopic, 'changed')

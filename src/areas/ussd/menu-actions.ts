@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a menu does beside showing screens: a text to the subscriber, and a payment that is asked of their phone. Each is done
-// once for a step of a session, as a job, after the screen is stored: a phone shows a request to pay only when its session is
-// over. What is refused is logged, and the session is none the worse.
+// Menu actions besides screens: a text to the subscriber, and a payment request to their phone. Each runs once per
+// step, as a job after the screen is stored: a phone shows a payment request only after its session. A refused action
+// is logged and does not affect the session.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
@@ -58,8 +58,8 @@ export const menuActionJob: Job<App, typeof Payload> = {
   },
 }
 
-/** Has done what the screens say that a step went through. */
-export async function doLater(app: App, session: Session, nodes: readonly string[]): Promise<void> {
+/** Queue the actions of the menu nodes passed in a step. */
+export async function queueActions(app: App, session: Session, nodes: readonly string[]): Promise<void> {
   if (nodes.length === 0) return
   const payload = { session: session.id, step: session.step, nodes: [...nodes] }
   const job = app.work.prepare(menuActionJob, tenantOf(session), payload)
@@ -81,7 +81,7 @@ async function text(
   key: string,
 ): Promise<void> {
   const own = from ?? (await maybe(app.db.query(defaultSender, { account: occasion.tenant.account })))?.sender
-  // The code that was dialled is what the subscriber knows the account by.
+  // Default sender: the dialled code, by which the subscriber knows the account.
   const sender = own ?? shortcode.slice(1, -1).split('*')[0] ?? ''
   const sending = { ...occasion, actor: 'system', ip: '' }
   await sendForAccount(app, sending, {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stored menu: its form, what is wrong with one, and how a session walks through it. Pure, but for the questions that fetch
-// nodes ask, which whoever runs it answers.
+// Stored menu: schema, validation, and the walk of a session through it. Pure, except for requests of fetch nodes,
+// which the caller answers.
 import { type Static, Type } from 'typebox'
+import { isQuickPattern, quickPatternRule } from '../../kernel/quick-pattern.ts'
 import type { Data } from './schema.ts'
 
 const maxNodes = 200
-/** Fetch nodes that lead to one another before a screen is shown. */
+/** Limit of chained fetch nodes before a screen. */
 const maxHops = 10
 const maxStack = 50
 const wrongChoice = 'Wrong choice. Try again.'
@@ -29,7 +30,7 @@ const Node = Type.Object({
   input: Type.Optional(
     Type.Object({
       save: Type.String({ pattern: '^[A-Za-z_]\\w{0,39}$', rule: 'must be a name such as amount' }),
-      pattern: Type.Optional(Type.String({ maxLength: 200, description: 'A regular expression that the input fits' })),
+      pattern: Type.Optional(Type.String({ maxLength: 200, description: `What the input fits: ${quickPatternRule}` })),
       error: Type.Optional(Text),
     }),
   ),
@@ -90,14 +91,14 @@ export type MenuDocument = Static<typeof MenuDocument>
 export type MenuNode = Static<typeof Node>
 type Words = Static<typeof Text>
 
-/** Where a session is in its menu. */
+/** Position of a session in its menu. */
 export interface MenuState {
   readonly node: string
-  /** Screens to go back to, the last one last. */
+  /** History of screens for `back`, latest last. */
   readonly stack: readonly string[]
 }
 
-/** What is wrong with a menu: a sentence for each screen; none when it can be run. */
+/** Validation problems of a menu, one sentence per screen; empty when valid. */
 export function problemsOf({ nodes, start, languages = [] }: MenuDocument): string[] {
   const names = Object.keys(nodes)
   if (!Object.hasOwn(nodes, start)) return [`start names the screen ${start}, which does not exist`]
@@ -129,25 +130,9 @@ function problemOf(node: MenuNode, languages: readonly string[]): string | null 
   if (input && !options && next === undefined) return 'takes an input and has no next'
   const keys = keysOf(node)
   if (new Set(keys).size < keys.length) return 'has two options with one key'
-  return input?.pattern === undefined || isPattern(input.pattern)
+  return input?.pattern === undefined || isQuickPattern(input.pattern)
     ? null
-    : 'has a pattern that is not taken: use characters, classes such as \\\\d or [a-z], and at most two of * + ? {n,m}, without groups'
-}
-
-/** Single characters, escapes and classes, each with how often it may come: what nobody can write so that it takes for ever. */
-const patternForm =
-  /^\^?(?:(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^[\]]+\]|[^\\[\](){}|*+?^$])(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?)*\$?$/
-/** Each may try every length of an input: two of them are quick, whatever is typed. */
-const maxOpenParts = 2
-
-function isPattern(text: string): boolean {
-  if (!patternForm.test(text) || (text.match(/[*+?]|\{\d+,/g) ?? []).length > maxOpenParts) return false
-  try {
-    new RegExp(text, 'u')
-    return true
-  } catch {
-    return false
-  }
+    : `has a pattern that is not taken: use ${quickPatternRule}`
 }
 
 function nextOf({ options = [], next }: MenuNode): string[] {
@@ -161,18 +146,18 @@ function reachedFrom(nodes: MenuDocument['nodes'], start: string): ReadonlySet<s
     const node = nodes[name]
     if (!node || reached.has(name)) continue
     reached.add(name)
-    // What a fetch node is told may lead anywhere.
+    // The reply to a fetch node may lead to any node.
     waiting.push(...nextOf(node), ...(node.fetch ? Object.keys(nodes) : []))
   }
   return reached
 }
 
-/** Keys of the options, numbered where they name none. */
+/** Keys of the options; numbered where not given. */
 function keysOf({ options = [] }: MenuNode): string[] {
   return options.map(({ key }, i) => key ?? String(i + 1))
 }
 
-/** What a fetch node is told: data to keep, another screen to go to, other words. Null: it was told nothing. */
+/** Reply to a fetch node: data to keep, another node, another text. Null: no reply. */
 export interface Fetched {
   readonly data?: Data
   readonly next?: string
@@ -191,11 +176,14 @@ export interface Arrived {
   readonly ends: boolean
   readonly state: MenuState
   readonly data: Data
-  /** Screens on the way that send a text or ask for a payment. */
+  /** Nodes passed that send a text or request a payment. */
   readonly doing: readonly string[]
 }
 
-/** Where inputs lead, from the start or from where a session is; null when a fetch node was told nothing, or too often. */
+/**
+ * Node reached by inputs, from the start or the session's position; null when a fetch node got no reply or too many
+ * were chained.
+ */
 export async function walked(walk: Walk, state: MenuState | null, inputs: readonly string[]): Promise<Arrived | null> {
   let here = state === null ? await entered(walk, { node: walk.document.start, stack: [] }, walk.data) : null
   if (state === null && here === null) return null
@@ -232,7 +220,7 @@ function fits(pattern: string | undefined, input: string): boolean {
   return pattern === undefined || new RegExp(pattern, 'u').test(input)
 }
 
-/** The same screen once more, under what was wrong. */
+/** Repeat the screen with an error message above it. */
 function again(walk: Walk, state: MenuState, data: Data, error: string): Arrived {
   const node = walk.document.nodes[state.node] ?? {}
   return { text: `${filled(error, data)}\n${screenOf(node, data, walk, null)}`, ends: false, state, data, doing: [] }
@@ -275,7 +263,7 @@ function screenOf(
   return filled([text, ...labels].join('\n'), data)
 }
 
-/** A text in the language of the session, the first of the menu, or any. */
+/** Text in the session's language, else in the menu's first, else in any. */
 export function wordsOf(
   words: Words | undefined,
   { document, language }: Pick<Walk, 'document' | 'language'>,
@@ -286,7 +274,7 @@ export function wordsOf(
   return chosen || (Object.values(words)[0] ?? null)
 }
 
-/** `{{data.name}}` and `{{name}}` as what is known; nothing where nothing is. */
+/** Substitute `{{data.name}}` and `{{name}}`; unknown names become empty. */
 export function filled(text: string, data: Data): string {
   return text.replace(/\{\{\s*(?:data\.)?(\w+)\s*\}\}/g, (_, name: string) => {
     const value = Object.hasOwn(data, name) ? data[name] : ''

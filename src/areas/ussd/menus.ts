@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored menus: every save is a version, sessions stay on theirs, and a dry run shows what a subscriber would see. Their fetch
-// nodes ask the customer's application.
+// Stored menus: each save is a version, sessions stay on theirs, and a dry run shows the screens. Fetch nodes call the
+// customer's application.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -25,9 +25,9 @@ import { type Data, SessionData } from './schema.ts'
 import type { Session } from './session.ts'
 
 const maxMenus = 1_000
-/** Versions in memory: few are in use at a time, and each may be as large as a request. */
+/** Cached menu versions: few are in use at a time, and each may be as large as a request body. */
 const documentBounds = { most: 200, goodForMs: 10 * minuteMs }
-/** The name under which fetch nodes ask. */
+/** Request name of fetch nodes. */
 const fetchName = 'ussd.menu_fetch'
 
 interface MenuRow {
@@ -105,7 +105,6 @@ function shownMenu({ id, version, document, created_at, updated_at }: MenuRow): 
   return { id: idOf('ussdMenu', id), version, ...document, created_at, updated_at }
 }
 
-/** The menu of an id, if it is the tenant's. */
 export async function menuOf(queryable: Queryable, tenant: Tenant, id: string): Promise<MenuRow | null> {
   const uuid = uuidOf('ussdMenu', id)
   return uuid === null ? null : maybe(queryable.query(findMenu, { ...tenant, id: uuid }))
@@ -117,7 +116,7 @@ async function requireMenu(queryable: Queryable, tenant: Tenant, id: string): Pr
   return row
 }
 
-/** Refuses a menu that cannot be run, and one whose fetch nodes may not be asked. */
+/** Refuse an invalid menu, or one whose fetch URLs are not allowed. */
 async function checkMenu(app: App, document: MenuDocument, { tenant }: Caller): Promise<void> {
   const problems = problemsOf(document)
   if (problems.length > 0) throw new AppError('MENU_INVALID', problems.join('; '))
@@ -294,7 +293,7 @@ async function dryRun(walk: Walk, inputs: readonly string[]) {
   return { screens, action, node: here?.state.node ?? null, variables: here?.data ?? walk.data }
 }
 
-/** The menu that a session goes through, as it was when the session began. */
+/** Menu version of a session. */
 export async function menuVersion(app: App, session: Session): Promise<MenuDocument | null> {
   const { menu_id: id, menu_version: version } = session.setup
   if (id === null || version === null) return null
@@ -305,10 +304,10 @@ export async function menuVersion(app: App, session: Session): Promise<MenuDocum
   })
 }
 
-/** Versions of menus that sessions go through. None ever changes. */
+/** Cache of menu versions, which never change. */
 const documents = onePerApp((app) => new ToldCache<MenuDocument | null>(app.signals, documentBounds))
 
-/** What a menu answers. */
+/** Answer of a stored menu. */
 export interface MenuAnswer {
   readonly said: Said
   readonly tookMs: number
@@ -321,14 +320,14 @@ export interface KnownScreen {
   readonly doing: readonly string[]
 }
 
-/** The next screen of a session, where its menu knows it without asking anybody; null: it does not. */
+/** Next screen of a session, where its menu needs no fetch; null otherwise. */
 export async function knownScreen(app: App, session: Session): Promise<KnownScreen | null> {
   if (session.setup.mode !== 'menu') return null
   const { said, tookMs, menu, doing = [] } = await runStoredMenu(app, session, async () => null)
   return said.kind === 'screen' ? { move: { ...said, menu, appMs: tookMs }, doing } : null
 }
 
-/** The next screen of a session that a menu answers. */
+/** Next screen of a session with a stored menu. */
 export async function runStoredMenu(app: App, session: Session, asks?: Walk['fetch']): Promise<MenuAnswer> {
   const beganMs = performance.now()
   const tenant = tenantOf(session)
@@ -340,7 +339,7 @@ export async function runStoredMenu(app: App, session: Session, asks?: Walk['fet
   const inputs = session.input === null ? [] : session.menu === null ? session.input.split('*') : [session.input]
   const here = await walked({ document, data: session.data, language, fetch }, session.menu, inputs)
   const tookMs = Math.round(performance.now() - beganMs)
-  // What a fetch node was told may stand in the text.
+  // The text may contain data from a fetch reply.
   const isKept = here?.data === session.data
   if (!here || !(isKept || isData(here.data)) || !isStorable(here.text))
     return { said: { kind: 'nothing', isLate: false }, tookMs }
@@ -355,7 +354,7 @@ interface Asker {
   readonly language: string | null
 }
 
-/** Asks what a fetch node wants to know: the application answers `{data?, next?, message?}`. */
+/** Call a fetch node's URL: the application replies `{data?, next?, message?}`. */
 function fetcher(app: App, tenant: Tenant, asker: Asker, clockOffsetMs: number): Walk['fetch'] {
   return async (node, url, timeoutMs, data): Promise<Fetched | null> => {
     const answer = await ask(app, {

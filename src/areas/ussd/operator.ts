@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators enter: gateways that call us over HTTP and can send no key, each with an address of its own, and the live
-// shortcodes of accounts.
+// Operator routes: HTTP gateways without a key, each with its own secret URL, and live shortcodes of accounts.
 import { createHash, randomBytes } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import { type Static, Type } from 'typebox'
@@ -20,7 +19,7 @@ import { announceCodes } from './known-codes.ts'
 import { Shortcode } from './schema.ts'
 import { assignShortcode } from './shortcodes.ts'
 
-/** 192 bits: nobody guesses an address. */
+/** 192 random bits per URL. */
 const tokenBytes = 24
 const maxGateways = 500
 const maxBodyBytes = 16 * 1024
@@ -205,7 +204,7 @@ const assign = writeAcross({
   },
 })
 
-/** Throws VALIDATION_ERROR for what is no address. */
+/** Allow list of IP addresses; throws VALIDATION_ERROR for a malformed one. */
 function allowListOf(ips: readonly string[]): BlockList {
   const allowed = new BlockList()
   ips.forEach((ip, i) => {
@@ -227,7 +226,7 @@ function mayCall({ allowed_ips: ips }: GatewayRow, ip: string): boolean {
 
 const checkCall = bodyChecker(CallbackBody)
 
-/** The address of a gateway. */
+/** Callback URL of a gateway. */
 const gatewayHook = hook({
   methods: ['POST'],
   path: '/v1/ussd/callback/:token',

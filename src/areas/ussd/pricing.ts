@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session costs: the operator's price list, or, where it says nothing, a figure that lets the sandbox be tried. A live
-// session with a phone that nobody has set a price for does not begin.
+// Price of a session: the operator's price list, or in the sandbox a placeholder. A live session without a price is
+// refused.
 import type { AppError } from '../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../kernel/money.ts'
 import { placeOf } from '../../kernel/phone.ts'
@@ -14,7 +14,7 @@ const unit = 'session'
 
 export const ussdCharges: Charges = { [area]: [unit] }
 
-/** Micros of the currency for a test session, until the operator sets a price: about 0.4 US cents in each. */
+/** Placeholder price of a test session in micros: about 0.4 US cents. */
 const placeholderMicros: Readonly<Record<Currency, number>> = {
   KES: 500_000, TZS: 9_375_000, UGX: 13_750_000, RWF: 5_000_000, ETB: 500_000, GHS: 50_000, NGN: 5_625_000,
   ZAR: 68_750, ZMW: 93_750, XOF: 2_312_500, XAF: 2_312_500, EGP: 187_500, MAD: 37_500, DZD: 500_000, TND: 12_500,
@@ -24,7 +24,7 @@ const placeholderMicros: Readonly<Record<Currency, number>> = {
   SSP: 5_000_000, ZWG: 106_250, USD: 3_875, EUR: 3_562, GBP: 3_062, ERN: 58_125, LYD: 21_250, SDG: 2_312_500,
 } // biome-ignore format: a table reads better dense
 
-/** Micros for a session with a phone; null: a live one, and nobody has set a price. */
+/** Price of a session in micros; null for a live one without a price. */
 export function sessionPrice(
   app: App,
   { tenant, receivedMs }: Occasion,

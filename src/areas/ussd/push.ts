@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application begins a session: its first screen goes to the handset once the session is stored.
+// Push: an application starts a session; its first screen is sent once the session is stored.
 
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
@@ -21,7 +21,7 @@ import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow } from './shortcode-store.ts'
 import { namedSession } from './store.ts'
 
-/** For so long the same request again is the same answer again. */
+/** How long a repeated request gets the same reply. */
 const repeatMs = 24 * hourMs
 
 type Asked = Static<typeof Initiate>
@@ -32,7 +32,7 @@ export interface Prepared {
   readonly setup: Setup
 }
 
-/** Refuses what needs no transaction to be refused. */
+/** Validate a push before the transaction. */
 export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
   const phone = body.phone ?? body.phone_number
   if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')
@@ -98,7 +98,7 @@ export async function push(
   return sentOf(session)
 }
 
-/** An application that names a URL for the session is asked there, in the form of the event. */
+/** URL of the session's application, called in event form. */
 function urlOf({ callback_url: url }: Asked) {
   return url === undefined ? {} : { url, fallback_url: null, mode: 'webhook' as const }
 }
@@ -109,7 +109,7 @@ function repeated(before: Session, hash: string, nowMs: number): Static<typeof S
   return sentOf(before)
 }
 
-/** The answer to the push that began a session. */
+/** Reply to a push. */
 function sentOf(session: Session): Static<typeof Sent> {
   const { created_at: at, timeout } = session
   return {

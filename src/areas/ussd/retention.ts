@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions are kept for 90 days, their data for a day after the end.
+// Retention: sessions are kept for 90 days, their data for one day after the end.
 import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
 
 const keepDays = 90
-/** Sessions last minutes: what ended a day ago began at most so long before. */
+/** Days searched back for ended sessions: they last minutes, so this is ample. */
 const lookBackDays = 30
 
 const wipe = statement.everywhere<{ buckets: readonly number[]; from: string; to: string }, object>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers ask of sessions: to begin, go on with, end, read and list them.
+// Routes of sessions: start, continue, end, read and list.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
@@ -11,7 +11,7 @@ import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { advanceIn, type Move } from './advance.ts'
 import { isData } from './application.ts'
-import { releaseMoved, showMoved } from './network/gateways.ts'
+import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
 import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, SessionRecord } from './schema.ts'
 import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
@@ -247,13 +247,13 @@ async function requireLive(app: App, tx: Tx, tenant: Tenant, name: string): Prom
 
 async function moved(app: App, tx: Tx, session: Session, move: Move): Promise<Session> {
   const next = await advanceIn(app, tx, session, move)
-  // The row is locked: nobody else can have moved it.
+  // The row is locked, so no other transition can come first.
   if (!next) throw new Error('a locked session was somewhere else')
   return next
 }
 
 function shown(app: App, session: Session): void {
-  showMoved(app, session).catch((error) =>
+  showOnItsNode(app, session).catch((error) =>
     app.log.warn(
       { error },
       'USSD screen not passed to its node: the waiting node reads it from the database within a second; nothing to do unless this repeats',
@@ -262,7 +262,7 @@ function shown(app: App, session: Session): void {
 }
 
 function released(app: App, session: Session): void {
-  releaseMoved(app, session).catch((error) =>
+  releaseOnItsNode(app, session).catch((error) =>
     app.log.warn(
       { error },
       'USSD dialog not released: the network ends it by its own timer; check the gateway’s connection if this repeats',
@@ -270,7 +270,7 @@ function released(app: App, session: Session): void {
   )
 }
 
-/** PostgreSQL holds no U+0000, and no session has one in its name. */
+/** Remove U+0000, which PostgreSQL cannot store and no session id contains. */
 function storable(name: string): string {
   return name.replaceAll('\u0000', '')
 }

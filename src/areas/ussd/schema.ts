@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of the USSD area: what begins a session, what goes on with it, and the session as customers read it.
+// Schemas of USSD requests and sessions.
 import { Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
 import { maxScreenLength } from './screen.ts'
 
-/** Bytes of a session's data, as JSON. */
+/** Limit of a session's data in bytes of JSON. */
 export const maxDataBytes = 4_096
 
-/** What an application keeps with a session. */
+/** Application data of a session. */
 export type Data = Record<string, unknown>
 
 export const Phone = Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' })

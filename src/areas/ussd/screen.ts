@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A screen of a USSD session: how much text a network carries, and how a longer one is cut into pages. 160 octets hold 182
-// letters of the GSM 7-bit alphabet or 80 UCS-2 units (3GPP TS 23.038 section 5). Pure.
+// Screen: the text a network carries, and pagination of longer ones. 160 octets hold 182 GSM 7-bit characters or 80
+// UCS-2 units (3GPP TS 23.038 section 5). Pure.
 import { gsmLength, isGsm, toGsm } from '../../protocols/smpp/charset.ts'
 
-/** Most characters of a screen that an application may send. */
+/** Longest screen an application may send, in characters. */
 export const maxScreenLength = 182
 const maxGsmUnits = 182
 const maxUcs2Units = 80
 
-/** Words of the lines that turn pages, and what the subscriber types for them. */
+/** Labels and keys of the lines that turn pages. */
 export interface PageWords {
   readonly more: string
   readonly back: string
@@ -22,12 +22,12 @@ export function fitsOneScreen(text: string): boolean {
   return isGsm(text) ? gsmLength(text) <= maxGsmUnits : text.length <= maxUcs2Units
 }
 
-/** Text in letters that every network carries, where each has such a letter; else the text as it is. */
+/** Text in GSM characters where all can be transliterated; otherwise unchanged. */
 export function transliterated(text: string): string {
   return toGsm(text) ?? text
 }
 
-/** A text as the screens that show it: one, or several with a line to go on and a line to go back. */
+/** Pages of a text: one, or several with lines to go on and back. */
 export function pagesOf(text: string, words: PageWords = defaultPageWords): readonly string[] {
   if (fitsOneScreen(text)) return [text]
   const pages: string[] = []
@@ -46,18 +46,18 @@ export function pagesOf(text: string, words: PageWords = defaultPageWords): read
   return pages
 }
 
-/** How much of a text fits before a tail, cut where a line or a word ends if there is such a place in its second half. */
+/** Length of text that fits before a tail, cut at the end of a line or word in its second half if possible. */
 function longestStart(text: string, tail: string): number {
   let length = text.length
   while (length > 1 && !fitsOneScreen(text.slice(0, length) + tail)) length--
-  // A pair of surrogates stays together.
+  // Keep surrogate pairs together.
   if (length > 1 && /[\ud800-\udbff]/.test(text.charAt(length - 1))) length--
   const half = Math.floor(length / 2)
   const place = Math.max(text.lastIndexOf('\n', length), text.lastIndexOf(' ', length))
   return place > half ? place : length
 }
 
-/** The page that an input leads to, or null when the input is the application's. */
+/** Page that an input turns to; null when the input is for the application. */
 export function turnedTo(input: string, page: number, pages: number): number | null {
   if (input === moreKey && page + 1 < pages) return page + 1
   if (input === backKey && page > 0) return page - 1

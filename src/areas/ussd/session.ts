@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session with a handset: what is stored of it, what of it a subscriber sees, and the record that customers read. Pure.
+// Session: its stored row, what the subscriber sees, and the object of the API. Pure.
 import type { Static } from 'typebox'
 import { momentText } from '../../kernel/time.ts'
 import type { Environment } from '../../platform/tenant.ts'
@@ -17,20 +17,20 @@ export type Reason =
   | 'replaced'
   | 'undeliverable'
 
-/** What the shortcode said when the session began. */
+/** Shortcode settings, copied when the session started. */
 export interface Setup {
   readonly mode: 'webhook' | 'text' | 'menu'
   readonly url: string | null
   readonly fallback_url: string | null
   readonly menu_id: string | null
   readonly menu_version: number | null
-  /** Seconds that the network waits for a screen. */
+  /** Network timeout for a screen in seconds. */
   readonly network_limit: number
   readonly error_message: string
   readonly more: string
   readonly back: string
   readonly transliterate: boolean
-  /** A screen that nobody answers. */
+  /** A screen without an input. */
   readonly is_notice: boolean
 }
 
@@ -39,9 +39,9 @@ export interface Step {
   readonly input: string | null
   readonly output: string
   readonly at: string
-  /** Milliseconds that the application took; null where none was asked. */
+  /** Response time of the application in milliseconds; null when it was not asked. */
   readonly app_ms: number | null
-  /** What the application took for the input, where it differs. */
+  /** Input as the application understood it, where different. */
   readonly app_input?: string
 }
 
@@ -85,22 +85,22 @@ export interface SessionRow {
   clock_offset_ms: bigint
 }
 
-/** A session whose data are opened. */
+/** Session with decrypted data. */
 export type Session = Omit<SessionRow, 'data'> & { readonly data: Data }
 
-/** The pages of the screen that a session shows. */
+/** Pages of a session's screen. */
 export function pagesShown({ screen, setup }: Pick<Session, 'screen' | 'setup'>): readonly string[] {
   if (screen === null) return []
   return pagesOf(setup.transliterate ? transliterated(screen) : screen, setup)
 }
 
-/** What the handset shows now. */
+/** Text shown on the handset. */
 export function shownText(session: Pick<Session, 'screen' | 'setup' | 'page'>): string {
   const pages = pagesShown(session)
   return pages[session.page] ?? pages[0] ?? ''
 }
 
-/** Inputs so far, that which waits for the application among them. */
+/** Inputs so far, including one that waits for the application. */
 export function inputsOf({ history, input, awaiting }: Pick<Session, 'history' | 'input' | 'awaiting'>): string[] {
   const before = history.flatMap((step) => (step.input === null ? [] : [step.input]))
   return awaiting === 'app' && input !== null ? [...before, input] : before
@@ -138,7 +138,7 @@ export function recordOf(session: Session): Static<typeof SessionRecord> {
   }
 }
 
-/** A step of the history at a moment. */
+/** History step with its time. */
 export function stepAt(at: Date, step: Omit<Step, 'at'>): Step {
   return { ...step, at: momentText(at) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of shortcodes, and what a session takes over from one.
+// SQL of shortcodes, and the settings a session copies.
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { defaultPageWords } from './screen.ts'
@@ -34,14 +34,14 @@ export const defaultTimeout = 90
 export const defaultNetworkLimit = 10
 export const defaultErrorMessage = 'The service does not answer. Please try again later.'
 
-/** The longest of the codes that a subscriber may have meant. Index: shortcodes_by_code. */
+/** Longest registered code among the candidates. Index: shortcodes_by_code. */
 export const findShortcode = statement.everywhere<{ environment: Environment; codes: readonly string[] }, ShortcodeRow>(
   'ussd.find_shortcode',
   `select ${shortcodeColumns} from ussd.shortcodes
     where environment = $environment and code = any($codes::text[]) order by length(code) desc limit 1`,
 )
 
-/** What a session takes over from its shortcode, whose menu has this version now. */
+/** Settings a session copies from its shortcode, with this version of the menu. */
 export function setupOf(row: ShortcodeRow, menuVersion: number | null, own: Partial<Setup> = {}): Setup {
   return {
     mode: row.mode,
@@ -73,7 +73,7 @@ export const plainSetup: Setup = {
   is_notice: false,
 }
 
-/** A code of the sandbox that nobody registered: whoever dials it owns it, and answers by POST /v1/ussd/continue. */
+/** Unregistered sandbox code: it belongs to the account that dials it and is answered by POST /v1/ussd/continue. */
 export function unregistered(dialled: string) {
   const code = candidatesOf(dialled)[0] ?? dialled
   return { code, timeout: defaultTimeout, resume_window: 0, language_default: null }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortcodes: which application answers a code, and how. Test keys take any code that nobody has; live ones are assigned by the
-// operator, and set up here.
+// Routes of shortcodes: which application answers a code. Test keys take any free code; live ones are assigned by the
+// operator and set up here.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
@@ -28,7 +28,7 @@ import {
 
 const maxShortcodes = 1_000
 
-/** Whose a code is; what answers it is in the table of this area, found by the longest code that was dialled. */
+/** Ownership of codes; this area's table has their settings, found by the longest match. */
 const codes = numbersFor<null>('ussd')
 
 const Url = Type.String({ maxLength: 2_048 })
@@ -149,7 +149,7 @@ const fresh: Omit<Stored, 'code'> = {
   transliterate: false,
 }
 
-/** A new code as nobody has set it up yet; null: somebody has it. */
+/** Register a code with default settings; null when it is taken. */
 export function assignShortcode(
   tx: AcrossTx,
   tenant: Tenant,
@@ -205,7 +205,7 @@ function writtenOf(tenant: Tenant, row: Stored, at: Date): { [K in keyof Written
   }
 }
 
-/** The row with what a request says of it. */
+/** Row with the settings of a request. */
 function changed(before: Stored, body: Settings): Stored {
   const { pages, menu_id: menu, ...given } = body
   return {
@@ -232,7 +232,7 @@ async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<
   }
 }
 
-/** A mode needs what it answers with. */
+/** Require the setting that a mode answers with. */
 async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
   if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
   if (mode !== 'menu') return
@@ -292,7 +292,7 @@ async function requireCode(queryable: Queryable, tenant: Tenant, code: string): 
   return row
 }
 
-/** Codes of tests that are alone with theirs. */
+/** Distinct codes for the examples of the documentation. */
 const oneOfMany = {
   operation: 'ussd.createShortcode',
   id: 'shortcode',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of sessions: how they are found, begun and taken on.
+// SQL of sessions.
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { gathered } from '../../platform/concurrency/gather.ts'
@@ -31,7 +31,7 @@ const lockNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
   `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name for update`,
 )
 
-/** The sessions that dialogs carry, those of many questions at once. */
+/** Sessions of many dialogs in one query. */
 const findDialogs = statement.everywhere<
   { gateways: readonly string[]; dialogs: readonly string[] },
   SessionRow & { place: number }
@@ -46,7 +46,7 @@ const findDialogs = statement.everywhere<
       and s.id = d.session`,
 )
 
-/** Sessions of a phone on a code that are not over. Index: sessions_of_phone. */
+/** Open sessions of a phone on a code. Index: sessions_of_phone. */
 const findLive = statement.tenant<Tenant & { phone: string; shortcode: string }, SessionRow>(
   'ussd.find_live_sessions',
   `select ${sessionColumns} from ussd.sessions
@@ -68,12 +68,12 @@ export async function openedOf(app: Pick<App, 'secrets'>, row: SessionRow): Prom
   return { ...rest, data }
 }
 
-/** Data as they are stored; null for none. */
+/** Encrypted session data; null for none. */
 export async function sealedData(app: App, tenant: Tenant, id: string, data: Data): Promise<Buffer | null> {
   return Object.keys(data).length === 0 ? null : app.secrets.seal(tenant, dataPlace(id), JSON.stringify(data))
 }
 
-/** Data in place of others: an empty object is stored too. */
+/** Encrypted session data that replaces older data; an empty object is stored too. */
 export function resealedData(app: App, tenant: Tenant, id: string, data: Data): Promise<Buffer> {
   return app.secrets.seal(tenant, dataPlace(id), JSON.stringify(data))
 }
@@ -97,13 +97,13 @@ export async function namedSession(
   return row && openedOf(app, row)
 }
 
-/** The same, which nobody else moves until the transaction ends. */
+/** Session locked until the transaction ends. */
 export async function lockedSession(app: App, tx: Queryable, tenant: Tenant, name: string): Promise<Session | null> {
   const row = await maybe(tx.query(lockNamed, { ...tenant, name }))
   return row && openedOf(app, row)
 }
 
-/** Looks for dialogs: what is asked while one look is under way shares the next. */
+/** Dialog lookups in batches: requests during one query share the next. */
 const dialogLooks = onePerApp((app) =>
   gathered(async (asked: readonly { gateway: string; dialog: string }[]) => {
     const gateways = asked.map(({ gateway }) => gateway)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timer of a session, a job: it obeys the account's clock, and runs wherever a node is left when another one died.
+// Timeout job of a session: it follows the account's clock and survives the node.
 import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Job } from '../../platform/work.ts'
 import { advance } from './advance.ts'
-import { releaseMoved, showMoved } from './network/gateways.ts'
+import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { sessionOf } from './store.ts'
 
 const Payload = Type.Object({ session: Type.String() })
@@ -25,9 +25,9 @@ export const timerJob: Job<App, typeof Payload> = {
     const reason = isUnanswered ? 'app_timeout' : 'expired'
     const screen = isUnanswered ? { screen: session.setup.error_message } : {}
     const over = await advance(app, session, { kind: 'end', status: 'expired', reason, ...screen })
-    // A handset of the sandbox closes what nobody goes on with by itself.
-    if (over && over.environment === 'live') await (isUnanswered ? showMoved : releaseMoved)(app, over)
-    // Somebody went on with it at this moment.
+    // A sandbox handset closes unanswered dialogs itself.
+    if (over && over.environment === 'live') await (isUnanswered ? showOnItsNode : releaseOnItsNode)(app, over)
+    // The session advanced concurrently.
     return over ? { kind: 'done' } : { kind: 'again', afterMs: 1_000 }
   },
 }

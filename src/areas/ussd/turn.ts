@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A turn of a session: what the subscriber did is stored, the application is asked, and what it says is stored before anybody
-// sees it. Networks of every kind come here, whatever they speak.
+// Turn of a session: store the input, ask the application, and store its screen before it is shown. Shared by all
+// network protocols.
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
@@ -8,7 +8,7 @@ import { tenantOf } from '../../platform/tenant.ts'
 import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
-import { doLater } from './menu-actions.ts'
+import { queueActions } from './menu-actions.ts'
 import { knownScreen, runStoredMenu } from './menus.ts'
 import { gatewaysOf } from './network/gateways.ts'
 import { turnedTo } from './screen.ts'
@@ -16,15 +16,15 @@ import { pagesShown, type Reason, type Session } from './session.ts'
 import { sessionOf } from './store.ts'
 import { screenWaits } from './waiting.ts'
 
-/** Time that a node which stops leaves applications: as long as one may take to answer. */
+/** Grace period for applications when a node stops: the longest reply time. */
 const graceMs = 5_000
 
-/** Questions that this node asks at the moment: a repeated input waits for the answer to the first. */
+/** Requests in progress on this node: a repeated input waits for the first one's reply. */
 const asking = onePerApp(() => new Map<string, Promise<Session>>())
 
 /**
- * Takes what the subscriber typed. A repeat, known by its mark, or an input while the application thinks, changes nothing. Gives
- * the session as it then is.
+ * Store an input. A repeat, known by its mark, or an input while the application is being asked, changes nothing.
+ * Returns the current session.
  */
 export async function typed(app: App, session: Session, text: string, mark: string | null): Promise<Session> {
   if (session.awaiting !== 'user' || (mark !== null && session.mark === mark)) return session
@@ -33,9 +33,7 @@ export async function typed(app: App, session: Session, text: string, mark: stri
   return (await advance(app, session, move)) ?? reloaded(app, session)
 }
 
-/**
- * The same, and the session once it is answered. What a menu answers by itself is stored with the input: one commit for a step.
- */
+/** Take an input and its answer. A screen that a menu knows by itself is stored with the input, in one commit. */
 export async function typedAndAnswered(
   app: App,
   session: Session,
@@ -48,11 +46,11 @@ export async function typedAndAnswered(
   const known = isTaken && !isPage ? await knownScreen(app, { ...session, input: text }) : null
   if (!known) return answered(app, await typed(app, session, text, mark))
   const next = await advance(app, session, { ...input, answer: known.move })
-  if (next) await doLater(app, next, known.doing)
+  if (next) await queueActions(app, next, known.doing)
   return next ?? answered(app, await reloaded(app, session))
 }
 
-/** The session once its application has said what comes next, or the time for that is over. */
+/** Session after the application's reply or its timeout. */
 export function answered(app: App, session: Session): Promise<Session> {
   if (session.awaiting !== 'app') return Promise.resolve(session)
   const key = `${session.id} ${session.step}`
@@ -64,7 +62,7 @@ export function answered(app: App, session: Session): Promise<Session> {
 }
 
 async function asked(app: App, session: Session): Promise<Session> {
-  // The network of the sandbox ends with its node: nobody would go on with its sessions.
+  // The sandbox network ends with its node: no node could resume its sessions.
   const isLeft = session.gateway !== gatewaysOf(app).sandboxName
   const whose = { ...tenantOf(session), id: session.id }
   const wait = screenWaits.of(app).until(whose, deadlineMs(session), isLeft ? graceMs : 0)
@@ -75,7 +73,7 @@ async function asked(app: App, session: Session): Promise<Session> {
       const { said, tookMs, menu, doing = [] } = answer
       const { text, ends, data } = said
       const next = await advance(app, session, { kind: 'screen', text, ends, data, menu, appMs: tookMs })
-      if (next) await doLater(app, next, doing)
+      if (next) await queueActions(app, next, doing)
       return next ?? (await reloaded(app, session))
     }
     if (answer?.said.kind === 'nothing')
@@ -90,7 +88,7 @@ interface Answer {
   readonly said: Said
   readonly tookMs: number
   readonly menu?: MenuState | undefined
-  /** Screens of a menu that do something besides. */
+  /** Menu nodes with actions. */
   readonly doing?: readonly string[]
 }
 
@@ -99,8 +97,8 @@ function ask(app: App, session: Session): Promise<Answer> {
 }
 
 /**
- * Where nobody went on with it meanwhile, the session ends with the words that its shortcode has for this. A node that stops
- * leaves it to another one, or to its own next start: a gateway that repeats its call is answered there.
+ * Reply missing: unless it advanced meanwhile, the session ends with the shortcode's message for this. A stopping node
+ * leaves it to another, or to its next start, where a repeated gateway request is answered.
  */
 async function unanswered(app: App, session: Session, reason: Reason | 'stopped'): Promise<Session> {
   const now = await reloaded(app, session)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that wait for the next screen of a session, while its application thinks. The node that stores the screen tells the
-// one that has the dialog (network/gateways.ts).
+// Requests of networks that wait for a session's next screen. The node that stores the screen signals the one that has
+// the dialog (network/gateways.ts).
 import { statement } from '../../platform/db.ts'
 import { type Waited, waits } from '../../platform/waiting.ts'
 
-/** Sessions among these in which it is no longer the turn of the application. */
+/** Sessions among these that no longer wait for the application. */
 const movedAmong = statement.everywhere<{ [K in keyof Waited]: Waited[K] }, { id: string }>(
   'ussd.moved_among',
   `select id from ussd.sessions

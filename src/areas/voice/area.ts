@@ -106,7 +106,7 @@ export const voice: Area = {
   },
 }
 
-/** Timers of test calls run by their account's clock, wherever that was moved. */
+/** Timers of test calls follow their account's sandbox clock. */
 function followClocks(app: App): void {
   const network = telephoneNetworkOf(app)
   app.signals.on('accounts', (account) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a customer's server says to a question about a call: a list of actions, nothing, or no answer at all.
+// Webhook requests to a customer's server about a call. The reply is a list of actions, empty, or a failure.
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ask as askCustomer } from '../webhooks/area.ts'
@@ -8,20 +8,20 @@ const answerMs = 5_000
 const retryAfterMs = 500
 
 export interface Question {
-  /** `voice.answer`, `voice.event`. */
+  /** Name of the webhook: `voice.answer`, `voice.event`. */
   name: string
   url: string
   method: 'POST' | 'GET'
-  /** What is asked about; text is JSON and goes as it is. */
+  /** Request body; a string is JSON and sent unchanged. */
   body: Record<string, unknown> | string
-  /** Whether it is asked a second time when that fails. */
+  /** Whether a failed request is retried once. */
   isRetried: boolean
   clockOffsetMs: number
 }
 
 export type Reply =
   | { kind: 'list'; actions: readonly unknown[] }
-  /** It answered, and wants nothing done. */
+  /** Answered without actions. */
   | { kind: 'nothing' }
   | { kind: 'failed'; reason: string }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the clock of an account was moved.
+// Sandbox clock offset of an account.
 import type { App } from '../../platform/app.ts'
 import { one, statement } from '../../platform/db.ts'
 
@@ -8,7 +8,7 @@ const clockOffset = statement.home<{ account: string; environment: string }, { m
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
-/** How far an account's clock was moved. */
+/** Sandbox clock offset of an account in milliseconds. */
 export async function clockOffsetOf(app: App, account: string, environment: string): Promise<number> {
   return Number((await one(app.db.query(clockOffset, { account, environment }))).ms)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the voice area tells customers of: the life of a call. `call.completed` closes every call however it ended; the
-// names of the other endings (`call.busy`, `call.timeout`, ...) are told beside it, for those who want to tell them apart.
+// Events of calls. `call.completed` closes every call however it ended; other endings (`call.busy`, `call.timeout`,
+// ...) are emitted beside it.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'

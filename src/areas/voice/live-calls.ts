@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other areas may do to calls under way, wherever their nodes are. Ids are UUIDs, as rows have them; a room is named by the
-// call that it belongs to, or by the UUID that it was opened with. Whoever is not there any more is told by null or false.
+// Live calls as other areas command them, on any node. Ids are UUIDs; a room is named by its call or by the UUID it was
+// opened with. Null or false means that the call or room has ended.
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { maybe } from '../../platform/db.ts'
@@ -17,10 +17,9 @@ import type { Flow } from './followers.ts'
 import { type CallRow, findCall } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
-/** A call under way. */
 interface LiveCall {
   readonly call: string
-  /** The room that it has, or was rung into. */
+  /** Its own room, or the one it was rung into. */
   readonly room: string
   readonly node: string | null
   readonly status: CallRow['status']
@@ -32,12 +31,12 @@ interface LiveCall {
   readonly answeredAt: Date | null
 }
 
-/** Somebody to be rung into a room. */
+/** Leg to ring into a room. */
 export interface LegToRing {
   readonly to: LegTarget
   readonly from: string
   readonly timeoutSeconds: number
-  /** A word that comes back with everything that is told of the leg. */
+  /** Label repeated in every change reported of the leg. */
   readonly tag: string | null
   readonly hears?: Circle
   readonly heardBy?: Circle
@@ -46,7 +45,7 @@ export interface LegToRing {
 
 type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
 
-/** What is played: a text, a file, or music as `hold` has it. */
+/** Sound to play: a text, a file, or music as in `hold`. */
 type Sound =
   | { readonly text: string; readonly language: string }
   | { readonly url: string }
@@ -59,7 +58,7 @@ class LiveCalls {
     this.#app = app
   }
 
-  /** A call that is not over. */
+  /** Find a call that has not ended. */
   async find(tenant: Tenant, call: string): Promise<LiveCall | null> {
     const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
     if (!row || isOver(row.status)) return null
@@ -68,7 +67,7 @@ class LiveCalls {
     return { call, room, node, status, phase, direction, from, to, parent, answeredAt }
   }
 
-  /** Rings somebody into a room. A leg whose audio the caller brings is answered by `connectMedia`. */
+  /** Ring a leg into a room. A media leg, with the caller's own audio, is answered by `connectMedia`. */
   async ring(tenant: Tenant, room: string, leg: LegToRing): Promise<Rung> {
     const { hears = 'all', heardBy = 'all', to, from, timeoutSeconds, tag, customData } = leg
     const rung = await this.#command(tenant, room, {
@@ -84,8 +83,8 @@ class LiveCalls {
   }
 
   /**
-   * Somebody at a desk has answered: plain RTP, PCMU with payload type 0 and digits with 101. One who answered already may come
-   * from another place. Gives where the leg is spoken to.
+   * Answer a media leg: plain RTP, PCMU with payload type 0 and telephone events with 101. Called again when the audio
+   * address changes. Returns the leg's local address.
    */
   async connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<PlainAudio | null> {
     const place = await this.#command(tenant, call, { do: 'connect_media', audio })
@@ -98,7 +97,7 @@ class LiveCalls {
 
   // --- rooms ---
 
-  /** Opens a room that belongs to no call, on this node; false where it has no place. */
+  /** Open a room without a call on this node; false without capacity. */
   async openRoom(tenant: Tenant, room: string): Promise<boolean> {
     const network = telephoneNetworkOf(this.#app)
     if (!network.isOpen || !network.media.admits) return false
@@ -106,12 +105,12 @@ class LiveCalls {
     return new ConferenceSession(network, oneOf(tenant, room), offset).begin()
   }
 
-  /** Closes such a room, and hangs up whoever was rung into it. */
+  /** Close such a room and hang up its legs. */
   closeRoom(tenant: Tenant, room: string): Promise<boolean> {
     return this.#isDone(tenant, room, { do: 'close_room' })
   }
 
-  /** Puts an answered call into a room beside its own, on whatever nodes the two are. */
+  /** Join an answered call to another room, on any nodes. */
   async join(tenant: Tenant, call: string, room: string): Promise<boolean> {
     const place = await this.#command(tenant, room, { do: 'open_link', call })
     if (!isAudio(place)) return false
@@ -123,14 +122,14 @@ class LiveCalls {
     return this.#isDone(tenant, room, { do: 'connect_link', call, audio: own })
   }
 
-  /** Takes a call out of the room that it joined; it is back in its own. */
+  /** Leave a joined room and return to the call's own. */
   leave(tenant: Tenant, call: string): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'leave' })
   }
 
   // --- who hears whom ---
 
-  /** `default`, `ringback`, `silence` or an address of music; null takes the call back. */
+  /** Hold with `default`, `ringback`, `silence` or a music URL; null releases the call. */
   hold(tenant: Tenant, call: string, hold: { readonly music: string } | null): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'hold', music: hold?.music ?? null })
   }
@@ -139,19 +138,19 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'mute', isMuted })
   }
 
-  /** Whom a leg hears and who hears it, from the next frame on. One whom not all hear is not recorded. */
+  /** Set whom a leg hears and who hears it, from the next frame on. A leg not heard by all is not recorded. */
   edges(tenant: Tenant, call: string, { hears, heardBy }: Edges): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'edges', hears: circle(hears), heardBy: circle(heardBy) })
   }
 
-  /** Presses keys for the one at the other end of a leg. */
+  /** Send DTMF digits to the other end of a leg. */
   press(tenant: Tenant, call: string, digits: string): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'send_digits', digits })
   }
 
   // --- sound ---
 
-  /** Null when it plays; otherwise why it cannot. A loop of 0 plays until it is stopped. */
+  /** Play a sound: null on success, otherwise the reason. A loop of 0 plays until stopped. */
   async play(
     tenant: Tenant,
     call: string,
@@ -168,7 +167,7 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'stop_play', target: toRoom ? 'all' : 'caller' })
   }
 
-  /** Records a whole room, of which there is one recording at a time; gives its UUID. */
+  /** Record a whole room, one recording at a time; returns its UUID. */
   async record(tenant: Tenant, room: string, { channels = 2 }: { channels?: 1 | 2 } = {}): Promise<string | null> {
     const recording = await this.#command(tenant, room, { do: 'record', channels })
     return typeof recording === 'string' ? recording : null
@@ -185,7 +184,7 @@ class LiveCalls {
 
   // --- the call itself ---
 
-  /** What the API shows of a call beside its status. */
+  /** Set fields of the call that the API shows. */
   mark(
     tenant: Tenant,
     call: string,
@@ -194,7 +193,7 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'mark', ...marks })
   }
 
-  /** Gives a call its next flow; null lets the flow go on that waits for the area. */
+  /** Set a call's next flow; null continues the flow that waits for the area. */
   resume(tenant: Tenant, call: string, by: string, flow: Flow | null): Promise<boolean> {
     const given = flow && { actions: [...flow.actions], ...(flow.isOwn === undefined ? {} : { isOwn: flow.isOwn }) }
     return this.#isDone(tenant, call, { do: 'resume', flow: given, by })

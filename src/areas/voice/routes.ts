@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programmable calls over HTTP.
+// Routes of calls.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { pageOfWhole } from '../../platform/page.ts'
@@ -13,7 +13,7 @@ import { locales } from './speech/voices.ts'
 import { listEvents } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
-/** A call to ask about. */
+/** Example call for the documentation. */
 const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
 const mostTrace = 5_000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of requests and answers of calls.
+// Schemas of call requests and replies.
 import { Type } from 'typebox'
 import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema.ts'
 import { locales } from './speech/voices.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators decide about telephony: where SIP and audio arrive, how many calls, which destinations.
+// Settings of telephony: SIP and audio addresses, call limits, blocked destinations.
 import { host, integer, text } from '../../setting.ts'
 
 export const voiceSettings = {

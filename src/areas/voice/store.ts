@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of calls. A call that is under way belongs to the node in its row: only that one writes it.
+// SQL of calls. A live call belongs to the node in its row: only that node writes it.
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
@@ -61,20 +61,20 @@ export interface CallQuality {
   rtt_ms: number
 }
 
-/** What a number is assigned to that is not an application, as its area reads it. */
+/** Target of a number other than an application; its area interprets it. */
 export interface Target {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** What was asked for: where the flow comes from, and how the call is placed. */
+/** Request of a call: its flow and how to place it. */
 export interface CallPlan {
   answer_url?: string
   answer_method?: 'POST' | 'GET'
   event_method?: 'POST' | 'GET'
   fallback_url?: string
   actions?: readonly unknown[]
-  /** Something of another area that gives the flow. */
+  /** Target in another area that supplies the flow. */
   target?: Target
   ring_timeout?: number
   machine_detection?: 'none' | 'hangup' | 'continue'
@@ -116,7 +116,7 @@ export const findCall = statement.tenant<One, CallRow>(
   `select ${columns} from voice.calls where ${mine} and id = $id`,
 )
 
-/** Calls of a handset of the sandbox, by it or to it. */
+/** Calls of a sandbox phone, in either direction. */
 export const callsOfPhone = statement.tenant<
   Tenant & { phone: string; after: string | null; descending: boolean; limit: number },
   CallRow
@@ -129,13 +129,13 @@ export const callsOfPhone = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Takes a call that nobody has, once. */
+/** Take a queued call for this node, once. */
 export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
 )
 
-/** The same for a call that is rung into a room. */
+/** Take a queued call that is rung into a room. */
 export const takeCallInto = statement.tenant<
   One & { node: string; parent: string | null; conversation: string },
   CallRow
@@ -252,7 +252,7 @@ const release = statement.tenant<One, { verdict: string }>(
   `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') as verdict`,
 )
 
-/** Whether the money for the first minute could be set aside. */
+/** Hold the money of the first minute; false when the wallet does not cover it. */
 export async function holdFor(tx: Tx, call: One, currency: string, amount: bigint): Promise<boolean> {
   if (amount === 0n) return true
   const [row] = await tx.query(hold, { ...call, currency, amount })
@@ -270,13 +270,13 @@ const held = statement.tenant<One, { micros: bigint | null }>(
      from ledger.lock_hold($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') h`,
 )
 
-/** What is set aside for a call. */
+/** Amount held for a call. */
 export async function heldFor(queryable: Queryable, call: One): Promise<bigint> {
   const [row] = await queryable.query(held, call)
   return row?.micros ?? 0n
 }
 
-/** Pays what a call cost and gives back the rest. */
+/** Charge the cost of a call and release the rest of the hold. */
 export async function settleHold(tx: Tx, call: One, amount: bigint, transfer: string): Promise<void> {
   if (amount > 0n) await tx.query(capture, { ...call, amount, transfer })
   await tx.query(release, call)

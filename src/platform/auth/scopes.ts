@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes of credentials. Areas declare theirs: `<area>:read` covers reading, `<area>:write` the rest
-// and reading too, and an area may have further words (`identity:review`). `*` is everything except operating the installation.
+// Scopes of credentials, declared by areas: `<area>:read`, `<area>:write`, which includes reading, and further words
+// such as `identity:review`. `*` is everything except operating the installation.
 
 export type Scope = `${string}:${string}` | 'operator'
 
-/** Word of a scope -> the words of the same scope area that allow the same. */
+/** Scope word → words of the same area that include it. */
 type Words = Readonly<Record<string, readonly string[]>>
 
 export interface ScopeArea {
   readonly name: string
   readonly words: Words
-  /** The plan limit that requests with `<name>:write` count against. */
+  /** Plan limit of requests with `<name>:write`. */
   readonly limit?: string
 }
 
@@ -18,7 +18,7 @@ const usualWords: Words = { read: ['write'], write: [] }
 
 const declared = new Map<string, ScopeArea>()
 
-/** Declares `<name>:read`, `<name>:write` and the words given; a word that nothing else allows has an empty list. */
+/** Declare `<name>:read`, `<name>:write` and further words; a word included by no other has an empty list. */
 export function scopeArea(name: string, { words, limit }: { words?: Words; limit?: string } = {}): ScopeArea {
   if (declared.has(name)) throw new Error(`the scopes of ${name} are declared twice`)
   const made = { name, words: { ...usualWords, ...words }, ...(limit === undefined ? {} : { limit }) }
@@ -30,7 +30,7 @@ export function isScope(text: string): boolean {
   return text === '*' || text === 'operator' || alsoAllowedBy(text) !== undefined
 }
 
-/** Whether these scopes allow what needs `wanted`. */
+/** Whether scopes include the wanted one. */
 export function allows(scopes: ReadonlySet<string>, wanted: string): boolean {
   if (scopes.has(wanted)) return true
   if (wanted === 'operator') return false

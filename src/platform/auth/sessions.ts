@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session of the console in a request: a cookie that scripts cannot read and other sites cannot send, and beside it, for
-// whatever changes something, a header that only a page of this origin can know. Whose session it is, auth.ts looks up.
+// Console session of a request: an HttpOnly, SameSite cookie and, for changes, a CSRF header only a page of this origin
+// can know. auth.ts looks the session up.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import type { Environment } from '../tenant.ts'
 
-/** The prefix makes browsers refuse it unless it is Secure, for every path, and of this very host. */
+/** The `__Host-` prefix makes browsers require Secure, path / and this exact host. */
 export const sessionCookie = '__Host-pamoja'
 const tokenForm = /^[\w-]{43}$/
 
-/** Scopes for which a member has to have signed in a short while ago: keys, money that leaves, the team, and running the installation. */
+/** Scopes that need a recent sign-in: keys, outgoing money, team, and operating the installation. */
 const confirmedScopes: ReadonlySet<string> = new Set([
   'keys:write',
   'payouts:write',
@@ -20,7 +20,7 @@ const confirmedScopes: ReadonlySet<string> = new Set([
 ])
 const confirmedForMs = 10 * 60_000
 
-/** The session's secret in the cookies of a request; null when there is none that could be one. */
+/** Session secret of the cookies; null when there is none. */
 export function sessionTokenOf({ cookie = '' }: IncomingHttpHeaders): string | null {
   const found = cookie
     .split(';')
@@ -31,12 +31,12 @@ export function sessionTokenOf({ cookie = '' }: IncomingHttpHeaders): string | n
   return others.length === 0 && tokenForm.test(token) ? token : null
 }
 
-/** What a page says back with every change. It follows from the secret, so that every node knows it without asking. */
+/** CSRF token, derived from the secret, so that every node knows it without a lookup. */
 export function csrfOf(token: string): string {
   return createHash('sha256').update(`csrf ${token}`).digest('base64url')
 }
 
-/** Refuses what another site made a browser send; what only reads passes. */
+/** Refuse cross-site requests; reads pass. */
 export function refuseForgery(method: string, headers: IncomingHttpHeaders, token: string): void {
   if (method === 'GET' || method === 'HEAD') return
   refuseOtherOrigins(headers)
@@ -54,13 +54,13 @@ export function refuseOtherOrigins(headers: IncomingHttpHeaders): void {
   throw new AppError('FORBIDDEN', 'this request was made by a page of another site')
 }
 
-/** Which of its account's environments a session's request is about; test unless it says otherwise. */
+/** Environment of a session's request; test by default. */
 export function environmentOf({ 'pamoja-environment': wanted = 'test' }: IncomingHttpHeaders): Environment {
   if (wanted === 'test' || wanted === 'live') return wanted
   throw new AppError('INVALID_REQUEST', 'Pamoja-Environment must be test or live')
 }
 
-/** Why a session may not use a scope now although its role has it: the password was last given too long ago. */
+/** Why a session may not use a scope now: the password was entered too long ago. Null when it may. */
 export function confirmationRefusal(
   scope: string,
   method: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access tokens as a customer and an attacker meet them. The clock is the test's own; nodes share one database.
+// Access tokens from the view of a customer and an attacker. The clock is the test's own; nodes share one database.
 import assert from 'node:assert/strict'
 import {
   createHmac,
@@ -249,7 +249,7 @@ test('a node that was never told of the rotation signs with the new key all the 
 test('a replaced key stays published for thirty-one days and then goes, on every node', async () => {
   const [here, there] = [await startNode(), await startNode()]
   const [first] = here.jwks().keys
-  // Rotation stood still for a year: the old key is kept from when it was replaced, not from when it was made.
+  // Rotation was paused for a year: the old key is kept from when it was replaced, not from when it was made.
   const replacedMs = startMs + 365 * dayMs
   clock.ms = replacedMs
   const token = await here.issue(newRequest({ expiresInSeconds: 30 * 86_400 }))
@@ -284,7 +284,7 @@ test('invented key ids make a node look into the database at most once in a few 
     .sign(generateKeyPairSync('ed25519').privateKey)
   assert.equal(await there.verify(invented), reason)
   await here.rotate()
-  // It has just looked, so it does not see the new key yet; a moment later it does.
+  // The node reloaded just now and does not see the new key yet; a moment later it does.
   assert.equal(await there.verify(invented), reason)
   assert.equal(there.jwks().keys.length, 1)
   clock.ms += 3_000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access tokens: signed statements (JWT, EdDSA) that a bearer acts for an API key for a short while, with some of its
-// scopes. Any node checks them with the public keys alone; the private halves are sealed in the database and shared by
-// all nodes. Whether the API key still lives is for the caller to ask.
+// Access tokens (JWT, EdDSA): a bearer acts for an API key for a short while with some of its scopes. Any node verifies
+// them with the public keys; private keys are sealed in the database and shared by all nodes. The caller checks whether
+// the API key is still valid.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
 import type { JWK, JWTPayload } from 'jose'
 import {
@@ -27,13 +27,13 @@ export interface TokenClaims {
   environment: Environment
   scopes: string[]
   subject: string | null
-  /** The moment from which the token is refused: its `exp` and the tolerance. */
+  /** Time from which the token is refused: `exp` plus tolerance. */
   expiresAtMs: number
 }
 
 export interface TokenRequest {
   keyUuid: string
-  /** The account as customers see it, `acc_...`. */
+  /** Public account id, `acc_...`. */
   accountId: string
   /** The account's UUID. */
   account: string
@@ -47,7 +47,7 @@ export interface TokensOptions {
   db: Database
   secrets: Secrets
   clock: Clock
-  /** Where customers reach the API. Tokens of another issuer are refused. */
+  /** Issuer: the public URL. Tokens of other issuers are refused. */
   issuer: string
 }
 
@@ -56,10 +56,10 @@ const algorithm = 'EdDSA'
 const tokenType = 'JWT'
 const toleranceSeconds = 30
 const rotateAfterMs = 30 * dayMs
-/** How long the public half of a key stays when there is a newer one. No token lives that long. */
+/** How long a replaced public key is kept; no token lives that long. */
 const keptForMs = 31 * dayMs
 const maxLifetimeSeconds = 30 * 86_400
-/** A new key is only published at first, so that every node and everyone who reads the JWKS knows it when it signs. */
+/** Time a new key is published before it signs, so that all nodes and JWKS readers know it. */
 const publishedAheadMs = 600_000
 const reloadEveryMs = 3_000
 
@@ -75,7 +75,7 @@ const findKeys = statement.home<Record<never, never>, Row>(
   `select id, public_key, sealed, created_at from platform.signing_keys order by created_at desc, id`,
 )
 
-/** Makes nothing when another node was faster. Two at the very same moment make one each, which does no harm. */
+/** Insert a signing key, unless another node was first. Two at the same moment do no harm. */
 const addKey = statement.home<{ id: string; publicKey: string; sealed: Buffer; now: Date; newerThan: Date }, object>(
   'platform.add_signing_key',
   `insert into platform.signing_keys (id, public_key, sealed, created_at)
@@ -83,7 +83,7 @@ const addKey = statement.home<{ id: string; publicKey: string; sealed: Buffer; n
     where not exists (select from platform.signing_keys where created_at > $newerThan)`,
 )
 
-/** Counted from when it was replaced, not from when it was made: rotation may have stood still for long. */
+/** Delete keys by the time they were replaced, not made: rotation may have been paused. */
 const removeKeys = statement.home<{ replacedBefore: Date }, object>(
   'platform.remove_signing_keys',
   `delete from platform.signing_keys k
@@ -96,7 +96,7 @@ export class Tokens {
   readonly #secrets: Secrets
   readonly #clock: Clock
   readonly #issuer: string
-  /** The newest first. */
+  /** Signing keys, newest first. */
   #keys: readonly SigningKey[] = []
   #loading: Promise<void> | null = null
   #reloadedAtMs = Number.NEGATIVE_INFINITY
@@ -108,7 +108,7 @@ export class Tokens {
     this.#issuer = issuer
   }
 
-  /** Loads the signing keys and makes the first one. Throws when the root key they were sealed under is not there. */
+  /** Load the signing keys and create the first. Throws when their root key is missing. */
   async start(): Promise<void> {
     await this.rotate()
     this.#privateHalf(this.#signer())
@@ -119,7 +119,7 @@ export class Tokens {
     if (idOf('account', account) !== accountId) throw new Error('a token was asked for two accounts at once')
     if (!(expiresInSeconds > 0 && expiresInSeconds <= maxLifetimeSeconds))
       throw new Error(`a token cannot live for ${expiresInSeconds} seconds`)
-    // By now another node should have made a new key.
+    // Another node should have created a new key by now.
     if (this.#isRotationDue()) await this.#reloadSometimes()
     const signer = this.#signer()
     const nowSeconds = Math.floor(this.#clock.nowMs() / 1000)
@@ -140,7 +140,7 @@ export class Tokens {
       .sign(this.#privateHalf(signer))
   }
 
-  /** The claims, or a sentence that says why the token is not valid. Never throws for a bad token. */
+  /** Claims of a token, or why it is invalid. Never throws for a bad token. */
   async verify(token: string): Promise<TokenClaims | string> {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#publicHalf(kid), {
@@ -158,17 +158,17 @@ export class Tokens {
     }
   }
 
-  /** The public keys, as `/.well-known/jwks.json` gives them. */
+  /** Public keys for `/.well-known/jwks.json`. */
   jwks(): { keys: JWK[] } {
     return { keys: this.#keys.map(({ jwk }) => jwk) }
   }
 
-  /** Makes a new signing key when it is time, forgets those whose tokens are long gone, and learns what others made. */
+  /** Rotate: create a signing key when due, delete expired ones, and load those of other nodes. */
   async rotate(): Promise<void> {
     await this.#reload()
     if (this.#isRotationDue()) await this.#addKey()
     await this.#db.query(removeKeys, { replacedBefore: new Date(this.#clock.nowMs() - keptForMs) })
-    // A reading that is under way may have begun before the change.
+    // A reload in progress may have started before the change.
     await this.#loading
     await this.#reload()
   }
@@ -196,7 +196,7 @@ export class Tokens {
     })
   }
 
-  /** The newest key that has been published long enough, else (on the first day) the oldest. */
+  /** Newest key published long enough, else (on the first day) the oldest. */
   #signer(): SigningKey {
     const publishedBeforeMs = this.#clock.nowMs() - publishedAheadMs
     const key = this.#keys.find(({ createdAtMs }) => createdAtMs <= publishedBeforeMs) ?? this.#keys.at(-1)
@@ -221,7 +221,7 @@ export class Tokens {
     return key.publicKey
   }
 
-  /** At most once in a few seconds, or strangers with invented tokens could keep the database busy. */
+  /** Reload at most once in a few seconds, so that forged tokens cannot load the database. */
   async #reloadSometimes(): Promise<void> {
     const nowMs = this.#clock.nowMs()
     if (this.#loading === null) {
@@ -250,7 +250,7 @@ interface SigningKey {
   readonly jwk: JWK
   readonly publicKey: KeyObject
   readonly sealed: Buffer
-  /** Opened when it is first needed: a node that only checks tokens needs none. */
+  /** Decrypted at first use: verification does not need it. */
   privateKey: KeyObject | null
   readonly createdAtMs: number
 }
@@ -279,7 +279,7 @@ function claimsOf({ sub, env, scope, key_id, act, exp }: JWTPayload): TokenClaim
 
 const malformed = 'the token is malformed: check that it was copied whole'
 
-/** Why a token was refused. What is not about the token (the database is away) is thrown on. */
+/** Why a token is invalid. Other errors (database unavailable) are rethrown. */
 function refusalOf(error: unknown): string {
   if (error instanceof UnknownSigner) return 'the token is signed with a key that this installation does not have'
   if (error instanceof JWTExpired && error.payload.exp !== undefined)

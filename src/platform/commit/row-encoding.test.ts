@@ -36,7 +36,7 @@ after(async () => {
   await database.drop()
 })
 
-/** The rows as PostgreSQL understood them, each column written out by PostgreSQL. */
+/** Rows as PostgreSQL parsed them, each column printed by PostgreSQL. */
 async function understood(items: readonly Partial<Row>[]): Promise<Row[]> {
   const { rows } = await client.query<Row>({
     name: 'understood',
@@ -233,7 +233,7 @@ function comparable(row: Row): object {
   return { ...row, g: row.g === null ? null : sorted(JSON.parse(row.g)) }
 }
 
-/** With the keys of objects in order: PostgreSQL keeps them in its own. */
+/** Value with sorted object keys: PostgreSQL keeps them in its own order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value

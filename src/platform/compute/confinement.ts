@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program that may read files and compute, and nothing else. Node's permission model forbids it to write files and
-// to start processes; where the kernel lets this user have a network of its own (Linux, `unshare`), that is an empty one.
-// Its environment holds no setting of ours, so that it has no credentials either.
+// Confined process: may read files and compute, nothing else. Node's permission model forbids writing files and
+// starting processes; where the kernel allows it (Linux, `unshare`), the network is empty. Its environment has none of
+// our settings, hence no credentials.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Prefix of the command that gives a process an empty network. */
+/** Command prefix that gives a process an empty network. */
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--'] as const
 const probeMs = 5_000
 
@@ -21,7 +21,7 @@ export async function startConfined(program: URL, programArguments: readonly str
   return spawn(command, [...rest, fileURLToPath(program), ...programArguments], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
-    // Fewer arenas: pictures come and go, and each arena would keep its own.
+    // Fewer malloc arenas: pictures come and go, and each arena would keep its own memory.
     env: { PATH: process.env.PATH ?? '', MALLOC_ARENA_MAX: '2' },
     cwd: '/',
   })

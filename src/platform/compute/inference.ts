@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// onnxruntime, loaded when the first network is opened. One thread for each network: several processes with one thread
-// each do more work per second than one process with several.
+// onnxruntime, loaded with the first network. One thread per network: several processes with one thread each have a
+// higher throughput than one with several.
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 
-/** Why a network cannot be opened: both are the operator's business. */
+/** Why a network cannot be loaded; for the operator. */
 export class InferenceProblem extends Error {
   readonly code: 'package_missing' | 'model_refused'
 
@@ -18,7 +18,7 @@ export interface OpenNetwork {
   readonly Tensor: typeof Tensor
 }
 
-/** Opens a model, given as its bytes. */
+/** Open a model from its bytes. */
 export async function openSession(name: string, model: Uint8Array): Promise<OpenNetwork> {
   const { InferenceSession, Tensor } = await runtime()
   try {
@@ -27,7 +27,8 @@ export async function openSession(name: string, model: Uint8Array): Promise<Open
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
       graphOptimizationLevel: 'all',
-      // Without the first, weights are widened at every run; without the second, idle threads take the decoder's cores.
+      // The first setting avoids widening weights on every run; the second keeps idle threads from using the decoder's
+      // cores.
       extra: { session: { disable_quant_qdq: '1', intra_op: { allow_spinning: '0' } } },
     })
     return { session, Tensor }
@@ -46,7 +47,7 @@ async function runtime() {
   }
 }
 
-/** A value that is made when it is first asked for, and made again after a failure. */
+/** Lazy value, computed at first use and again after a failure. */
 export function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null
   return () => {

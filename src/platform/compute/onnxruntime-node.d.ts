@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that is used of onnxruntime-node, which may be missing, so that the program compiles without it.
+// Types of the optional package onnxruntime-node, as far as used, so that the program compiles without it.
 
 declare module 'onnxruntime-node' {
   export interface Value {

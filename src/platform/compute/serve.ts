@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end: what a program that computes runs. It takes one task after the other from the process that started it,
-// and ends with it.
+// Child side of the compute pool: takes one task after the other from its parent, and exits with it.
 import { Socket } from 'node:net'
 import { Type } from 'typebox'
 import Value from 'typebox/value'
 
 const Message = Type.Object({ id: Type.Integer(), task: Type.String(), input: Type.Unknown() })
 
-/** A refusal that the caller can tell from a crash. */
+/** Error the caller can tell from a crash. */
 interface Refusal {
   readonly code: string
   readonly message: string
@@ -28,14 +27,14 @@ export function serveTasks(
       process.send?.({ id, answer })
     } catch (problem) {
       const refusal = refusalOf(problem)
-      // Anything else is a fault of the program: a fresh process is the way out of it.
+      // Any other error is a bug: crash, and the pool starts a fresh process.
       if (!refusal) throw problem
       process.send?.({ id, refusal })
     }
   })
 }
 
-/** For systems where the process shares the network of its parent: a fence for JavaScript, none for native code. */
+/** Network block for systems without `unshare`: it covers JavaScript, not native code. */
 function forbidNetwork(): void {
   Socket.prototype.connect = () => {
     throw new Error('a compute process has no network')

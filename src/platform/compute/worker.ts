@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process that does one task at a time. It is started for its first task and ended when it hangs or idles.
+// One process with one task at a time. It is started for its first task and ended when it hangs or idles.
 import type { ChildProcess } from 'node:child_process'
 import { Type } from 'typebox'
 import Value from 'typebox/value'
@@ -29,7 +29,7 @@ interface Running {
   reject(problem: Error): void
 }
 
-/** Enough of what a dying process says to know why, and not so much that it fills a log. */
+/** Limit of stderr kept for the log. */
 const maxComplaint = 500
 
 export class Worker {
@@ -63,7 +63,7 @@ export class Worker {
     return this.#child?.pid
   }
 
-  /** Rejected when the process dies or hangs. */
+  /** Run a task; rejects when the process crashes or times out. */
   run(name: string, input: unknown, timeoutMs: number): Promise<WorkOutcome> {
     if (this.#idle) clearTimeout(this.#idle)
     return new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class Worker {
 
   async #send(message: { id: number; task: string; input: unknown }): Promise<void> {
     const child = this.#child ?? (await this.#start())
-    // Whatever answers it has is waited for by its task, not by the process itself.
+    // The result is awaited by its task, not by the process.
     await new Promise<void>((resolve, reject) => {
       child.send(message, (problem) => (problem ? reject(problem) : resolve()))
     })
@@ -100,7 +100,7 @@ export class Worker {
     child.on('exit', (code, signal) =>
       this.#die(new Error(`the process ended (${signal ?? code}) ${this.#complaint}`.trim())),
     )
-    // A process that idles does not keep the program alive.
+    // An idle process does not keep the program alive.
     child.unref()
     child.channel?.unref()
     return child

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for something, but not for ever.
+// Timeout for a promise.
 
-/** What comes of `promise`, or `otherwise` if nothing has come of it by then. It is not ended: it only is not waited for. */
+/** Result of `promise`, or `otherwise` after the timeout. The promise is not cancelled. */
 export async function atMost<T, U>(ms: number, promise: Promise<T>, otherwise: U): Promise<T | U> {
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<U>((resolve) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Gatherer } from './gather.ts'
 
-/** A gatherer whose batches end when they are told to. */
+/** Gatherer whose batches end on command. */
 function gathered({ most = 3, atOnce = 2, ofHolder = 1 } = {}) {
   const batches: { items: readonly string[]; end(): void; fail(error: Error): void }[] = []
   const gathering = new Gatherer<string, string>({

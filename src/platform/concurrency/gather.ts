@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of what comes one by one: while a batch is being done, what else comes gathers for the next. Nobody waits for a
-// batch to fill, holders (accounts, batches of payouts) take turns, and what may wait is bounded. Writes that share a commit
-// are gathered by commit.ts, which shares its connections between operations and sends a large batch beside a running one.
+// Batches of single calls: while a batch runs, further calls gather for the next. No batch waits to fill, holders
+// (accounts, payout batches) take turns, and the queue is bounded. Group commits have their own batching in commit.ts,
+// which shares connections between operations and sends a large batch beside a running one.
 import { AppError } from '../../kernel/errors.ts'
 
 export interface GathererOptions<Item, Result> {
-  /** How many a batch may hold. */
+  /** Batch size limit. */
   readonly most: number
-  /** How many batches may be done at once. */
+  /** Batches running at once. */
   readonly atOnce: number
-  /** How many of them may be of one holder; 1 unless told. */
+  /** Batches of one holder running at once; 1 by default. */
   readonly ofHolder?: number
-  /** Gives one result for each item, in their order. When it throws, all of them have failed. */
+  /** Run a batch: one result per item, in order. When it throws, all items fail. */
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
 
@@ -21,14 +21,14 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/** How many may wait before callers are told to come back later. */
+/** Queue limit beyond which callers get 503. */
 const maxWaiting = 20_000
 
 export class Gatherer<Item, Result> {
   readonly #options: GathererOptions<Item, Result>
-  /** In the order of their turns. No line is empty. */
+  /** Queues by holder, in order of turn; none is empty. */
   readonly #lines = new Map<string, Waiting<Item, Result>[]>()
-  /** How many batches of a holder are being done. */
+  /** Running batches by holder. */
   readonly #running = new Map<string, number>()
   #batches = 0
   #waiting = 0
@@ -38,7 +38,7 @@ export class Gatherer<Item, Result> {
     this.#options = options
   }
 
-  /** Done with others of the same holder; gives what came of this one. */
+  /** Add an item to the next batch of its holder; returns its result. */
   join(item: Item, holder = ''): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting >= maxWaiting) {
@@ -53,7 +53,9 @@ export class Gatherer<Item, Result> {
     })
   }
 
-  /** Whatever comes in the same turn of the event loop, such as jobs that were claimed together, begins together. */
+  /**
+   * Start at the end of the event loop turn, so that calls of one turn, such as jobs claimed together, share a batch.
+   */
   #wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
@@ -63,7 +65,7 @@ export class Gatherer<Item, Result> {
     })
   }
 
-  /** Begins at most one batch of each holder; a holder that may have another gets it in the next turn. */
+  /** Start at most one batch per holder; further ones come in the next turn. */
   #begin(): void {
     const { most, atOnce, ofHolder = 1 } = this.#options
     for (const [holder, line] of [...this.#lines]) {
@@ -105,11 +107,11 @@ export class Gatherer<Item, Result> {
   }
 }
 
-/** How many one look into the database takes, and how many may be under way. */
+/** Batch size and number of concurrent queries. */
 const maxTogether = 256
 const maxLooks = 2
 
-/** Makes a function that answers one question out of one that answers many with one look, in their order. */
+/** Turn a batch query into a function for one question; concurrent calls share a query. */
 export function gathered<Question, Answer>(
   lookAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {

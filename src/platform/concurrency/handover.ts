@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handover of rows that a node has just stored to its next step, so that they are not read back: kept for a moment, and no more
-// of them than the limit. Correctness may not depend on finding one here.
+// Handover cache: rows a node just stored, kept briefly and up to a limit for its next step, so that they are not read
+// back. Correctness must not depend on a hit.
 
 /** Interval between sweeps of expired entries. */
 const tidyMs = 1_000
 
-/** Entries that are taken once, soon, by name. */
+/** Entries taken once, soon, by name. */
 export class Handover<Thing> {
   readonly #things = new Map<string, { readonly thing: Thing; readonly untilMs: number }>()
   readonly #forMs: number
@@ -34,7 +34,7 @@ export class Handover<Thing> {
     this.#things.clear()
   }
 
-  /** Removes expired and excess entries. Not run on every keep: finding the oldest passes over those taken before it. */
+  /** Remove expired and excess entries. Not on every keep: finding the oldest skips over those already taken. */
   #tidy(nowMs: number): void {
     this.#tidiedMs = nowMs
     for (const [oldest, { untilMs }] of this.#things) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops asking somebody who does not answer: a provider, a registry, a customer's endpoint. When its policy finds too many
-// failures among the latest outcomes it opens; after a while a few probes are let through, and the first good answer closes it.
-// Pure: the caller gives the time.
+// Circuit breaker for a provider, registry or customer endpoint. It opens when its policy finds too many failures among
+// the latest outcomes; after a while a few probes pass, and the first success closes it. Pure: the caller gives the
+// time.
 
-/** What is known of the latest outcomes. */
+/** Latest outcomes. */
 interface Outcomes {
   readonly known: number
   readonly failures: number
@@ -11,20 +11,20 @@ interface Outcomes {
 }
 
 export interface BreakerPolicy {
-  /** How many of the latest outcomes count. */
+  /** Number of outcomes kept. */
   readonly remembers: number
-  /** Older ones do not; all do unless given. */
+  /** Maximum age of outcomes; unlimited by default. */
   readonly withinMs?: number
   isFailing(outcomes: Outcomes): boolean
-  /** It works, but not well: for those who look. */
+  /** Degraded: shown in the status, requests still pass. */
   isDegraded?(outcomes: Outcomes): boolean
-  /** How long it stays open before it is tried, and how long nothing is heard of probes before they count as lost. */
+  /** Time it stays open before probing, and timeout of probes. */
   readonly waitMs: number
-  /** Requests that try it. */
+  /** Requests let through as probes. */
   readonly probes: number
 }
 
-/** half-open: probes are under way. */
+/** half-open: probes are in flight. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 export class Breaker {
@@ -33,7 +33,7 @@ export class Breaker {
   #latest: { readonly failed: boolean; readonly atMs: number }[] = []
   #failures = 0
   #inARow = 0
-  /** When the next probes may go, and how many of the last ones are left. */
+  /** Time of the next probes, and how many of the last ones are left. */
   #probeAtMs = 0
   #probesLeft = 0
 
@@ -45,7 +45,7 @@ export class Breaker {
     return this.#state
   }
 
-  /** How it looks to somebody who does not ask. */
+  /** Status for display. */
   get status(): 'up' | 'degraded' | 'down' {
     if (this.#state !== 'closed') return 'down'
     return this.#policy.isDegraded?.(this.#outcomes()) ? 'degraded' : 'up'
@@ -56,10 +56,10 @@ export class Breaker {
     return this.admit(nowMs) !== 'wait'
   }
 
-  /** The same: like all others, as a probe, or not at all. One that was asked for need not wait. */
+  /** Admit a request normally, as a probe, or not. A manual request need not wait. */
   admit(nowMs: number, isAskedFor = false): 'send' | 'probe' | 'wait' {
     if (this.#state === 'closed') return 'send'
-    // Also while half-open: probes of which nothing was heard for so long were lost.
+    // Also while half-open: probes without an outcome for so long count as lost.
     if (nowMs >= this.#probeAtMs || isAskedFor) {
       this.#probesLeft = this.#policy.probes
       this.#probeAtMs = nowMs + this.#policy.waitMs
@@ -70,14 +70,14 @@ export class Breaker {
     return 'probe'
   }
 
-  /** Notes an outcome; says so when it changed the state. */
+  /** Record an outcome; returns a change of state. */
   record(succeeded: boolean, nowMs: number): 'opened' | 'closed' | null {
     if (this.#state !== 'closed') {
       if (succeeded) {
         this.close()
         return 'closed'
       }
-      // Requests that were on their way when it opened say nothing new; a failed probe does.
+      // Requests in flight when it opened are ignored; a failed probe is not.
       if (this.#state === 'half-open') this.open(nowMs + this.#policy.waitMs)
       return null
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which connections to the outside are this node's: binds, gateways. Of all nodes one at a time has each open, so that its
-// sessions and its rate are what the operator agreed with the other side: it is whoever holds the lease of that name. What the
-// lease guards is a socket, which no database can fence, so the owner stops sending before anyone else may begin. Nodes share
-// what there is: more than its part a node takes only when nobody else did.
+// Ownership of outside connections (binds, gateways) among nodes: each is open on one node at a time, the holder of its
+// lease, so that sessions and rate are as agreed with the other side. No database can fence a socket, so the owner
+// stops sending before its lease ends. Nodes share the connections evenly: a node takes more than its share only when
+// no other did.
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
 import type { Lease } from '../nodes/leases.ts'
 import { liveNodes } from '../nodes/nodes.ts'
 
-/** A node that died is replaced after this long and one look; one that is only slow must not be. */
+/** Lease time: a dead node is replaced after this plus one round; a slow one must not be. */
 const leaseSeconds = 3
 
 export class Ownership {
@@ -16,10 +16,10 @@ export class Ownership {
   readonly #kind: string
   readonly #lost: (name: string) => void
   readonly #leases = new Map<string, Lease>()
-  /** Those that nobody had at the last look, and this node left to others. */
+  /** Connections free at the last round that this node left to others. */
   #left: ReadonlySet<string> = new Set()
 
-  /** `kind` begins the names of the leases; `lost` is called when another node may open what was this one's. */
+  /** `kind` is the prefix of lease names; `lost` is called when another node may open a connection. */
   constructor(app: App, kind: string, lost: (name: string) => void) {
     this.#app = app
     this.#kind = kind
@@ -30,7 +30,7 @@ export class Ownership {
     return this.#leases.has(name)
   }
 
-  /** Takes those of all connections that nobody has, and gives them. More than its part a node takes at the second look only. */
+  /** Lease free connections and return them; more than this node's share only in the second round. */
   async take(names: readonly string[]): Promise<string[]> {
     const wanted = names.filter((name) => !this.has(name))
     if (wanted.length === 0) return []
@@ -46,7 +46,7 @@ export class Ownership {
     return taken
   }
 
-  /** Lets another node have what is closed here. */
+  /** Release a connection closed here. */
   async release(name: string): Promise<void> {
     const lease = this.#leases.get(name)
     this.#leases.delete(name)
@@ -66,7 +66,7 @@ export class Ownership {
   }
 }
 
-/** The node that has a connection open; null: none. */
+/** Node that holds a connection; null for none. */
 export async function ownerOf({ leases }: App, kind: string, name: string): Promise<string | null> {
   const lease = leaseOf(kind, name)
   const owner = (await leases.owners([lease])).get(lease)

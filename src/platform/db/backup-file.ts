@@ -25,7 +25,7 @@ export const formatVersion = 2
 const maxLineBytes = 4 * 1024 * 1024
 const unzippedBlockBytes = 256 * 1024
 
-/** Why there is no backup, or nothing was restored: one sentence for the operator. */
+/** Why a backup or restore failed: one sentence for the operator. */
 export class BackupError extends StartError {}
 
 const Begin = Type.Object({
@@ -40,7 +40,7 @@ const TableBegin = Type.Object({
   partitions: Type.Array(
     Type.Object({
       name: Type.String(),
-      // Becomes SQL when it is restored, so it is nothing but literals in parentheses.
+      // Becomes SQL on restore, so only literals in parentheses are allowed.
       bounds: Type.String({
         pattern: String.raw`^(DEFAULT|FOR VALUES (FROM|IN|WITH) \([\w ',:.+-]*\)( TO \([\w ',:.+-]*\))?)$`,
       }),
@@ -74,7 +74,7 @@ export function line(value: Line): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** Under its own name the file is always whole: it is written beside it, and renamed when it is safe on the disk. */
+/** Write a backup atomically: to a temporary file, renamed once it is on the disk. */
 export async function writeBackup(file: string, content: AsyncIterable<Buffer>): Promise<number> {
   const part = `${file}.part`
   try {
@@ -92,7 +92,7 @@ export async function writeBackup(file: string, content: AsyncIterable<Buffer>):
 }
 
 async function writePart(part: string, content: AsyncIterable<Buffer>): Promise<number> {
-  // While a backup runs the database cannot clean up behind its snapshot, so it had better be quick than small.
+  // Fast compression: during a backup the database cannot vacuum behind its snapshot.
   const gzip = createGzip({ level: zlib.Z_BEST_SPEED })
   await pipeline(content, gzip, seal, createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }))
   return (await stat(part)).size
@@ -118,7 +118,7 @@ function writingProblem(file: string, error: unknown): unknown {
     : error
 }
 
-/** Takes all the rows of a table, or leaves them all alone. */
+/** Load all rows of a table, or skip them. */
 type Taker = (table: Static<typeof TableBegin>, rows: AsyncIterable<Buffer>) => Promise<void>
 
 interface Contents {
@@ -128,7 +128,7 @@ interface Contents {
 
 class Damage extends Error {}
 
-/** Reads a file from the first byte to the last. Returns only if all of it is what once was written. */
+/** Read a file completely; returns only if it is intact. */
 export async function readBackup(file: string, take: Taker = async () => undefined): Promise<Contents> {
   let begun = false
   let whole = false
@@ -190,7 +190,7 @@ function checked<S extends TSchema>(validator: Validator<S>, record: unknown): S
   return record
 }
 
-/** Lines and blocks out of a stream that is cut anywhere. */
+/** Lines and blocks of a chunked stream. */
 class Input {
   readonly #chunks: AsyncIterator<Buffer>
   #ahead: Buffer = Buffer.alloc(0)

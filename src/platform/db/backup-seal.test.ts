@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seal of a backup: whatever happens to a file on a disk is found out, and gunzip reads it without knowing of a seal.
+// Seal of a backup: any damage is detected, and gunzip reads the file without knowing the seal.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'

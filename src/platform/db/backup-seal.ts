@@ -7,13 +7,16 @@
 import { createHash } from 'node:crypto'
 
 const hashBytes = 32
-/** Deflate, with an extra field, no time, no hint, system unknown; then the lengths of all fields and of this one, `Pj`. */
+/**
+ * Gzip header: deflate, extra field, no time, system unknown; then the length of all extra fields and of this one,
+ * `Pj`.
+ */
 const head = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 4 + hashBytes, 0, 0x50, 0x6a, hashBytes, 0])
-/** An empty block, its checksum and its length. */
+/** Empty block, its checksum and length. */
 const tail = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
 export const sealBytes = head.length + hashBytes + tail.length
 
-/** Gives on what comes, and then the seal of it. */
+/** Pass the content through and append its seal. */
 export async function* seal(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   for await (const chunk of content) {
@@ -23,7 +26,7 @@ export async function* seal(content: AsyncIterable<Buffer>): AsyncGenerator<Buff
   yield sealOf(hash.digest())
 }
 
-/** Gives on what comes but its seal, and at the end whether that was the seal of it. */
+/** Pass the content through without its seal; returns whether the seal is valid. */
 export async function* unseal(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, boolean> {
   const hash = createHash('sha256')
   let held: Buffer = Buffer.alloc(0)

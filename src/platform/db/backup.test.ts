@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups as an operator relies on them: everything comes back, or nothing is touched and a sentence says why.
-// Every test has databases of its own, made by the real migrations and one more with what later areas may bring.
+// Backups: everything is restored, or nothing is touched and a sentence says why. Each test has its own databases, made
+// by the real migrations and one more with features of later areas.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs/promises'
@@ -21,7 +21,7 @@ import { type Migration, schemaFiles } from './schema-files.ts'
 
 const patient = { timeout: patienceMs(60_000) }
 
-/** What the tables of today do not have: odd names, more types, generated numbers, foreign keys in a circle, triggers. */
+/** Features that today's tables lack: odd names, more types, generated numbers, circular foreign keys, triggers. */
 const later: Migration = {
   name: '9999_later',
   checksum: 'of the test',
@@ -57,7 +57,7 @@ interface Installation {
   db: Database
 }
 
-/** Migrated once; the databases of the tests are copies of it. */
+/** Migrated once; the tests' databases are copies. */
 let template: TestDatabase
 let folder = ''
 let file = ''
@@ -173,7 +173,7 @@ test('a backup is of one moment, although everybody goes on writing', patient, a
       written++
     }
   })()
-  // Holds are copied before this table and wallets after it, so the backup stands between the two while money moves.
+  // Holds are copied before this table and wallets after it, so the backup pauses between the two while money moves.
   const gate = await source.db.connect()
   try {
     await until(() => written >= 3)
@@ -233,7 +233,7 @@ test('rows of any age come back to a database that was prepared in another year'
     await source.database.sql(`insert into events.events
       (bucket, account_id, environment, id, type, resource_id, body)
       values (1, '${account}', 'live', platform.uuid_at('${moment}'), 'sms.status', 'x', '${moment}')`)
-  // As if the target had been migrated in 2019 and had stood still since.
+  // As if the target had been migrated in 2019 and not touched since.
   const partitions = await children(target, 'events.events')
   for (const { name } of partitions) if (!name.endsWith('_default')) await target.database.sql(`drop table ${name}`)
   await target.database.sql(`create table events.events_20190101 partition of events.events
@@ -267,7 +267,7 @@ test('a file that is cut short anywhere is refused', patient, async (t) => {
 
 test('a file with one wrong bit is refused, wherever it is', patient, async (t) => {
   const [target, bytes] = [await install(t), await goodBackup()]
-  // Each bit of a small file is tried with the seal itself.
+  // Every bit of a small file is tested with the seal alone.
   const spread = Array.from({ length: 12 }, (_, part) => Math.floor((bytes.length * part) / 12))
   const end = Array.from({ length: 4 }, (_, back) => bytes.length - 1 - back * 18)
   await refused(target, /damaged/, ...[...spread, ...end].map((at) => flipped(bytes, at, at % 8)))
@@ -276,7 +276,7 @@ test('a file with one wrong bit is refused, wherever it is', patient, async (t) 
 test('a wrong bit that changes nothing of what gzip unpacks is found all the same', patient, async (t) => {
   const [target, bytes] = [await install(t), await goodBackup()]
   const content = gunzipSync(bytes)
-  // The time and the system in the header of gzip.
+  // Time and system in the gzip header.
   const wrong = [4, 5, 6, 7, 9].map((at) => flipped(bytes, at, at % 8))
   for (const file of wrong) assert.deepEqual(gunzipSync(file), content)
   await refused(target, /is damaged or cut short \(its checksum does not match\)/, ...wrong)
@@ -310,7 +310,7 @@ test('a file that was changed behind its compression is refused', patient, async
   const oldSeal = bytes.subarray(-sealBytes)
   const stale = packed([...values, ...structure]).map((file) => Buffer.concat([file, oldSeal]))
   await refused(target, /damaged/, ...stale)
-  // Who seals it again is found out by what it says.
+  // A resealed file is detected by its content.
   for (const file of packed(structure)) await refused(target, /damaged/, await sealed(file))
   const others = [
     Buffer.concat([bytes.subarray(0, -sealBytes), Buffer.from('between'), oldSeal]),
@@ -342,7 +342,7 @@ test('other files are told apart from backups', patient, async (t) => {
   const target = await install(t)
   const others = [Buffer.from('-- PostgreSQL database dump\n'), gzipSync('hello\n'), gzipSync('{"some":"json"}\n')]
   await refused(target, /is not a backup of Pamoja/, ...others, await sealed(gzipSync('{"some":"json"}\n')))
-  // A file of the first format has its checksum inside, and no seal.
+  // A file of the first format has an inner checksum and no seal.
   const first = gzipSync(Buffer.from(`{"pamoja_backup":1}\n${randomBytes(sealBytes).toString('hex')}\n`))
   await refused(target, /has format 1, and this version of the program reads format 2/, first)
   await assert.rejects(
@@ -419,7 +419,7 @@ test('a backup that cannot be written leaves the previous one as it is', patient
 })
 
 const account = '0190a000-0000-7000-8000-000000000001'
-/** Who waits for a table in this database. */
+/** Sessions that wait for a table lock in this database. */
 const waiting = `from pg_locks join pg_database d on d.oid = database where not granted and datname = current_database()`
 const uuidOf2020 = '016f5e66-e800-7000-8000-000000000000'
 
@@ -429,7 +429,7 @@ async function install(t: TestContext): Promise<Installation> {
   return { database, db: database.connect() }
 }
 
-/** The bytes of a good backup, made once for the tests that damage it. */
+/** A good backup, made once for the tests that damage it. */
 function goodBackup(): Promise<Buffer> {
   good ??= (async () => {
     const database = await template.copy()
@@ -447,7 +447,7 @@ function goodBackup(): Promise<Buffer> {
 
 let good: Promise<Buffer> | null = null
 
-/** Restoring each of these fails with one sentence of ours, and the database is as it was. */
+/** Restoring each of these fails with one sentence, and the database is unchanged. */
 async function refused(target: Installation, reason: RegExp, ...files: Buffer[]): Promise<void> {
   const before = await snapshot(target)
   const bad = path.join(folder, randomUUID())
@@ -481,10 +481,10 @@ async function sealed(file: Buffer): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** The file with this content and the seal that belongs to it. */
+/** File with this content and a valid seal. */
 function packedAgain(text: string): Promise<Buffer> {
   const blocks = text.replace(/\{"bytes":(\d+)\}\n/g, '')
-  // Puts every table into one block, whose length is counted anew.
+  // Put every table into one block with a recomputed length.
   const lines = blocks.split('\n').slice(0, -1)
   const parts: string[] = []
   let rows: string[] | null = null
@@ -517,7 +517,7 @@ async function snapshot(installation: Installation): Promise<unknown> {
 
 const left = ['platform.nodes', 'platform.leases', 'platform.rate_slots']
 
-/** How many rows each table has, and a hash over all of them. */
+/** Row count and hash of each table. */
 async function fingerprints(
   { database }: Installation,
   except: string[] = [],
@@ -567,7 +567,7 @@ const nastyTexts = [
   'long '.repeat(60_000),
 ]
 
-/** Rows in the tables every area stands on, and in one with all types, with what text formats are known to break on. */
+/** Rows in the base tables and in one with all types, with values that break text formats. */
 async function fillWithNastyRows({ database }: Installation): Promise<void> {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
   const short = nastyTexts.slice(0, -1)
@@ -627,7 +627,7 @@ async function fillWithNastyRows({ database }: Installation): Promise<void> {
     ['later.eggs values (1, 2), (2, 1)', []],
     ['later.hens values (1, 1), (2, 2)', []],
   ]
-  // One transaction for all, because the foreign keys of the last two go in a circle.
+  // One transaction, because the foreign keys of the last two are circular.
   const client = await database.connect().connect()
   try {
     await client.query('begin')

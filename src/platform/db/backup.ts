@@ -22,14 +22,14 @@ import {
 
 const lockTimeoutMs = 10_000
 
-/** What only the nodes that run at this moment mean something to; a restored database makes its own. */
+/** Tables of running nodes only; a restored database fills its own. */
 const transientTables: ReadonlySet<string> = new Set([
   'platform.nodes', // The processes that run.
   'platform.leases', // What each of them is doing; they end by themselves within seconds.
   'platform.rate_slots', // What each of them may admit within the next minute.
 ])
 
-/** Writes all data, as it is at one moment, to a file. Others go on writing meanwhile. Gives a sentence for the operator. */
+/** Write a snapshot of all data to a file, without blocking writers. Returns a sentence for the operator. */
 export async function backup(db: Database, file: string): Promise<string> {
   const client = await db.connect()
   try {
@@ -44,8 +44,8 @@ export async function backup(db: Database, file: string): Promise<string> {
 }
 
 /**
- * Fills a migrated database without accounts from a file, wholly or not at all. The file is read twice: a damaged one is
- * found out before it costs the database anything, and what is then loaded is checked again before the commit.
+ * Restore a file into a migrated database without accounts, completely or not at all. The file is read twice: a damaged
+ * one is found before the database is touched, and the loaded data is checked again before the commit.
  */
 export async function restore(db: Database, file: string): Promise<string> {
   const client = await db.connect()
@@ -68,22 +68,22 @@ export async function restore(db: Database, file: string): Promise<string> {
       })
     throw error
   } finally {
-    // An open transaction ends with its connection.
+    // The open transaction ends with its connection.
     await client.end()
   }
 }
 
 interface Table {
-  /** As in the file: schema and name, without quotes. */
+  /** Schema and name as in the file, without quotes. */
   name: string
   schema: string
-  /** As in SQL. */
+  /** Quoted for SQL. */
   quoted: string
   columns: string[]
   partitions: { name: string; bounds: string }[]
 }
 
-/** No limit of time holds here, and values are written the same way whatever the server's settings. */
+/** No timeouts, and output formats independent of the server's settings. */
 async function prepareSession(client: pg.Client): Promise<void> {
   await client.query(`select set_config(name, '0', true) from pg_settings where name in
     ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`)
@@ -94,7 +94,7 @@ async function prepareSession(client: pg.Client): Promise<void> {
 
 const ourSchemas = `select oid from pg_namespace where nspname not in ('public', 'information_schema') and nspname !~ '^pg_'`
 
-/** Every table in a schema of ours, but those of extensions. Partitions are part of their table. */
+/** All our tables, except those of extensions. Partitions belong to their table. */
 async function ourTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select n.nspname || '.' || c.relname as name, n.nspname as schema, format('%I.%I', n.nspname, c.relname) as quoted,
@@ -129,11 +129,11 @@ async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGener
     if (transientTables.has(name)) continue
     yield line({ table: name, columns, partitions })
     const rows = client.query(copyTo(`copy (select ${list(columns)} from ${quoted}) to stdout`))
-    // The loop below throws what goes wrong. If it is left early the stream still tells of its connection's end.
+    // The loop below throws errors; if it is left early the stream still reports its connection's end.
     rows.on('error', () => undefined)
     for await (const chunk of rows) yield* block(chunk)
     yield line({ bytes: 0 })
-    // Keeps the snapshot but lets go of the table, so that its partitions can be made and dropped again.
+    // Keep the snapshot but release the table lock, so that partitions can be created and dropped.
     await client.query('rollback to savepoint between_tables')
     counts.set(name, rows.rowCount)
   }
@@ -142,13 +142,13 @@ async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGener
   yield line({ rows: Object.fromEntries(counts), sequences: await readSequences(client) })
 }
 
-/** A table that a migration rewrites looks empty to a snapshot from before. */
+/** Refuse if a migration ran: a table it rewrote looks empty to an older snapshot. */
 async function refuseIfMigrated(client: pg.Client, before: Migrations): Promise<void> {
   if (beyond(await appliedMigrations(client), before).length > 0)
     throw new BackupError('The database was migrated while it was backed up: start the backup again.')
 }
 
-/** Sequences know no snapshot; read last, they are past every number in the rows. */
+/** Sequences have no snapshot; read last, they are past every number in the rows. */
 async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(`
     select format('%I.%I', schemaname, sequencename) as name, last_value::text as value from pg_sequences
@@ -169,7 +169,7 @@ async function lock(client: pg.Client, tables: readonly Table[]): Promise<void> 
   }
 }
 
-/** Accounts, or anything that belongs to one, would be lost; the rest is what migrations and nodes put there by themselves. */
+/** Refuse a database with accounts or their data; other rows come from migrations and nodes. */
 async function requireEmpty(client: pg.Client, tables: readonly Table[]): Promise<void> {
   const tests = tables.flatMap(({ name, quoted, columns }) => {
     if (name === 'accounts.accounts') return [`exists (select from ${quoted})`]
@@ -195,7 +195,7 @@ async function requireVersion(client: pg.Client, theirs: Migrations): Promise<vo
     )
 }
 
-/** The migrations of the first that the second has not, or has otherwise. */
+/** Migrations of the first that the second lacks or has with another checksum. */
 function beyond(first: Migrations, second: Migrations): string[] {
   const known = new Map(second.map(({ name, checksum }) => [name, checksum]))
   return first.filter(({ name, checksum }) => known.get(name) !== checksum).map(({ name }) => name)
@@ -221,14 +221,14 @@ async function load(
       )
   for (const add of foreignKeys) await client.query(add)
   await freeJobs(client, counts)
-  // Before this the planner takes every table for empty.
+  // Analyze, or the planner takes every table for empty.
   for (const name of counts.keys()) await client.query(`analyze ${tables.get(name)?.quoted}`)
-  // Last, because no rollback takes it back.
+  // Last, because a rollback does not undo it.
   await writeSequences(client, summary.sequences)
   return { counts, left }
 }
 
-/** Takes away the foreign keys, so that the order of the tables does not matter. Gives the SQL that makes them again. */
+/** Drop the foreign keys, so that the order of tables does not matter. Returns the SQL to recreate them. */
 async function dropForeignKeys(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ drop: string; add: string }>(`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
@@ -238,7 +238,7 @@ async function dropForeignKeys(client: pg.Client): Promise<string[]> {
   return rows.map(({ add }) => add)
 }
 
-/** Replaces the rows of a table. The rows are facts already, so no trigger hears of them. */
+/** Replace the rows of a table, with triggers disabled. */
 async function fill(client: pg.Client, table: Table, given: TableBegin, rows: AsyncIterable<Buffer>): Promise<number> {
   const unknown = given.columns.find((column) => !table.columns.includes(column))
   if (unknown !== undefined)
@@ -253,9 +253,8 @@ async function fill(client: pg.Client, table: Table, given: TableBegin, rows: As
 }
 
 /**
- * Gives a table the partitions it had, instead of those this database made for the months to come. Otherwise old rows would
- * share one partition, kept until the youngest may go, and rows from beyond the prepared months would sit in the default
- * partition, where they prevent that their own is ever made.
+ * Recreate a table's partitions as in the file. Otherwise old rows would share one partition, kept until the youngest
+ * expires, and rows beyond the prepared months would land in the default partition, which blocks creating their own.
  */
 async function rebuildPartitions(client: pg.Client, table: Table, given: TableBegin): Promise<void> {
   const partition = (name: string): string => `${pg.escapeIdentifier(table.schema)}.${pg.escapeIdentifier(name)}`
@@ -265,7 +264,7 @@ async function rebuildPartitions(client: pg.Client, table: Table, given: TableBe
     await client.query(`create table ${partition(name)} partition of ${table.quoted} ${bounds}`)
 }
 
-/** The nodes that were running jobs are not there any more: the jobs are due at once. */
+/** Release the leases of jobs: their nodes are gone. */
 async function freeJobs(client: pg.Client, counts: ReadonlyMap<string, number>): Promise<void> {
   if (counts.has('work.jobs'))
     await client.query('update work.jobs set owner = null, run_at = least(run_at, now()) where owner is not null')

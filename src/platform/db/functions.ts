@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL functions are applied again whenever the text of their file changes. One that keeps its arguments, results and types
-// is replaced where it is, so that nodes which run beside this one notice nothing; of another one the old function and its
-// types go first. public.pamoja_functions keeps every text by its checksum: a text that was replaced comes from an older
-// version of the program, which must not take the newer one back.
+// SQL functions, reapplied whenever the text of their file changes. One with unchanged arguments, results and types is
+// replaced in place, unnoticed by running nodes; otherwise the old function and its types are dropped first.
+// public.pamoja_functions keeps every text by checksum: an already replaced text comes from an older version of the
+// program, which must not revert the newer one.
 import type pg from 'pg'
 import { MigrationError, type SqlFunction, typeNames } from './schema-files.ts'
 
-/** A function as the database knows it: its last text, and the checksums of those before. */
+/** Function in the database: its current text, and checksums of earlier ones. */
 interface Applied {
   checksum: string
   signature: string
   replaced: Set<string>
 }
 
-/** Functions whose text differs from the one that was applied, or that the database lacks. */
+/** Functions whose text differs from the applied one, or that are missing. */
 export async function changedFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<SqlFunction[]> {
   const applied = await appliedFunctions(client)
   for (const { name, checksum } of functions)
@@ -25,28 +25,28 @@ export async function changedFunctions(client: pg.Client, functions: readonly Sq
   return functions.filter(({ name, checksum }) => applied.get(name)?.checksum !== checksum || !present.has(name))
 }
 
-/** Brings functions to their text, within the caller's transaction. */
+/** Apply functions, within the caller's transaction. */
 export async function applyFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<void> {
   const applied = await appliedFunctions(client)
-  // Functions may call those that come after them, and stand in a schema whose migration is about to call them.
+  // Functions may call later ones, and may belong to a schema whose migration is about to call them.
   await client.query('set local check_function_bodies = off')
   for (const schema of new Set(functions.map(({ name }) => name.split('.')[0])))
     await client.query(`create schema if not exists ${schema}`)
   for (const changed of await changedFunctions(client, functions))
     if (isOther(changed, applied.get(changed.name))) await attempt(changed, () => dropOld(client, changed))
-  // Asked again: with a type go all functions that take it.
+  // Compare again: dropping a type drops all functions that use it.
   const changed = await changedFunctions(client, functions)
   for (const one of changed) if (one.types) await attempt(one, () => makeTypes(client, one))
   for (const one of changed) await attempt(one, () => client.query(one.text))
   for (const one of changed) await note(client, one)
 }
 
-/** Of a function from before these files nothing is known; one that has types of its own is made anew with them. */
+/** Whether a function must be recreated. One from before these files, with types of its own, is. */
 function isOther({ signature, types }: SqlFunction, applied: Applied | undefined): boolean {
   return applied ? applied.signature !== signature : types !== ''
 }
 
-/** Drops a function, its types, and the functions that take these. */
+/** Drop a function, its types, and the functions that use them. */
 async function dropOld(client: pg.Client, { name, types }: SqlFunction): Promise<void> {
   const names = typeNames(types)
   const { rows } = await client.query<{ signature: string }>(
@@ -62,7 +62,7 @@ async function dropOld(client: pg.Client, { name, types }: SqlFunction): Promise
   for (const type of names.reverse()) await client.query(`drop type if exists ${type}`)
 }
 
-/** Types that are there were made with an earlier text that had the same ones. */
+/** Existing types were created by an earlier text with the same ones. */
 async function makeTypes(client: pg.Client, { types }: SqlFunction): Promise<void> {
   const { rows } = await client.query<{ there: boolean }>('select to_regtype($1) is not null as there', [
     typeNames(types)[0],

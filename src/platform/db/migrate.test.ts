@@ -211,7 +211,7 @@ test('a database of the numbered history is taken over, if it has all of it', as
   await requireMigrated(db, files)
 })
 
-/** The migrations of a folder that holds these files, and these functions. */
+/** Migrations and functions of a folder with these files. */
 async function migrations(
   files: Readonly<Record<string, string>>,
   functions: Readonly<Record<string, string>> = {},
@@ -224,7 +224,7 @@ async function migrations(
   return schemaFiles(pathToFileURL(`${own}/`))
 }
 
-/** The functions of a name, as PostgreSQL numbers them. */
+/** Oids of the functions of a name. */
 async function oids(name: string): Promise<number[]> {
   const rows = await database.sql<{ oid: number }>(
     `select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname || '.' || p.proname = $1`,
@@ -233,7 +233,7 @@ async function oids(name: string): Promise<number[]> {
   return rows.map(({ oid }) => oid)
 }
 
-/** How many texts of a function the database has seen. */
+/** Number of texts of a function the database has seen. */
 async function applications(name: string): Promise<number> {
   return (await database.sql('select 1 from public.pamoja_functions where name = $1', [name])).length
 }

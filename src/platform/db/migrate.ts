@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward-only migrations: the SQL files of src/migrations in order of their names, each in a transaction of its own,
-// one node at a time; then the functions whose text changed, all in one. A migration that was applied may never change: its
-// checksum is held against the stored one. A function that a migration calls is applied before it.
+// Forward-only migrations: the SQL files of src/migrations by name, each in its own transaction, one node at a time;
+// then the changed functions, all in one. An applied migration may never change: its checksum is compared. A function
+// that a migration calls is applied before it.
 import type pg from 'pg'
 import { type Database, one, type Queryable, statement } from '../db.ts'
 import { applyFunctions, changedFunctions } from './functions.ts'
 import { calledBy, type Migration, MigrationError, type SchemaFiles, type SqlFunction } from './schema-files.ts'
 import { isHistory, takeOver } from './takeover.ts'
 
-/** Any number will do, as long as every version of the program uses the same. */
+/** Advisory lock number, the same in every version. */
 const lockNumber = 7_266_562
 
-/** Applies what is missing or has changed. Gives the names of the migrations that were applied. */
+/** Apply what is missing or changed. Returns the names of applied migrations. */
 export async function migrate(db: Database, { migrations, functions }: SchemaFiles): Promise<string[]> {
   const client = await db.connect()
   try {
@@ -27,7 +27,7 @@ export async function migrate(db: Database, { migrations, functions }: SchemaFil
   }
 }
 
-/** Throws when the database is not at the version of this program. */
+/** Throw when the database is not at this program's version. */
 export async function requireMigrated(db: Database, { migrations, functions }: SchemaFiles): Promise<void> {
   const client = await db.connect()
   try {
@@ -49,7 +49,7 @@ const countApplied = statement.home<Record<never, never>, AppliedMigrations>(
   `select count(*)::int as applied, max(name) as latest, max(applied_at) as latest_at from public.pamoja_migrations`,
 )
 
-/** How far the schema of a database is. */
+/** Applied migrations of a database. */
 export async function appliedMigrations(queryable: Queryable): Promise<AppliedMigrations> {
   return one(queryable.query(countApplied, {}))
 }
@@ -61,7 +61,7 @@ function requireNone(kind: 'migrations' | 'functions', missing: readonly { name:
     )
 }
 
-/** Migrations that were not applied yet, once `prepare` has looked after those that were. */
+/** Pending migrations, after `prepare` has checked the applied ones. */
 async function pending(
   client: pg.Client,
   migrations: readonly Migration[],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema as it is written down: migrations (`src/migrations/2026-11-17_<area>.sql`) for what rows are stored in, and
-// SQL functions, one file each under their own name (`src/migrations/functions/sms.receipt.sql`). A function's file may
-// begin with the types that only it takes: they are code as the function is.
+// Schema files: migrations (`src/migrations/2026-11-17_<area>.sql`) for tables, and SQL functions, one file each under
+// their own name (`src/migrations/functions/sms.receipt.sql`). A function's file may begin with the types only it
+// takes.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { StartError } from '../../kernel/start-error.ts'
@@ -15,13 +15,13 @@ export interface Migration {
 }
 
 export interface SqlFunction {
-  /** `sms.receipt`, as the file is named and as it is called. */
+  /** Function name and file name, such as `sms.receipt`. */
   name: string
-  /** SQL of the types in front of it; empty for most. */
+  /** SQL of its types; empty for most. */
   types: string
   text: string
   checksum: string
-  /** Hash of types, arguments and results: while it stays the same, the function is replaced where it is. */
+  /** Hash of types, arguments and results: while unchanged, the function is replaced in place. */
   signature: string
 }
 
@@ -30,7 +30,7 @@ export interface SchemaFiles {
   functions: SqlFunction[]
 }
 
-/** Reads the migrations and functions of folders: within a folder in the order of their names. */
+/** Read the migrations and functions of folders, sorted by name within each. */
 export function schemaFiles(...folders: URL[]): SchemaFiles {
   return {
     migrations: folders.flatMap((folder) => textsIn(folder).map(({ name, text }) => migration(name, text))),
@@ -59,12 +59,12 @@ function sqlFunction(name: string, whole: string): SqlFunction {
   }
 }
 
-/** Names of the types that SQL makes, in their order. */
+/** Names of the types that SQL creates, in order. */
 export function typeNames(sql: string): string[] {
   return [...sql.matchAll(/^create type ([\w.]+)/gm)].map(([, name = '']) => name)
 }
 
-/** Functions that a migration calls, and those that they call: it needs them before the others are applied. */
+/** Functions a migration calls, directly or through others: they are applied before it. */
 export function calledBy(text: string, functions: readonly SqlFunction[]): SqlFunction[] {
   const found = new Set<SqlFunction>()
   const collect = (sql: string) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Databases of the history before 17 November 2026: 57 numbered migrations, which became one file for each area. One that
-// has all of them is what those files make, so they count as applied. A later release may leave this file out.
+// Takeover of databases from before 17 November 2026: 57 numbered migrations became one file per area. A database with
+// all of them counts those files as applied. A later release may drop this.
 import type pg from 'pg'
 import { type Migration, MigrationError } from './schema-files.ts'
 
@@ -8,12 +8,12 @@ const lastOfHistory = '0079_collections_by_account'
 const baseline = /^2026-11-16_\d\d_/
 const numbered = '^00[0-9]{2}_'
 
-/** Whether a migration of the database is one of that history, which is not there as a file any more. */
+/** Whether an applied migration is from that history, whose files are gone. */
 export function isHistory(name: string, migrations: readonly Migration[]): boolean {
   return new RegExp(numbered).test(name) && migrations.some((file) => baseline.test(file.name))
 }
 
-/** Puts the files of today in the place of the history, in the database's list of what was applied. */
+/** Replace the history by today's files in the list of applied migrations. */
 export async function takeOver(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from public.pamoja_migrations')
   const history = rows.filter(({ name }) => isHistory(name, migrations))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `/docs/errors`: every code, and a page for each: what it means, what to do, where it is met. `doc_url` of an error leads there.
+// `/docs/errors`: all error codes and a page for each: meaning, remedy, and the operations that return it. `doc_url` of
+// an error links there.
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import { tagOf } from '../openapi/reference.ts'
@@ -36,7 +37,7 @@ function errorEntry(code: ErrorCode): Html {
     </article>`
 }
 
-/** `doc_url` of an error leads here: what happened, what to do, what it looks like, who answers with it. */
+/** Page of one error code, the target of `doc_url`. */
 export function errorPage(reference: Reference, code: ErrorCode): string {
   const [status, message] = errors[code]
   const [cause = message, ...rest] = message.split(/(?<=[.!?]) (?=[A-Z])/)
@@ -58,7 +59,7 @@ export function errorPage(reference: Reference, code: ErrorCode): string {
   return page(reference, { title: code, path: `/docs/errors/${code}`, content })
 }
 
-/** Whether a repetition helps. */
+/** Whether a retry helps. */
 function advice(status: number, code: ErrorCode): string {
   if (status === 429) return 'Wait for as many seconds as Retry-After says, and send the same request again.'
   if (status >= 500) return 'It may work later: repeat it with the same Idempotency-Key, each time after a longer wait.'
@@ -90,7 +91,7 @@ function sampleError(code: ErrorCode): string {
   )
 }
 
-/** What the service says of the codes that are met most. */
+/** Details of the most frequent codes. */
 const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNAUTHORIZED: 'the Authorization header is not of the form Bearer <key>',
   FORBIDDEN: 'this needs the scope sms:write',

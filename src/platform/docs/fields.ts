@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schema as a person reads it: one row per field, nested ones indented, and a sample that shows its shape.
+// Schema as tables: one row per field, nested ones indented, and a sample.
 import {
   isJsonSchema,
   type JsonSchema,
@@ -11,7 +11,7 @@ import {
 import { filterMeaning } from '../openapi/reference.ts'
 import { breakable, type Html, html, prose } from '../web/html.ts'
 
-/** Fields deeper than this are left to the OpenAPI document. */
+/** Depth limit; deeper fields are in the OpenAPI document. */
 const maxDepth = 5
 
 interface Field {
@@ -23,12 +23,12 @@ interface Field {
   notes: readonly Html[]
 }
 
-/** What a request may carry: with the rules it must keep. */
+/** Request fields with their rules. */
 export function requestTable(schema: unknown): Html {
   return table(fieldsOf(schema, 0, notesOnRequest))
 }
 
-/** What a query string may carry, where most are filters. */
+/** Query parameters, most of which are filters. */
 export function queryTable(schema: unknown, isRead: boolean): Html {
   const notes = (property: JsonSchema, name: string): Html[] => {
     const known = notesOnRequest(property)
@@ -37,7 +37,7 @@ export function queryTable(schema: unknown, isRead: boolean): Html {
   return table(fieldsOf(schema, 0, notes))
 }
 
-/** What a reply or an event carries: all of it, always, so that only the meaning needs saying. */
+/** Fields of a reply or event: always present, so only their meaning is stated. */
 export function replyTable(schema: unknown): Html {
   return table(fieldsOf(schema, 0, meaning).map((field) => ({ ...field, required: false })))
 }
@@ -79,7 +79,7 @@ function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema, 
   })
 }
 
-/** The object whose fields a field has: itself, its items, or what it is when it is not null. */
+/** Object with a field's nested fields: itself, its items, or its non-null variant. */
 function inside(schema: JsonSchema): JsonSchema {
   const shape = notNull(schema)
   return shape.type === 'array' && isJsonSchema(shape.items) ? inside(judgedBy(shape.items)) : shape
@@ -132,7 +132,7 @@ function wordsOf(schema: JsonSchema): string[] {
   return Array.isArray(shape.enum) ? shape.enum.map(String) : []
 }
 
-/** What the field means, then the rule it must keep, then its default; each said once. */
+/** Notes on a request field: meaning, rule, default. */
 function notesOnRequest(schema: JsonSchema): Html[] {
   const shape = notNull(schema)
   const rule = ruleSentence(schema) ?? ruleSentence(shape)
@@ -153,7 +153,7 @@ function closed(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
-/** A value of the schema's shape, with a mark where only the server knows what stands there. */
+/** Sample value of a schema, with a mark where only the server knows the value. */
 export function sampleOf(schema: unknown, depth = 0): unknown {
   if (!isJsonSchema(schema) || depth > maxDepth) return {}
   const shape = notNull(schema)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame around every page of the documentation, and the contents beside it: guides, areas, events, errors.
+// Frame of every documentation page with the table of contents: guides, areas, events, errors.
 import type { Area } from '../area.ts'
 import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html } from '../web/html.ts'
@@ -14,9 +14,9 @@ export interface Reference {
 
 interface Frame {
   title: string
-  /** Its own address, which is open in the contents. */
+  /** Path of the page, highlighted in the contents. */
   path: string
-  /** What is found on the page itself. */
+  /** Sections of the page. */
   links?: readonly Html[]
   content: Html
 }

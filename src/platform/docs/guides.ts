@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guides: every page of docs/, of its decisions and of examples/, as pages of the site.
+// Guides: the pages of docs/, its decisions and examples/, as pages of the site.
 import { readdirSync, readFileSync } from 'node:fs'
 import { root } from '../root.ts'
 import { type Guide, guideOf } from './markdown.ts'
 
 export interface GuidePage {
-  /** After /docs/guides/ */
+  /** Path after /docs/guides/ */
   readonly name: string
   readonly guide: Guide
 }
 
-/** What a newcomer reads first; the others follow by name. */
+/** Order of the first guides; the others follow by name. */
 const order = ['api', 'sandbox', 'console', 'sms', 'payments', 'billing', 'subscriptions', 'webhooks', 'operating']
 
-/** Read once: they come with the program. */
+/** Cache: the guides come with the program. */
 let known: readonly GuidePage[] | undefined
 export function guides(): readonly GuidePage[] {
   known ??= readAll()
@@ -51,12 +51,14 @@ function filesIn(folder: string): string[] {
   try {
     return readdirSync(new URL(folder, root)).sort()
   } catch {
-    // A program that was put somewhere without its guides has none.
+    // An installation without the files has no guides.
     return []
   }
 }
 
-/** A link between files as one between pages. Files that are no pages are not linked: only a checkout has them. */
+/**
+ * Link between files turned into one between pages. Files that are not pages are not linked: only a checkout has them.
+ */
 function linkIn(file: string, address: string, sources: ReadonlyMap<string, string>): string | null {
   if (address.startsWith('#')) return address
   if (/^[a-z]+:/.test(address)) return null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a newcomer reads before the operations.
+// Introduction before the operations.
 import type { Route } from '../route.ts'
 import { type Html, html, json } from '../web/html.ts'
 import { codeBlock } from './operations.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guides in docs/ as HTML: the part of Markdown that they are written in (headings, paragraphs, lists, tables, code, links,
-// pictures), and nothing else. Whatever it does not know stays text.
+// Markdown to HTML, for the subset the guides use (headings, paragraphs, lists, tables, code, links, pictures).
+// Everything else stays text.
 import { type Html, html, json } from '../web/html.ts'
 
 interface Heading {
@@ -13,11 +13,11 @@ export interface Guide {
   readonly title: string
   readonly content: Html
   readonly headings: readonly Heading[]
-  /** Its words, for the search. */
+  /** Plain text, for the search index. */
   readonly text: string
 }
 
-/** Where a link of a guide leads; null where it leads out of the documentation. */
+/** Target of a link; null when it leads outside the documentation. */
 export type LinkTo = (address: string) => string | null
 
 export function guideOf(markdown: string, linkTo: LinkTo): Guide {
@@ -34,7 +34,7 @@ export function guideOf(markdown: string, linkTo: LinkTo): Guide {
 
 interface Block {
   block: Html | null
-  /** The line after it. */
+  /** Index of the following line. */
   next: number
 }
 
@@ -67,7 +67,7 @@ function titled(level: number, text: string, linkTo: LinkTo, headings: Heading[]
   return html`<h3 id="${id}"><a href="#${id}">${inner}</a></h3>`
 }
 
-/** As GitHub makes them, so that a link works in both places. */
+/** Heading anchors as on GitHub, so that links work in both places. */
 function anchorOf(text: string): string {
   return text
     .toLowerCase()
@@ -100,7 +100,7 @@ function table(lines: readonly string[], at: number, linkTo: LinkTo): Block {
   }
 }
 
-/** A bar in code or behind a backslash is no border. */
+/** A bar in code or after a backslash does not separate cells. */
 function cellsOf(line: string): string[] {
   const guarded = line.replaceAll(/`[^`]*`|\\\|/g, (part) => part.replaceAll('|', '\u0000').replace(/^\\/, ''))
   return guarded
@@ -148,7 +148,7 @@ function image(alt: string, address: string, linkTo: LinkTo): Html {
   return src === null ? html`${alt}` : html`<img src="${src}" alt="${alt}">`
 }
 
-/** Without the marks. */
+/** Text without Markdown marks. */
 function wordsOf(markdown: string): string {
   return markdown
     .replaceAll(/\[((?:[^\][`]|`[^`]*`)*)\]\([^)\s]+\)/g, '$1')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations and events of the reference page, each from its declaration.
+// Operations and events of the reference pages, from their declarations.
 import { errors } from '../../kernel/errors.ts'
 import { sampleBody } from '../events/catalogue.ts'
 import type { EventType } from '../events.ts'
@@ -51,7 +51,7 @@ export function badge(method: string): Html {
   return html`<span class="method ${method.toLowerCase()}">${method}</span>`
 }
 
-/** A path in which parameters stand out, and long paths may break. */
+/** Path with highlighted parameters and line break opportunities. */
 function pathOf(path: string): Html {
   const steps = path.split('/').slice(1)
   return html`<code class="path">${steps.map((step) => (step.startsWith(':') ? html`/<wbr><i>{${step.slice(1)}}</i>` : html`/<wbr>${step}`))}</code> `
@@ -101,7 +101,7 @@ function section(title: string, content: Html): Html {
   return html`<section><h4>${title}</h4>${content}</section>`
 }
 
-/** Folded: the sample beside it shows the shape, and many operations answer with the same long record. */
+/** Reply fields, collapsed: the sample shows the shape, and many operations return the same long object. */
 function replyFields(route: Route): Html {
   const { kind, reply } = route
   if (route.kind === 'download')
@@ -114,7 +114,7 @@ function replyFields(route: Route): Html {
   return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
 }
 
-/** A reply of which there is nothing more to say. */
+/** Collapsed reply without fields. */
 function folded(status: string, what: string): Html {
   return html`<details><summary>Reply <b>${status}</b> <span>${what}</span></summary></details>`
 }
@@ -128,7 +128,7 @@ function errorLinks(route: Route): Html {
   return html`<details><summary>Errors <span>${what}</span></summary><p class="codes fold">${links}</p></details>`
 }
 
-/** What the example was answered when it was last run; a made-up value of the same shape where it never is. */
+/** Recorded reply of the example; otherwise a sample from the schema. */
 function replySample(route: Route, { url }: Place, routes: readonly Route[]): Html | false {
   const { kind, reply } = route
   if (kind === 'download' || reply.status === 204) return false
@@ -155,13 +155,13 @@ function examplesOf(route: Route): readonly ExampleShown[] {
   return [{ name: 'Request', ...(needsBody(route) ? { body: neededOf(body) } : {}) }]
 }
 
-/** What a request must hold, where nobody wrote an example. */
+/** Required fields of a request without an example. */
 function neededOf(body: unknown): unknown {
   const needed = requiredOf(body)
   return Object.fromEntries(Object.entries(Object(sampleOf(body))).filter(([name]) => needed.includes(name)))
 }
 
-/** The example in every language, the first of them open, and what a browser needs to try it. */
+/** Example in every language, the first one open, and the data for trying it in the browser. */
 function requestSample(route: Route, example: ExampleShown, place: Place): Html {
   const sample = sampleRequest(route, example)
   const [[, curl] = ['', html``], ...others] = samplesOf(place, sample)
@@ -170,7 +170,7 @@ function requestSample(route: Route, example: ExampleShown, place: Place): Html 
       html`<details class="language"><summary>${language}</summary><pre tabindex="0"><code>${code}</code></pre></details>`,
   )
   const body = sample.body === undefined ? '' : JSON.stringify(sample.body, null, 2)
-  // Operators' keys are for live things, and a file is not typed into a page.
+  // Operator keys are for live data, and files cannot be typed into a page: not tried in the browser.
   const isTried = route.scope !== 'operator' && ['read', 'write', 'commit'].includes(route.kind)
   const attempt = html`<button type="button" class="try" hidden data-method="${sample.method}" data-address="${sample.address}" data-body="${body}">Try it</button>`
   return html`<figure><figcaption>${example.name}</figcaption><pre tabindex="0"><code>${curl}</code></pre>${more}${isTried && attempt}</figure>`
@@ -195,7 +195,7 @@ function sampleRequest(route: Route, { params, query, body }: ExampleShown): Sam
   }
 }
 
-/** What a request in parts must hold, as curl is told of it. */
+/** Required parts of a multipart request, for curl. */
 function partsOf({ files = {}, body }: Route): string[] {
   const needed = Object.keys(files).filter((name) => !files[name]?.optional)
   const fields = Object.entries(Object(neededOf(body))).map(([name, value]) => `${name}=${String(value)}`)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of the reference: how to begin, one page for each area, every event.
+// Pages of the reference: introduction, one page per area, events.
 import type { EventType } from '../events.ts'
 import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html, prose } from '../web/html.ts'
@@ -19,7 +19,7 @@ export function frontPage(reference: Reference): string {
   return page(reference, { title: 'Documentation', path: '/docs', links, content })
 }
 
-/** The operations of an area, each under the sentence that says what it does. */
+/** Operations of an area, each under its summary. */
 export function areaPage(reference: Reference, tag: string): string {
   const chapter = chaptersOf(reference.areas).find((one) => one.tag === tag)
   const { title = tag, about = '', routes = [] } = chapter ?? {}
@@ -39,7 +39,7 @@ export function eventsPage(reference: Reference): string {
   return page(reference, { title: 'Event catalogue', path: '/docs/events', links, content })
 }
 
-/** Events that can happen: an area that only declares them so far has no routes. */
+/** Events of areas that have routes. */
 export function eventsOf({ areas }: Pick<Reference, 'areas'>): EventType[] {
   return areas.filter(({ routes }) => routes.length > 0).flatMap((area) => area.events ?? [])
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request as a program in four languages, each of them complete and without packages: curl, Node, Python and PHP.
+// Request samples in curl, Node, Python and PHP, complete and without packages.
 import { type Html, html, json } from '../web/html.ts'
 
-/** Where the reader's requests go. */
+/** API address of the reader. */
 export interface Place {
   url: string
-  /** The certificate authority that a client must be told of, if it is our own. */
+  /** CA file a client must trust, if it is our own. */
   caFile: string | null
 }
 
 export interface Sample {
   method: string
-  /** Path and query below `/api`, with `$name` where the reader puts something in. */
+  /** Path and query below `/api`, with `$name` for values of the reader. */
   address: string
-  /** Name of the variable that holds the key. */
+  /** Variable that holds the key. */
   key?: 'KEY' | 'OPERATOR'
   headers?: readonly string[]
   body?: unknown
-  /** Of a multipart body, which only curl is shown for. */
+  /** Parts of a multipart body, shown for curl only. */
   parts?: readonly string[]
 }
 
-/** Every language that the request can be shown in. */
+/** Samples in all languages that apply. */
 export function samplesOf(place: Place, sample: Sample): readonly (readonly [language: string, code: Html])[] {
   const curl = ['curl', curlCommand(place, sample)] as const
   if (sample.parts && sample.parts.length > 0) return [curl]
@@ -51,7 +51,7 @@ export function curlCommand(
   return html`${lines.map((line, i) => (i < lines.length - 1 ? html`${line} \\\n` : line))}`
 }
 
-/** Run with NODE_EXTRA_CA_CERTS where the authority is our own. */
+/** Run with NODE_EXTRA_CA_CERTS for our own CA. */
 function node({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
   const target = address.includes('$')
     ? html`\`${url}/api${address.replaceAll(/\$(\w+)/g, '$${$1}')}\``
@@ -102,13 +102,13 @@ function indented(text: string): string {
   return text.replaceAll('\n', '\n  ')
 }
 
-/** JSON as Python spells it. */
+/** JSON as a Python literal. */
 function pythonic(body: unknown): Html {
   const text = JSON.stringify(body, null, 4).replaceAll('\n', '\n    ')
   return json(outsideTexts(text, { true: 'True', false: 'False', null: 'None' }))
 }
 
-/** JSON as PHP spells it; a dollar sign would name a variable. */
+/** JSON as a PHP literal; a dollar sign would start a variable. */
 function phpic(body: unknown): Html {
   const text = indented(JSON.stringify(body, null, 2))
   const parts = text.split(/("(?:[^"\\]|\\.)*")/).map((part, i) => {

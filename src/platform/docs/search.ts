@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the search of the documentation looks through, as one file that the page fetches when somebody begins to type: every
-// section of the guides, every operation with its fields, every event and every error.
+// Search index of the documentation, one file fetched when the reader starts typing: sections of guides, operations
+// with fields, events, errors.
 import { errors } from '../../kernel/errors.ts'
 import { propertiesOf } from '../openapi/json-schema.ts'
 import { chaptersOf } from '../openapi/reference.ts'
@@ -9,13 +9,13 @@ import { guides } from './guides.ts'
 import { eventsOf } from './reference-page.ts'
 
 interface Entry {
-  /** Where it leads. */
+  /** URL. */
   u: string
-  /** Its title. */
+  /** Title. */
   t: string
-  /** What it is part of. */
+  /** Parent title. */
   p: string
-  /** Its words. */
+  /** Words. */
   w: string
 }
 
@@ -36,7 +36,7 @@ export function searchIndex(reference: Reference): string {
   return JSON.stringify([...sections(), ...operations, ...events, ...codes])
 }
 
-/** A guide is found by each of its sections. */
+/** Index entries of guides, one per section. */
 function sections(): Entry[] {
   return guides().flatMap(({ name, guide }) => {
     const starts = guide.headings.map((heading) => ({ heading, at: guide.text.indexOf(`${heading.text}\n`) }))
@@ -47,7 +47,7 @@ function sections(): Entry[] {
   })
 }
 
-/** Words that a field may have, so that `otp` finds what takes `type: otp`. */
+/** Enum values of fields, so that `otp` finds what takes `type: otp`. */
 function wordsIn(schema: unknown): string[] {
   return Object.values(propertiesOf(schema)).flatMap((property) => {
     const { enum: words } = Object(property)

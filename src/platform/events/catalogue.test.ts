@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words a subscription may use, tried on the catalogue of the real areas. The list of names is written out: a name
-// that was once public must never go away.
+// Subscription words, tested on the real catalogue. The list of names is written out: a public name must never
+// disappear.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Type } from 'typebox'

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event catalogue: every event that any area declares, and the words a subscription may name them with. `*` is all of
-// them, `sms.*` all whose name begins with `sms.`, and some names of the past are aliases.
+// Event catalogue: all declared events, and the words a subscription may use. `*` is all, `sms.*` all that begin with
+// `sms.`; some old names are aliases.
 import { actionOf, type EventType } from '../events.ts'
 import { type JsonSchema, standalone } from '../openapi/json-schema.ts'
 
 export interface Catalogue {
   readonly events: readonly EventType[]
   find(name: string): EventType | undefined
-  /** The words of a subscription in their canonical form, or those that mean nothing. */
+  /** Canonical words of a subscription, or the unknown ones. */
   resolve(words: readonly string[]): Subscription
-  /** Whether a subscription, in canonical form, takes an event. */
+  /** Whether a canonical subscription includes an event. */
   matches(subscription: readonly string[], name: string): boolean
-  /** In which names a subscription, in canonical form, hears of what happens: of each change in one of them. */
+  /** Names under which a canonical subscription receives changes, one name per change. */
   heardBy(subscription: readonly string[]): Heard
-  /** The names that a subscription, in canonical form, stands for; null for all of them. */
+  /** Event names of a canonical subscription; null for all. */
   namesOf(subscription: readonly string[]): string[] | null
-  /** What customers read of each event. */
+  /** Catalogue entries of the API. */
   entries(): CatalogueEntry[]
 }
 
-/** Names of events; `twins` are those of them that may be the second name of a row that has another. */
+/** Event names; `twins` are those that may be the second name of another event's row. */
 export interface Heard {
   readonly types: readonly string[]
   readonly twins: readonly string[]
 }
 
-/** A subscription of nothing is refused too, with nobody to blame. */
+/** An empty subscription is refused too, without unknown words. */
 type Subscription =
   | { readonly kind: 'accepted'; readonly events: string[] }
   | { readonly kind: 'refused'; readonly unknown: string[] }
@@ -85,7 +85,7 @@ export function catalogueOf(areas: readonly { readonly events?: readonly EventTy
   }
 }
 
-/** Every word a subscription may use -> the canonical words for it. */
+/** Subscription word → canonical words. */
 function meaningsOf(events: readonly EventType[]): ReadonlyMap<string, readonly string[]> {
   const canonical = [everything, ...events.flatMap(({ name }) => [name, wholeArea(name)])]
   const meanings = new Map<string, readonly string[]>(canonical.map((word) => [word, [word]]))
@@ -113,7 +113,7 @@ function entryOf(type: EventType): CatalogueEntry {
   return { name, area: areaOf(name), summary, aliases, schema: bodySchema(type, standalone), example }
 }
 
-/** The schema of a whole body: what stands before the payload, and the payload. */
+/** Schema of a whole body: head and payload. */
 export function bodySchema(
   { name, head, payload }: EventType,
   publish: (schema: unknown) => JsonSchema,
@@ -128,7 +128,7 @@ export function bodySchema(
   return { allOf: [{ type: 'object', required: Object.keys(head), properties }, publish(payload)] }
 }
 
-/** An event's body, exactly as a subscriber would receive the sample. */
+/** Body of the sample, exactly as a subscriber receives it. */
 export function sampleBody(type: EventType): string {
   return type.body('evt_01jb2c3d4e5f6g7h8j9kamnpqr', new Date('2026-03-01T09:15:30Z'), type.sample)
 }

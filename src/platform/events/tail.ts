@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An account's events as they happen, for streams. Ids are given when a request comes and rows appear when it commits, so
-// an event may show up behind one with a later id. Every look therefore begins a little before the newest event that was
-// told, and some looks well before; what was told already is remembered and left out. An event is told at least once:
-// who resumes is told the last moments before again, and tells repeats by their ids.
+// Tail of an account's events, for streams. Ids are assigned at the request and rows appear at the commit, so an event
+// may appear after one with a later id. Each poll therefore starts slightly before the newest event sent, some polls
+// well before; ids already sent are cached and skipped. Delivery is at least once: a resumed stream repeats the last
+// moments, and the reader detects repeats by id.
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
@@ -16,29 +16,29 @@ type Means = Pick<App, 'db' | 'clock' | 'outbox'>
 
 export interface Tail {
   tenant: Tenant
-  /** Only events of these names, and of these second names. */
+  /** Filter by event names and second names. */
   types: readonly string[]
   twins: readonly string[]
-  /** Only what happened to this object; null for all. */
+  /** Filter by resource; null for all. */
   resource: string | null
-  /** UUID of the last event that is known; null begins now. */
+  /** UUID of the last known event; null starts now. */
   after: string | null
   signal: AbortSignal
 }
 
 const batchSize = 50
-/** Commits of other nodes are found by looking; those of this node say so. */
+/** Poll interval for commits of other nodes; commits of this node trigger a poll. */
 const pollMs = 1_000
-/** The least time between two looks, however much is committed. */
+/** Minimum interval between polls. */
 const restMs = 20
-/** How far back every look reaches: longer than a commit takes. */
+/** Look-back of every poll: longer than a commit takes. */
 const nearMs = 5_000
-/** How far back a look reaches now and then: the time that the slowest request and the longest statement may take. */
+/** Look-back of occasional polls: the slowest request and the longest statement. */
 const farMs = 90_000
 const farEveryMs = 5_000
-/** How far before the event that a reader knows a resumed stream begins: the longest that a statement may take. */
+/** Look-back of a resumed stream: the longest statement. */
 const resumeMs = 30_000
-/** Ids remembered for one stream. Beyond, the oldest are forgotten and no look reaches behind them. */
+/** Cache limit of sent ids per stream. Beyond it the oldest are dropped, and no poll looks back behind them. */
 const maxRemembered = 20_000
 
 type TailParameters = {
@@ -53,7 +53,7 @@ type TailParameters = {
   limit: number
 }
 
-/** A row that is told under a second name too is found by its own id: that of the twin differs in the last bit only. */
+/** A row with a second name is found by its own id: the paired one differs in the last bit only. */
 const look = statement.tenant<TailParameters, EventRow>(
   'events.tail',
   `select id, type, resource_id, body, request_id
@@ -98,8 +98,8 @@ const skim = statement.tenant<Omit<TailParameters, 'told'>, { id: string }>(
 )
 
 /**
- * The tail as messages of a stream, from a first one that only says where it begins. What `after` leaves out is decided
- * when this resolves: an event that commits later is told.
+ * Tail as stream messages, after a first one with the start position. The start is fixed when this resolves: later
+ * commits are sent.
  */
 export async function tailMessages(
   app: Means,
@@ -117,7 +117,7 @@ export async function tailMessages(
   }
 }
 
-/** The UUID of the event that a reader names as the last it knows. */
+/** UUID of the last event a reader knows. */
 export function knownEvent(id: string): string {
   const uuid = uuidOf('event', id)
   if (uuid === null)
@@ -125,12 +125,12 @@ export function knownEvent(id: string): string {
   return uuid
 }
 
-/** What was told to one reader, and where the next look begins. */
+/** Events sent to one reader, and the start of the next poll. */
 class Told {
   readonly #ids = new Set<string>()
-  /** No look reaches behind it. */
+  /** No poll looks back behind this id. */
   #floor: string
-  /** Up to here all was told but for what commits late. */
+  /** All events up to here were sent, except late commits. */
   #reached: string
 
   constructor(floor: string, reached: string) {
@@ -143,13 +143,13 @@ class Told {
     if (id > this.#reached) this.#reached = id
   }
 
-  /** Notes that a look at this moment found nothing more: who wants few events must not search ever more of the others. */
+  /** Record that a poll found nothing more up to this time, so that a narrow filter does not rescan ever more rows. */
   reached(atMs: number): void {
     const at = firstUuidAt(atMs)
     if (at > this.#reached) this.#reached = at
   }
 
-  /** Where a look begins that reaches back to a moment, or to where the last one ended if that is older. */
+  /** Start of a poll that looks back to a time, or to the end of the last poll if older. */
   since(backToMs: number): string {
     let since = firstUuidAt(backToMs)
     if (since > this.#reached) since = this.#reached
@@ -161,7 +161,7 @@ class Told {
     return [...this.#ids].filter((id) => id > since)
   }
 
-  /** Forgets what no look will find again, and what is too much to remember. */
+  /** Drop ids that no poll will find again, and those beyond the limit. */
   forgetBefore(backToMs: number): void {
     const back = firstUuidAt(backToMs)
     for (const id of this.#ids) {
@@ -180,7 +180,7 @@ async function beginning(db: Queryable, tail: Tail, nowMs: number): Promise<Told
   }
   const since = firstUuidAt(nowMs - farMs)
   const known = await db.query(skim, { ...filterOf(tail), since, limit: maxRemembered })
-  // What was there before is not news; what is still being committed is.
+  // Existing events are skipped; those still being committed are sent.
   const oldest = known.length === maxRemembered ? (known.at(-1)?.id ?? since) : since
   const told = new Told(oldest, firstUuidAt(nowMs))
   for (const { id } of known.reverse()) told.add(id)
@@ -219,7 +219,7 @@ async function* rows({ db, clock, outbox }: Means, tail: Tail, told: Told): Asyn
   }
 }
 
-/** Null while the database is away: nothing happens then that could be told, and afterwards nothing has been missed. */
+/** New events; null while the database is unavailable, after which nothing is missed. */
 async function newSince(db: Queryable, tail: Tail, since: string, told: Told): Promise<EventRow[] | null> {
   try {
     return await db.query(look, { ...filterOf(tail), since, told: told.after(since), limit: batchSize })
@@ -233,7 +233,7 @@ function filterOf({ tenant, types, twins, resource }: Tail): Omit<TailParameters
   return { bucket: tenant.bucket, account: tenant.account, environment: tenant.environment, types, twins, resource }
 }
 
-/** Wakes whoever waits for the next look: when something was committed, when it is time, and when it is over. */
+/** Wakes a waiting poll: on a commit, a timer, or the end of the stream. */
 class Bell {
   readonly #signal: AbortSignal
   #isRung = false
@@ -250,7 +250,7 @@ class Bell {
     this.#wake?.()
   }
 
-  /** Comes back when there is reason to look again, though not sooner after the last time than is good for everybody. */
+  /** Wait for a reason to poll, at least the minimum interval. */
   async wait(): Promise<void> {
     if (!this.#isRung) await this.#ringOr(pollMs)
     const earlyMs = restMs - (performance.now() - this.#lastMs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the two forms of a list a request prefers: JSON, unless CSV is asked for by name or weighs more.
+// Content negotiation of lists: JSON, unless CSV is requested or preferred.
 
 interface Range {
   type: string
@@ -7,7 +7,7 @@ interface Range {
   place: number
 }
 
-/** Whether CSV is wanted: as `format` says, or as `Accept` weighs it. Of two that weigh the same the first counts. */
+/** Whether CSV is wanted, by `format` or by the weights of `Accept`; on a tie the first counts. */
 export function prefersCsv(accept: string | undefined, format: unknown): boolean {
   if (format === 'csv' || format === 'json') return format === 'csv'
   if (accept === undefined) return false
@@ -19,7 +19,7 @@ export function prefersCsv(accept: string | undefined, format: unknown): boolean
   return csv.place < json.place
 }
 
-/** The most exact range that a media type is in, as RFC 9110 has it. */
+/** Most specific range that matches a media type (RFC 9110). */
 function matching(ranges: readonly Range[], media: string): Range | undefined {
   const [group = ''] = media.split('/', 1)
   for (const wanted of [media, `${group}/*`, '*/*']) {
@@ -32,6 +32,6 @@ function matching(ranges: readonly Range[], media: string): Range | undefined {
 function rangeOf(text: string, place: number): Range {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
-  // A weight that is none counts as the usual one: whoever wrote it wants the type.
+  // A malformed weight counts as 1: the client wants the type.
   return { type, quality: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(weight) ? Number(weight) : 1, place }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission of requests: credentials first, then the limits, then the route's scope, in the order that http.ts gives. What is
-// decided here needs no body; it costs a request that is refused as little as possible.
+// Admission of requests: credentials, then limits, then the route's scope. It needs no body, so that a refused request
+// costs little.
 import type { IncomingMessage } from 'node:http'
 import { type BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -21,12 +21,12 @@ import type { Span, Tracer } from '../tracing.ts'
 import { asError, type CompiledRoute, type Exchange, nothingAt } from './exchange.ts'
 import type { Methods } from './methods.ts'
 
-/** Requests a second without valid credentials, from one address. */
+/** Rate limit per second and IP address for requests without valid credentials. */
 const strangerLimit = 20
-/** Set on requests that came to the sandbox's address. */
+/** Header set on requests to the sandbox path. */
 export const sandboxMark = 'pamoja-sandbox'
 
-/** Browsers remember for a year that this host speaks HTTPS. */
+/** HSTS: browsers use HTTPS for a year. */
 export const transportSecurity = 'max-age=31536000'
 
 export type Done = (error?: Error) => void
@@ -49,13 +49,13 @@ export function enter(
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
-  // Its own limits are asked next, and by nobody else.
+  // Hooks apply their own limits.
   if (hook) return done()
-  // Which route it is, is not read from the path: that can be written in more ways than one.
+  // The route decides, not the path, which can be written in several ways.
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request)) {
     const isLimited = open === true && probe !== true
-    return admitStranger(app, exchange, reply, null, (refusal) =>
+    return limitUnauthenticated(app, exchange, reply, null, (refusal) =>
       done(refusal ?? (isLimited ? overLimit(app, exchange) : undefined) ?? missing(request)),
     )
   }
@@ -64,15 +64,15 @@ export function enter(
     if (principal instanceof Promise)
       principal.then(
         (found) => admitPrincipal(app, request, reply, found, done),
-        (error: Error) => admitStranger(app, exchange, reply, error, done),
+        (error: Error) => limitUnauthenticated(app, exchange, reply, error, done),
       )
     else admitPrincipal(app, request, reply, principal, done)
   } catch (error) {
-    admitStranger(app, exchange, reply, asError(error), done)
+    limitUnauthenticated(app, exchange, reply, asError(error), done)
   }
 }
 
-/** Whoever the credentials of a request belong to: a key or token in its header, else the session in its cookie. */
+/** Principal of a request: from the key or token in its header, else from the session cookie. */
 export function principalOf(app: App, request: FastifyRequest, ip: string): Principal | Promise<Principal> {
   const { method, headers } = request
   const credential = credentialOf(request)
@@ -82,7 +82,7 @@ export function principalOf(app: App, request: FastifyRequest, ip: string): Prin
   return app.authenticator.authenticateSession(token, environmentOf(headers), ip)
 }
 
-/** Of two, Node would hand on the first; whoever stands in between may have looked at the other. */
+/** Refuse two Authorization headers: Node uses the first, a proxy may have checked the other. */
 function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
   const name = 'authorization'
   let found = 0
@@ -94,8 +94,8 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
   return headers.authorization
 }
 
-/** Lets in whoever brought the key in a form, by the same rules as everyone else. Other routes take no key there. */
-export async function enterByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Admit a key sent in a form, by the same rules. Other routes accept none there. */
+export async function admitByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
   const given =
     exchange.compiled?.route.keyInForm && typeof body === 'object' && body !== null && 'client_secret' in body
@@ -128,7 +128,13 @@ function admitPrincipal(
 ): void {
   const { exchange, headers } = request
   if (principal.tenant.environment === 'live' && headers[sandboxMark] === 'true')
-    return admitStranger(app, exchange, reply, new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'), done)
+    return limitUnauthenticated(
+      app,
+      exchange,
+      reply,
+      new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'),
+      done,
+    )
   exchange.principal = principal
   reply.header('pamoja-environment', principal.tenant.environment)
   const { expiresAt } = principal.facts
@@ -136,12 +142,12 @@ function admitPrincipal(
   admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
 }
 
-/** Where there is nothing, nobody has to send a body that is well formed to be told so. */
+/** Error for an unknown path; it comes before errors of the body. */
 function missing(request: FastifyRequest): AppError | undefined {
   return request.is404 ? nothingAt(request) : undefined
 }
 
-/** Gives a request its id, and its response the headers that every response has. */
+/** Start a request: assign its id and the headers of every response. */
 export function begin(
   app: App,
   trustedProxies: BlockList,
@@ -187,14 +193,14 @@ function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: 
   })
 }
 
-/** OAuth 2 client credentials stand in the body, so the key is looked at once the body is read. */
+/** OAuth 2 client credentials are in the body, so the key is checked after it is read. */
 function bringsKeyInForm({ exchange, headers }: FastifyRequest): boolean {
   const form = headers['content-type']?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
   return form && headers.authorization === undefined && exchange.compiled?.route.keyInForm === true
 }
 
-/** Requests without valid credentials share a small limit per address. */
-export function admitStranger(
+/** Rate limit of requests without valid credentials, per IP address. */
+export function limitUnauthenticated(
   app: App,
   exchange: Exchange,
   reply: FastifyReply,
@@ -212,27 +218,31 @@ export function admitStranger(
   }
 }
 
-/** What somebody without valid credentials is told: why they are not, or that there were too many of them. */
+/** Error for missing or invalid credentials, or RATE_LIMITED after too many. */
 function refusalOf(app: App, { asStranger }: Exchange, refusal: Error): Error {
-  // A key that could not be looked up may be a good one: while the database is away everybody hears that, and nothing else.
+  // A key that could not be looked up may be valid: while the database is unavailable, that is the error.
   const isStranger = !isUnavailable(refusal)
   const isLimited = isStranger && asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
   return isLimited ? tooMany(app, asStranger, 'RATE_LIMITED') : refusal
 }
 
-/** Why a page that is open to everybody is not given; health is always told, and a form is judged once its key is read. */
+/** Rate limit error of a public page; health checks are exempt, and a form is checked after its key is read. */
 function overLimit(app: App, { asStranger }: Exchange): AppError | undefined {
   return asStranger?.refusedBy && app.config.PAMOJA_RATE_LIMITS === 'on'
     ? tooMany(app, asStranger, 'RATE_LIMITED')
     : undefined
 }
 
-/** What one address, or one IPv6 network, may do without valid credentials. */
+/** Limit of one IPv4 address or IPv6 /64 network without valid credentials. */
 export function addressPolicy(ip: string): Policy {
+  return { name: 'address', key: `address:${networkOf(ip)}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+}
+
+/** Network of an address: the IPv4 address itself, or the IPv6 /64. */
+export function networkOf(ip: string): string {
   const address = parseAddress(ip)
-  // The same network can be written in many ways; its first 64 bits cannot.
-  const network = address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
-  return { name: 'address', key: `address:${network}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+  // The first 64 bits identify an IPv6 network, however its address is written.
+  return address?.version === 6 ? `${(address.bits >> 64n).toString(16)}::/64` : ip
 }
 
 function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: FastifyReply, done: Done): void {
@@ -293,7 +303,7 @@ export function tooMany(app: App, { tightest }: Admission, code: ErrorCode): App
   )
 }
 
-/** The client's address: the peer's, or what a proxy we trust says it is. */
+/** Client IP address: the peer's, or the one a trusted proxy reports. */
 function addressOf({ raw }: FastifyRequest, trustedProxies: BlockList): string {
   return clientAddress(raw, trustedProxies)
 }
@@ -302,7 +312,7 @@ export function clientAddress({ socket, headers }: IncomingMessage, trustedProxi
   const peer = (socket.remoteAddress ?? '0.0.0.0').replace(/^::ffff:/, '')
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || !trustedProxies.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4')) return peer
-  // The last address that is not one of ours: everything before it was written by the client.
+  // Last address that is not a trusted proxy: earlier entries were written by the client.
   const hops = forwarded.split(',').map((hop) => hop.trim().replace(/^::ffff:/, ''))
   const client = hops.findLast((hop) => isIP(hop) !== 0 && !trustedProxies.check(hop, isIPv6(hop) ? 'ipv6' : 'ipv4'))
   return client ?? peer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes back: a result as JSON in its envelope, as a page of a list, as CSV, or as it was stored under an idempotency
-// key; and the one shape of every error.
+// Replies: a result as JSON in its envelope, a page of a list, CSV, or a reply stored under an idempotency key; and the
+// format of errors.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorCode } from '../../kernel/error-code.ts'
 import { AppError, errors } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
 import type { Caller, Envelope } from '../auth.ts'
-import { isUnavailable, passingTrouble, refusesWrites } from '../db.ts'
+import { isUnavailable, refusesWrites, temporaryFailure } from '../db.ts'
 import { onePerApp } from '../one-per-app.ts'
 import type { Page } from '../page.ts'
 import type { Input, Route } from '../route.ts'
@@ -15,10 +15,10 @@ import { csv } from './csv.ts'
 import { asError, type CompiledRoute, type Exchange, withoutKeys } from './exchange.ts'
 import type { Answer } from './idempotency.ts'
 import type { Write } from './json.ts'
-import { masked, withoutPeople } from './masking.ts'
+import { masked, maskPersonalData } from './masking.ts'
 import { envelopeOf } from './request-input.ts'
 
-/** What a body may have where its route says nothing else. */
+/** Default body size limit. */
 export const maxBodyBytes = 1024 * 1024
 
 export function send(
@@ -33,7 +33,7 @@ export function send(
   return give(reply, compiled.route, answer)
 }
 
-/** The stored answer again. Stored is what a reply says; its envelope is put around it as this request asks. */
+/** Replay a stored reply, in the envelope this request asks for. */
 export function replay(
   { route }: CompiledRoute,
   request: FastifyRequest,
@@ -74,13 +74,13 @@ export function answerOf({ route, write }: CompiledRoute, request: FastifyReques
     exchange.replyText = envelope(route, exchange.resultText, envelopeOf(request))
   }
   if (exchange.principal?.masksPeople)
-    exchange.replyText = isText ? masked : JSON.stringify(withoutPeople(JSON.parse(exchange.replyText)))
+    exchange.replyText = isText ? masked : JSON.stringify(maskPersonalData(JSON.parse(exchange.replyText)))
   const location = route.reply.location ? `/api${route.reply.location(result)}` : null
   const status = route.reply.existed?.(result) ? 200 : route.reply.status
   return { status, location, body: exchange.replyText, ...(isText ? { isText } : {}) }
 }
 
-/** What is kept of an answer under an idempotency key: what it says, once. */
+/** Part of a reply stored under an idempotency key: the result without its envelope. */
 export function storable(compiled: CompiledRoute, request: FastifyRequest, result: unknown): Answer {
   const answer = answerOf(compiled, request, result)
   return { ...answer, body: request.exchange.resultText ?? '' }
@@ -96,7 +96,7 @@ export function wantsCsv({ headers }: FastifyRequest, { query }: Input<never, ne
   return prefersCsv(headers.accept, Object(query).format)
 }
 
-/** A list as CSV: its own pages, one after the other, for as long as the client reads. */
+/** Stream a list as CSV, page by page, while the client reads. */
 export async function sendCsv(
   app: App,
   { route }: CompiledRoute,
@@ -109,15 +109,15 @@ export async function sendCsv(
     const query = { ...Object(input.query), limit: 200, ...(cursor ? { cursor } : {}) }
     const page = await route.handle(app, { ...input, query }, caller)
     if (!isPage(page)) throw new Error(`${route.operation} did not give a page`)
-    return caller.principal.masksPeople ? { ...page, rows: page.rows.map((row) => withoutPeople(row)) } : page
+    return caller.principal.masksPeople ? { ...page, rows: page.rows.map((row) => maskPersonalData(row)) } : page
   }
-  // Fetched before anything is sent, so that a refusal can still be told as one.
+  // The first page is fetched before the headers, so that an error can still be reported.
   const first = await fetch(null)
   reply.header('content-type', 'text/csv; charset=utf-8')
   return reply.send(csv(route.reply.schema, async (cursor) => (cursor === null ? first : fetch(cursor))))
 }
 
-/** `{success, data: R, ...R}`: R is written once and stands twice, for clients of either shape. */
+/** Envelope `{success, data: R, ...R}`: R is serialised once and written twice, for clients of either format. */
 function envelope(route: Route, text: string, wanted: Envelope): string {
   if (route.reply.text === true) return text
   const fields = text === '{}' ? '' : `,${text.slice(1, -1)}`
@@ -135,7 +135,7 @@ function isPage(result: unknown): result is Page<unknown> {
   return typeof result === 'object' && result !== null && 'rows' in result && 'nextCursor' in result
 }
 
-/** The error envelope: five members that are always there, and what the code adds. */
+/** Error envelope: five fixed members, and those of the code. */
 export function errorBody(
   app: Pick<App, 'clock' | 'publicUrl'>,
   exchange: { id: string },
@@ -167,10 +167,10 @@ const frameworkErrors: Readonly<Record<string, (error: Error, bodyLimit: number)
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND', 'a part of the path is too long to name anything'),
 }
 
-/** When the database last refused a write of a request although it answers: its disk is full, or it may only be read. */
+/** Time of the last write the database refused although it is up: disk full or read-only. */
 export const writeRefusals = onePerApp(() => ({ lastMs: Number.NEGATIVE_INFINITY }))
 
-/** Whatever was thrown, as the customer's business: ours by name, the framework's translated, the rest our own fault. */
+/** Convert any exception into an AppError: ours unchanged, Fastify's translated, others INTERNAL_ERROR. */
 export function asAppError(
   app: App,
   { id, compiled }: Exchange,
@@ -185,7 +185,7 @@ export function asAppError(
     )
   }
   if (thrown instanceof AppError) {
-    // Whoever hears "try again" should not be the only one who knows.
+    // Log 503 replies, so that the operator knows as well.
     if (thrown.status === 503)
       app.log.warn(
         { error: thrown, request: id },
@@ -209,7 +209,7 @@ export function asAppError(
     { error, request: id, operation: compiled?.route.operation },
     'request failed inside this program with 500: report the error',
   )
-  const trouble = passingTrouble(error)
+  const trouble = temporaryFailure(error)
   if (trouble !== null) return new AppError('SERVICE_UNAVAILABLE', trouble, { retryAfterSeconds: 1 })
   return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate the server shows: the operator's own (PAMOJA_TLS_CERT, PAMOJA_TLS_KEY), or one issued by a local CA
-// that is made on first start and kept beside it.
+// Server certificate: the operator's (PAMOJA_TLS_CERT, PAMOJA_TLS_KEY), or one issued by a local CA that is created on
+// first start.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export interface ServerIdentity {
   key: string
   /** One certificate or a chain, leaf first, in PEM. */
   cert: string
-  /** What a client has to trust, when this is the local CA; null for a certificate of the operator's. */
+  /** CA file to trust for the local CA; null for the operator's certificate. */
   caFile: string | null
 }
 
@@ -24,8 +24,8 @@ const renewalDays = 30
 const watchIntervalMs = 2000
 
 /**
- * Reads the configured certificate, or the local one in `dir`, which is made when missing and re-issued by the same CA
- * when it is about to expire or the machine has another name.
+ * Load the configured certificate, or the local one in `dir`. The local one is created when missing, and reissued by
+ * the same CA when it is about to expire or the host name changed.
  */
 export async function serverIdentity(options: {
   dir: string
@@ -42,9 +42,9 @@ export async function serverIdentity(options: {
 }
 
 /**
- * Follows the configured files by reading them every two seconds: unlike file system events this also notices swapped
- * symbolic links and network drives. A pair is judged once two readings in a row agree, so that a file in the middle
- * of being written is rarely seen at all. A pair that does not work is reported once and the old one stays in use.
+ * Poll the configured files every two seconds: unlike file system events this notices swapped symbolic links and
+ * network drives. A pair is used once two reads agree, so that half-written files are rarely seen. An invalid pair is
+ * logged once and the old one stays in use.
  */
 export function watchIdentity(
   options: { certFile: string; keyFile: string; intervalMs?: number },
@@ -68,7 +68,7 @@ export function watchIdentity(
   return () => clearInterval(timer)
 }
 
-/** The text of both files, or of the reason why they cannot be read: whatever tells one state from another. */
+/** Content of both files, or the read error, for comparison. */
 function snapshot(files: { certFile: string; keyFile: string }): string {
   try {
     return readFileSync(files.certFile, 'utf8') + readFileSync(files.keyFile, 'utf8')
@@ -93,7 +93,7 @@ function readConfigured(files: { certFile: string; keyFile: string }): { key: st
       `PAMOJA_TLS_KEY names ${files.keyFile}, which is not the private key of the certificate in ${files.certFile}.`,
     )
   }
-  // Only this reads the whole chain, as the TLS server will.
+  // Only this parses the whole chain, as the TLS server will.
   if (!parsed(() => createSecureContext({ cert, key }))) {
     throw new Error(`PAMOJA_TLS_CERT names ${files.certFile}, whose certificate chain cannot be used for TLS.`)
   }
@@ -112,8 +112,8 @@ function readNamed(variable: string, file: string): string {
 }
 
 /**
- * Private keys are made once and never replaced, certificates are derived from them. That is why two processes that
- * start at the same moment in one directory end up with identities a client of either accepts.
+ * Local identity. Private keys are created once and never replaced, and certificates are derived from them; so two
+ * processes that start at once in one directory get compatible identities.
  */
 async function localIdentity(dir: string, hostname: string, now: Date): Promise<ServerIdentity> {
   const caFile = join(dir, 'ca.pem')

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a CSV file as it comes (RFC 4180: quoted cells may hold separators, quotes and line ends), a few rows at a time, so
-// that a file of any length takes the memory of one piece of it. Lines end as they do on any system.
+// CSV parser for streams (RFC 4180: quoted cells may hold separators, quotes and line ends): a few rows at a time, in
+// constant memory. All line endings are accepted.
 import { AppError } from '../../kernel/errors.ts'
 
 const maxRowLength = 20_000
 const maxCells = 200
-/** A row of so many cells has shown what separates them; one of fewer may be a sentence above the table, with a comma. */
+/** Cells after which the separator is certain; a row with fewer may be a sentence above the table. */
 const cellsOfTable = 3
 
 export interface Row {
-  /** Of the line on which it begins, from 1. */
+  /** Line number of its first line, from 1. */
   number: number
   cells: readonly string[]
 }
 
-/** The rows of a file, as many at a time as one piece of it gives. Empty lines are left out. */
+/** Rows of a file, one chunk at a time, without empty lines. */
 export async function* rowsOf(file: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Row[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const reader = new RowReader()
@@ -47,9 +47,9 @@ class RowReader {
   #beginsAt = 1
   #length = 0
   #isQuoted = false
-  /** A quote inside a quoted cell: it ends there, or a second one follows. */
+  /** Quote inside a quoted cell: the cell ends, or a second quote follows. */
   #hadQuote = false
-  /** A line that ended with a carriage return: a line feed behind it ends no other. */
+  /** Carriage return seen: a following line feed does not end another line. */
   #hadReturn = false
 
   get isQuoted(): boolean {
@@ -90,7 +90,7 @@ class RowReader {
     else if (letter !== '\ufeff') this.#cell += letter
   }
 
-  /** The first of the usual ones that a row has outside of quotes, until it is certain. */
+  /** Detect the separator: the first of the usual ones outside quotes, until it is certain. */
   #separates(letter: string): boolean {
     if (this.#separator === '' && (letter === ',' || letter === ';' || letter === '\t')) this.#separator = letter
     return letter === this.#separator

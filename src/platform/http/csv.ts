@@ -7,10 +7,10 @@ import type { Page } from '../page.ts'
 import { serialiser, type Write } from './json.ts'
 
 const maxRows = 100_000
-/** A phone number, whole or with its middle masked. */
+/** Phone number, plain or masked. */
 const phoneForm = /^\+\d+(\*{4}\d+)?$/
 
-/** Streams a list. `fetch` gives the page after a cursor. */
+/** Stream a list as CSV. `fetch` returns the page after a cursor. */
 export function csv(row: TSchema, fetch: (cursor: string | null) => Promise<Page<unknown>>): Readable {
   const properties = 'properties' in row && typeof row.properties === 'object' && row.properties ? row.properties : {}
   const columns = Object.entries(properties).map(([name, schema]): Column => ({ name, write: serialiser(schema) }))
@@ -19,7 +19,7 @@ export function csv(row: TSchema, fetch: (cursor: string | null) => Promise<Page
 
 interface Column {
   name: string
-  /** What is no single value is written as in a reply. */
+  /** Objects and lists are written as in a JSON reply. */
   write: Write
 }
 
@@ -41,14 +41,14 @@ async function* lines(
   } while (cursor !== null)
 }
 
-/** One line of a file that is not a list: plain values, null as nothing. */
+/** CSV line of plain values; null is empty. */
 export function csvLine(values: readonly (string | number | bigint | boolean | Date | null)[]): string {
   return `${values.map((value) => cell(value, String)).join(',')}\r\n`
 }
 
 function cell(value: unknown, write: Write): string {
   const text = plain(value, write)
-  // A cell that starts like a formula would run in a spreadsheet; the quote keeps it text.
+  // Cells that look like a formula get a leading quote against CSV injection.
   const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !phoneForm.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

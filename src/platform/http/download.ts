@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Download: the description of a file, and how any part of it is read. Ranges, validators and HEAD are answered
-// from this by `http/downloads.ts`, for routes and for hooks alike.
+// Download: metadata of a file and how to read any part of it. `http/downloads.ts` serves ranges, validators and HEAD
+// from it, for routes and hooks.
 import { hash } from 'node:crypto'
 
-/** The first and the last byte, both of them part of it. */
+/** Byte range, both ends included. */
 export interface ByteRange {
   readonly first: number
   readonly last: number
 }
 
 export interface Download {
-  /** The content type, with its charset where it has one. */
+  /** Content type, with charset where it has one. */
   readonly type: string
-  /** How many bytes there are; null when nobody knows before the end, and then no ranges are given. */
+  /** Size in bytes; null when unknown, which disables ranges. */
   readonly size: number | null
-  /** What tells this content from every other under the same address: a hash, or the id of what never changes. */
+  /** ETag: a hash, or the id of immutable content. */
   readonly tag: string
   /** File name for saving. */
   readonly name?: string
-  /** Shown by a browser, or saved; saved unless it says so. */
+  /** Shown by a browser or saved; saved by default. */
   readonly disposition?: 'inline' | 'attachment'
-  /** Headers beside those that every download has. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Reads a part, or everything where `size` is null. Stopped half-way when nobody reads on. */
+  /** Read a range, or everything when `size` is null. Stopped when the client disconnects. */
   open(range: ByteRange | null): AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>
 }
 
-/** Bytes that are in memory as a whole; their hash tells them apart. */
+/** Download of bytes in memory, with their hash as ETag. */
 export function inMemory(bytes: Buffer, facts: Omit<Download, 'size' | 'tag' | 'open'>): Download {
   return {
     ...facts,

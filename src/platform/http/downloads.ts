@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers with a download: the whole of it, one range (206), nothing new (304) or no such range (416). Bytes go out as fast
-// as they are read and no faster; a source that gives fewer or more than it promised cuts the connection, since a client
-// would take what it has for everything.
+// Serve a download: all of it, one range (206), not modified (304) or an invalid range (416). Bytes are streamed with
+// backpressure; a source of the wrong length cuts the connection, so that the client notices.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
@@ -50,13 +49,13 @@ export async function giveDownload(
   return reply.send(await opened(download, range ?? (size === null ? null : { first: 0, last: size - 1 }), promised))
 }
 
-/** A range counts only for the content that the client has a part of. */
+/** Requested range, if it is for the current content (If-Range). */
 function wantedRange(headers: FastifyRequest['headers'], tag: string, size: number): ByteRange | 'outside' | null {
   const condition = headers['if-range']
   return condition === undefined || condition === tag ? rangeOf(headers.range, size) : null
 }
 
-/** A source that is read from before the first header is sent, so that its refusal is told as one. */
+/** Read the source before sending headers, so that its error can still be reported. */
 async function opened(download: Download, range: ByteRange | null, promised: number | null): Promise<Readable> {
   const source = (await download.open(range))[Symbol.asyncIterator]()
   const first = await source.next()
@@ -77,7 +76,7 @@ async function opened(download: Download, range: ByteRange | null, promised: num
   return Readable.from(bytes(), { objectMode: false })
 }
 
-/** Headers of every file: nobody guesses at its type, and a page among them does nothing. */
+/** Headers of every file: no type sniffing, and no scripts. */
 function fileHeaders({ name, disposition = 'attachment', headers = {} }: Download): Record<string, string> {
   return {
     'x-content-type-options': 'nosniff',
@@ -89,7 +88,7 @@ function fileHeaders({ name, disposition = 'attachment', headers = {} }: Downloa
   }
 }
 
-/** RFC 6266: in ASCII for whoever knows no more, and as it is. */
+/** RFC 6266 file name: in ASCII and in UTF-8. */
 function fileName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9._ -]/g, '-')
   if (plain === name) return `filename="${plain}"`

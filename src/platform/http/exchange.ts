@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request in progress, from its first header to the line that is logged about it, and the route it was made for.
+// Exchange: state of a request in progress, from its first header to its log line, and its route.
 import type { FastifyRequest } from 'fastify'
 import { withoutApiKeys } from '../../kernel/api-keys.ts'
 import { withoutCardNumbers } from '../../kernel/card.ts'
@@ -13,20 +13,19 @@ import type { Span } from '../tracing.ts'
 import type { Write } from './json.ts'
 import type { Checked } from './validate.ts'
 
-/** A route, compiled: what its declaration says, ready to be asked on every request. */
 export interface CompiledRoute {
   route: Route
   write: Write
   checkParams(value: unknown): Checked<unknown>
   checkQuery(value: unknown): Checked<unknown>
   checkBody(value: unknown): Checked<unknown>
-  /** The body must not be missing. */
+  /** The body is required. */
   needsBody: boolean
-  /** The reply holds something that is shown once. */
+  /** The reply contains a secret that is shown once. */
   secretReply: boolean
 }
 
-/** What is known about a request in progress. */
+/** State of a request. */
 export interface Exchange {
   uuid: string
   id: Id<'request'>
@@ -34,17 +33,17 @@ export interface Exchange {
   receivedMs: number
   ip: string
   principal: Principal | null
-  /** What the limit of the address said, if it was asked: a key in a form is looked at later. */
+  /** Result of the IP address limit, if it was checked: a key in a form is checked later. */
   asStranger: Admission | null
   compiled: CompiledRoute | null
-  /** What the path takes instead of the method that was used; null when that is taken, or there is nothing there. */
+  /** Methods the path allows instead of the one used; null when that one is allowed or the path is unknown. */
   allow: string | null
   rawBody: string
-  /** Fields that nobody knows, as they are told. */
+  /** Unknown fields, as reported to the client. */
   unknown: readonly string[]
   errorCode: string | null
   replyText: string | null
-  /** The reply without its envelope, as the request log keeps it. */
+  /** Reply without its envelope, for the request log. */
   resultText: string | null
   span: Span | null
 }
@@ -55,34 +54,34 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     compiled?: CompiledRoute
-    /** Set on the methods that a path does not take, where another path would be taken for it. */
+    /** Set on methods that a path does not allow, where the router would match another path. */
     allow?: string
-    /** Needs no credentials. */
+    /** Public: needs no credentials. */
     open?: boolean
-    /** Health, which is told however often it is asked. */
+    /** Health check, without a rate limit. */
     probe?: boolean
     hook?: Hook
   }
 }
 
-/** The path as it may be repeated and kept: without the query, and without a key that was put there by mistake. */
+/** Path for replies and logs: without query and without a key sent there by mistake. */
 export function pathOf({ url }: FastifyRequest): string {
   return withoutKeys(url.split('?', 1)[0] ?? '')
 }
 
-/** Refusal of a path at which there is nothing. */
+/** NOT_FOUND for an unknown path. */
 export function nothingAt(request: FastifyRequest): AppError {
   const path = printable(pathOf(request))
   const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
   return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
 }
 
-/** Whoever puts a key or a card number where an id belongs does not find it in logs and stored replies afterwards. */
+/** Remove API keys and card numbers sent in place of an id, from logs and stored replies. */
 export function withoutKeys(text: string): string {
   return withoutCardNumbers(withoutApiKeys(text))
 }
 
-/** A text of the caller's as it may stand in a header, a log line or a reply. */
+/** Caller's text made safe for a header, log line or reply. */
 export function printable(text: string): string {
   return text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
 }

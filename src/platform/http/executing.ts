@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the verb of a request. With an idempotency key it is run once: its answer is stored by the commit that makes it true,
-// and whoever asks again is given that answer. A refusal by a rule is stored too; what failed leaves the key free.
+// Run the handler of a request. With an idempotency key it runs once: the reply is stored in the commit of its effects
+// and replayed to repeats. An error by a business rule is stored too; other failures leave the key free.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
@@ -11,7 +11,7 @@ import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
 import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
 import { checked } from './request-input.ts'
 
-/** A request with an idempotency key, and what it is compared by when it comes again. */
+/** Request with an idempotency key, and its hash for comparison with repeats. */
 interface Keyed {
   app: App
   compiled: CompiledRoute
@@ -20,11 +20,11 @@ interface Keyed {
   caller: Caller
   key: string
   hash: string
-  /** Its files, if it came in parts. */
+  /** Files of a multipart request. */
   received?: Received<unknown>
 }
 
-/** Runs a verb whose request carries no idempotency key. */
+/** Run the handler of a request without an idempotency key. */
 export function execute(
   app: App,
   { route }: CompiledRoute,
@@ -59,12 +59,12 @@ export async function verbOf(
   return route.follow ? route.follow(app, input, caller, made) : made
 }
 
-/** Runs a verb whose request carries an idempotency key. */
+/** Run the handler of a request with an idempotency key. */
 export function executeOnce(what: Keyed): Promise<unknown> {
   return what.compiled.route.kind === 'commit' ? inGroupCommit(what) : inTransaction(what)
 }
 
-/** A keyed request in a plain transaction: the answer is stored by the transaction that makes it true. */
+/** Keyed request in a plain transaction, which stores the reply too. */
 async function inTransaction({ app, compiled, request, reply, caller, key, hash, received }: Keyed): Promise<unknown> {
   const { route, secretReply } = compiled
   const claim = { ...caller.tenant, key, hash }
@@ -101,7 +101,7 @@ async function inTransaction({ app, compiled, request, reply, caller, key, hash,
   }
 }
 
-/** A keyed request in a group commit: the batch stores the key with its effects. */
+/** Keyed request in a group commit: the batch stores the key with its effects. */
 async function inGroupCommit({ app, compiled, request, reply, caller, key, hash }: Keyed): Promise<unknown> {
   const { route } = compiled
   if (route.kind !== 'commit') throw new Error(`${route.operation} is not a group commit`)
@@ -109,7 +109,7 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
   const leaveKey = app.idempotency.enter(claim)
   try {
     const input = checked(compiled, request, reply)
-    // The answer is written before the commit that makes it true, and given as it was written.
+    // The reply is serialised before the commit that stores it.
     let answer: Answer | null = null
     const handleOnce = keyed(claim, route.reply.status, (made) => {
       answer = answerOf(compiled, request, made)
@@ -118,7 +118,7 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
     const result = await route.handle(app, input, caller, handleOnce)
     return give(reply, route, answer ?? answerOf(compiled, request, result))
   } catch (error) {
-    // Some rules refuse before the commit that looks at the key.
+    // Some rules refuse before the commit that checks the key.
     const isFirst = !(error instanceof AnsweredBefore) && (await storeRefusal(app, request.exchange, claim, error))
     if (isFirst) throw error
     return replay(compiled, request, reply, await app.idempotency.stored(claim))
@@ -130,8 +130,8 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
 const storedRefusals = new Set([402, 403, 404, 409, 422])
 
 /**
- * A refusal by a business rule is an answer like any other; everything else leaves the key free for the retry. False when the
- * key belongs to an answer that was given before, or to another request.
+ * Store an error by a business rule as the reply; other errors leave the key free for a retry. False when the key
+ * belongs to an earlier reply or another request.
  */
 async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<boolean> {
   const stored =
@@ -154,8 +154,8 @@ async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: u
 }
 
 /**
- * What was committed stays, so the key stays too: with the refusal, or with the answer that the commit stored. Only where
- * nobody could be asked, and all of it was taken back, the same key may be tried again.
+ * Replace the stored reply after a failure. What was committed stays, and so does the key: with the error, or with the
+ * reply of the commit. Only when no provider was called and everything was undone may the key be used again.
  */
 async function amendByRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<void> {
   if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return app.idempotency.release(claim)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the process alive (/healthz), and can it do its work (/readyz)?
+// Health endpoints: liveness (/healthz) and readiness (/readyz).
 import { statfs } from 'node:fs/promises'
 import type { App } from '../app.ts'
 import type { Area } from '../area.ts'
@@ -24,7 +24,7 @@ export interface Readiness {
   checks: Record<string, string>
 }
 
-/** Degraded still takes requests; unavailable does not. */
+/** Readiness: degraded still takes requests; unavailable does not. */
 export async function readiness(app: App, areas: readonly Area[], draining: boolean): Promise<Readiness> {
   const checks: Record<string, string> = {}
   const database = await Promise.race([one(app.db.query(probe, {})).catch(() => null), later()])
@@ -36,7 +36,7 @@ export async function readiness(app: App, areas: readonly Area[], draining: bool
     const skew = Math.abs(now.getTime() - app.clock.nowMs()) / 1000
     checks.clock = skew > skewSeconds ? `differs from the database by ${Math.round(skew)} s` : 'ok'
   }
-  // A few seconds longer than it lasts, so that nobody is sent here for a write between two that failed.
+  // Report refused writes a few seconds longer, so that no write is routed here between two failures.
   const refusedAgoMs = app.clock.nowMs() - writeRefusals(app).lastMs
   checks.writes = refusedAgoMs < refusedForMs ? 'refused by the database' : 'ok'
   checks.disk = await disk(app.config.PAMOJA_HOME)

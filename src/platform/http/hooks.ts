@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks on their way through: limits first, then the body as bytes, the verb, and its answer. Whoever is refused for a
-// secret that is wrong, or an address that names nothing, is counted like everybody without credentials.
+// Hooks (webhooks of providers): limits, the raw body, the handler and its reply. A wrong secret or unknown address
+// counts towards the limit of requests without credentials.
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../kernel/errors.ts'
@@ -17,7 +17,7 @@ import type { Exchange } from './exchange.ts'
 const anyBytes = 'application/octet-stream'
 
 export function mountHooks(http: FastifyInstance, app: App, hooks: readonly Hook[]): void {
-  // A context of its own: here a body is bytes, whatever its type says.
+  // Separate Fastify context: the body is raw bytes for any content type.
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -38,7 +38,7 @@ export function mountHooks(http: FastifyInstance, app: App, hooks: readonly Hook
 async function admit(app: App, hook: Hook, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { ip, receivedMs } = request.exchange
   const { headers } = request.raw
-  // Fastify refuses a type that is none; here it is of no interest.
+  // Fastify refuses a malformed content type; hooks ignore it.
   if (!/^[\w.+-]+\/[\w.+-]+\s*(;|$)/.test(headers['content-type'] ?? 'a/b')) headers['content-type'] = anyBytes
   const admission = await app.limits.admit(hook.limits.map((limit) => policyOf(hook, limit, ip, request.params)))
   reply.headers(rateHeaders(admission, receivedMs))
@@ -47,7 +47,7 @@ async function admit(app: App, hook: Hook, request: FastifyRequest, reply: Fasti
 
 function policyOf({ operation }: Hook, limit: Hook['limits'][number], ip: string, params: unknown): Policy {
   const { name = operation, by, perMinute, perSecond } = limit
-  // A digest, because the text itself would keep the whole URL in memory, which may hold what somebody typed into it.
+  // Rate limit key: a digest, because the text would keep the whole URL in memory with what it may contain.
   const value = by === 'address' ? addressPolicy(ip).key : digestOf(String(Object(params)[by]))
   return {
     name,
@@ -63,7 +63,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply): HookCall<never> {
   const { ip, id: requestId, receivedMs } = exchange
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   const call = { method, url, params, query: Object(query), headers, bytes, ip, requestId, receivedMs }
-  // The router gives each parameter that the path of the declaration names, as a text.
+  // The router supplies each path parameter as a string.
   return { ...call, gone: () => goneFrom(reply) } as HookCall<never>
 }
 
@@ -106,7 +106,7 @@ async function refuse(app: App, hook: Hook, request: FastifyRequest, reply: Fast
   return reply.send(errorBody(app, exchange, error))
 }
 
-/** The refusal, or that there were too many of them from one address. */
+/** The error, or RATE_LIMITED after too many from one IP address. */
 async function limited(app: App, { ip }: Exchange, error: AppError): Promise<AppError> {
   if (!guesses.has(error.status) || app.config.PAMOJA_RATE_LIMITS !== 'on') return error
   const admission = await app.limits.admit([addressPolicy(ip)])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Safe retries. A request that carries an Idempotency-Key is executed once; repeating it gives the first answer again,
-// byte for byte. The key and the effects commit together, so a crash leaves either both or neither.
+// Idempotency keys. A request with an Idempotency-Key is executed once; a repeat gets the first reply, byte for byte.
+// Key and effects commit together, so a crash leaves both or neither.
 import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { type RowIn, rowType } from '../commit/row-encoding.ts'
@@ -8,18 +8,18 @@ import { type Database, maybe, type Queryable, statement } from '../db.ts'
 import type { Secrets } from '../secrets.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
-/** A request that is still running after this long is taken for dead with its node; the key is free again. */
+/** Timeout after which a running request counts as lost with its node, and the key is free again. */
 const runningSeconds = 60
 
 export interface Answer {
   status: number
   location: string | null
   body: string
-  /** A text, though others of its route may be JSON. */
+  /** Plain text, where other replies of the route are JSON. */
   isText?: boolean
 }
 
-/** A key as platform.claim_keys takes it, with the answer that is stored under it. */
+/** Key row for platform.claim_keys, with the reply stored under it. */
 export const keyRow = rowType('platform.idempotency_item', {
   bucket: 'smallint',
   account_id: 'uuid',
@@ -35,21 +35,21 @@ interface KeyItem extends RowIn<typeof keyRow> {
   body: string
 }
 
-/** What a group commit stores with its effects: the key, and the answer that becomes true with the commit. */
+/** Idempotency key in a group commit: stored with the effects and the reply. */
 export interface Keyed {
-  /** For a verb that decides in a plain transaction after all; null when the caller sent none. */
+  /** Key and hash, for a handler that uses a plain transaction after all; null without a key. */
   readonly request: { readonly key: string; readonly hash: string } | null
-  /** The cell for `platform.claim_keys`: `key: keyRow`. Null when the caller sent no key. */
+  /** Cell for `platform.claim_keys`: `key: keyRow`. Null without a key. */
   row(reply: unknown): KeyItem | null
 
-  /** Call with what claim_keys said: a key used before ends the request here, with the first answer or a refusal. */
+  /** Pass the result of claim_keys: a used key ends the request, with the first reply or an error. */
   settle(seen: string | null): void
 }
 
-/** Thrown by `Keyed.settle` when the key was used before: the stored answer is given again, if it was for the same request. */
+/** Thrown by `Keyed.settle` for a used key: the stored reply is replayed, if the request is the same. */
 export class AnsweredBefore extends Error {}
 
-/** A key that cannot be used just now, or not for this. Never stored as the answer to the key it is about. */
+/** Key in use or used for another request. Never stored as a reply. */
 export class KeyConflict extends AppError {}
 
 interface Row {
@@ -63,7 +63,7 @@ interface Row {
 
 type KeyParameters = Tenant & { readonly key: string }
 
-/** A request's claim to its key: the same request has the same hash. */
+/** A request's claim to its key; equal requests have equal hashes. */
 export type Claim = KeyParameters & { readonly hash: string }
 
 type StoredAnswer = Claim & { status: number; location: string | null; body: string; sealed: boolean }
@@ -75,7 +75,7 @@ const find = statement.tenant<KeyParameters, Row>(
     where ${mine} and key = $key`,
 )
 
-/** Takes a key that is new, or whose request died half-way. */
+/** Take a key that is new, or whose request timed out. */
 const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
   'platform.claim_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
@@ -86,7 +86,7 @@ const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
    returning key`,
 )
 
-/** Stores the answer; a key that another node has meanwhile taken for dead and finished keeps its first answer. */
+/** Store the reply; a key taken over and finished by another node keeps its first reply. */
 const finish = statement.tenant<StoredAnswer, { key: string }>(
   'platform.finish_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
@@ -98,7 +98,7 @@ const finish = statement.tenant<StoredAnswer, { key: string }>(
    returning key`,
 )
 
-/** Marks an answer that may yet change: until then, or until the request is taken for dead, it is not given. */
+/** Mark a reply as preliminary: until it is settled or times out, repeats are refused. */
 const keepRunning = statement.tenant<KeyParameters & { seconds: number }, object>(
   'platform.keep_idempotency_running',
   `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
@@ -135,7 +135,7 @@ export class Idempotency {
   readonly #db: Database
   readonly #secrets: Secrets
   #hashKey: string | null = null
-  /** Keys whose group commit is under way on this node. */
+  /** Keys with a group commit in progress on this node. */
   readonly #running = new Set<string>()
 
   constructor(db: Database, secrets: Secrets) {
@@ -144,9 +144,9 @@ export class Idempotency {
   }
 
   /**
-   * What makes two requests the same: method, path without /api and without the slash at its end, which nobody heeds, and the
-   * raw body. It may hold the number of a card, which a hash without a key would give to whoever tries them all. The key
-   * goes first: nobody can hand in a hash, so that is as good as an HMAC, and takes a third of the time.
+   * Request hash over method, path without /api and trailing slash, and raw body. A body may contain a card number,
+   * which an unkeyed hash would expose to brute force. The secret goes first: hashes are never taken from outside, so
+   * this is as safe as an HMAC and takes a third of the time.
    */
   hashOf(method: string, path: string, body: string): string {
     this.#hashKey ??= this.#secrets.fingerprint('platform.idempotency', '').toString('hex')
@@ -154,15 +154,15 @@ export class Idempotency {
     return hash('sha256', `${this.#hashKey}${method} ${plain}\n${body}`, 'base64')
   }
 
-  /** Claims a key for a plain transaction. Gives the stored answer when the same request was answered before. */
+  /** Claim a key for a plain transaction. Returns the stored reply of the same request. */
   async begin(claim: Claim, secret: boolean): Promise<Answer | null> {
-    // The key that seals the answer is fetched now: inside the transaction it would need a second connection.
+    // Load the sealing key now: inside the transaction that would need a second connection.
     if (secret) await this.#secrets.seal(claim, placeOf(claim), '')
     const taken = await this.#db.query(take, { ...claim, seconds: runningSeconds })
     return taken.length > 0 ? null : this.stored(claim)
   }
 
-  /** The answer given before under this key; refuses when the key belongs to another request or one still running. */
+  /** Stored reply of a key; throws when the key belongs to another request or one still running. */
   async stored(claim: Claim): Promise<Answer> {
     const row = await maybe(this.#db.query(find, claim))
     if (row && row.request_hash !== claim.hash) throw otherRequest(row)
@@ -173,20 +173,20 @@ export class Idempotency {
     return { status: row.status, location: row.location, body }
   }
 
-  /** Stores the answer in the transaction of the effects. */
+  /** Store the reply in the transaction of the effects. */
   async finish(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     const stored = await tx.query(finish, await this.#storable(claim, answer, secret))
-    // Too slow by a minute: the key was taken over. Rolling back leaves exactly one execution.
+    // Timed out and taken over by another node: roll back, so that exactly one execution remains.
     if (stored.length === 0) throw stillRunning()
   }
 
-  /** Stores the answer for the case that nothing better follows: until that is known, the request counts as running. */
+  /** Store a preliminary reply; until it is settled, the request counts as running. */
   async finishForNow(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     await this.finish(tx, claim, answer, secret)
     await tx.query(keepRunning, { ...claim, seconds: runningSeconds })
   }
 
-  /** Replaces an answer that was stored for now. */
+  /** Replace a preliminary reply. */
   async amend(claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     await this.#db.query(amend, await this.#storable(claim, answer, secret))
   }
@@ -198,12 +198,12 @@ export class Idempotency {
     return { ...claim, ...answer, body, sealed: secret }
   }
 
-  /** The answer that was stored for now is the last one. */
+  /** Make the preliminary reply final. */
   async settle(claim: Claim): Promise<void> {
     await this.#db.query(settle, claim)
   }
 
-  /** Forgets a key, with the answer that was stored for now. */
+  /** Delete a key and its preliminary reply. */
   async release(claim: Claim): Promise<void> {
     await this.#db.query(release, claim)
   }
@@ -212,7 +212,7 @@ export class Idempotency {
     await this.#db.query(free, claim)
   }
 
-  /** Holds a key for a group commit of this node: two at once on one node cannot both be in a batch. */
+  /** Reserve a key for a group commit of this node: a batch cannot contain it twice. */
   enter({ account, environment, key }: Claim): () => void {
     const name = `${account} ${environment} ${key}`
     if (this.#running.has(name)) throw stillRunning()
@@ -221,7 +221,7 @@ export class Idempotency {
   }
 }
 
-/** A group commit's view of the key of its request. */
+/** Keyed object for a group commit. */
 export function keyed(claim: Claim | null, status: number, body: (reply: unknown) => string): Keyed {
   return {
     request: claim && { key: claim.key, hash: claim.hash },
@@ -238,7 +238,7 @@ export function keyed(claim: Claim | null, status: number, body: (reply: unknown
 
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
-/** The key of a request: from the header, or the body's `idempotency_key`. */
+/** Idempotency key of a request: from the header or the body's `idempotency_key`. */
 export function keyOf(header: string | string[] | undefined, body: unknown): string | null {
   const given =
     header ??
@@ -260,7 +260,7 @@ function otherRequest(first: Row): AppError {
   })
 }
 
-/** What a request made, as its answer names it: by its address, or else by the first id in it. */
+/** Id of what a request created: from its Location header, else the first id in the reply. */
 function madeBy({ status, location, body, sealed }: Row): string | undefined {
   if (status === null || status >= 300) return undefined
   if (location !== null) return location.slice(location.lastIndexOf('/') + 1)

@@ -75,7 +75,7 @@ const record = fc.record(
 test('whatever a record holds, what is written is JSON and means the same', () => {
   fc.assert(
     fc.property(record, (value) => {
-      // Money as the text of a number, moments as ISO 8601; everything else as JSON.stringify has it.
+      // Money as an exact number, times as ISO 8601; everything else like JSON.stringify.
       const expected = JSON.stringify(value, (_name, member) =>
         typeof member === 'bigint' ? Number(formatMicros(member)) : member,
       )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON in and out. In: bytes become a value only if they are well-formed UTF-8 and JSON that means one thing (no
-// duplicate or prototype keys, no depth that exists to hurt). Out: a serialiser compiled from the reply's schema, which
-// writes what the schema names and nothing else, with money as exact numbers.
+// JSON parser and serialiser. In: well-formed UTF-8 and unambiguous JSON only (no duplicate or prototype keys, limited
+// depth). Out: a serialiser compiled from the reply's schema, which writes only fields of the schema, with money as
+// exact numbers.
 import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -11,7 +11,7 @@ import { noteExact, writeNotes } from '../metadata/exact.ts'
 
 const maxDepth = 32
 
-/** Parses a request body, or says as INVALID_REQUEST where it is not acceptable. Gives the text as well as the value. */
+/** Parse a request body; throws INVALID_REQUEST with the position. Returns text and value. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   if (!isUtf8(bytes)) throw refused('the body is not valid UTF-8')
   const text = bytes.toString()
@@ -34,7 +34,7 @@ const token =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a string in JSON may not hold them
   /(?:([[\]{}:,])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-]))/y
 
-/** Where a text stops being JSON. The parser's own messages say so only sometimes. */
+/** Position of the first JSON error, which the parser's own messages often omit. */
 function errorPosition(text: string): number {
   const open: string[] = []
   let expected: 'value' | 'key' | 'colon' | 'end' = 'value'
@@ -67,7 +67,7 @@ function errorPosition(text: string): number {
   }
 }
 
-/** How many keys all objects have together; not a number where there is something that must not come any further. */
+/** Number of keys of all objects; NaN when something forbidden is found. */
 function keysOf(value: unknown, depth: number): number {
   if (typeof value === 'string') return isStorable(value) ? 0 : Number.NaN
   if (typeof value !== 'object' || value === null) return 0
@@ -86,19 +86,19 @@ function keysOf(value: unknown, depth: number): number {
   return keys
 }
 
-/** PostgreSQL holds neither U+0000 nor half of a surrogate pair, in a text or in the names of a JSON object. */
+/** Whether PostgreSQL can store a text or JSON key: no U+0000 and no lone surrogate. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 
 interface Open {
   keys: Set<string> | null
-  /** The key whose value comes next, or is being read. */
+  /** Key whose value is being read. */
   key: string | null
   isConstructor: boolean
 }
 
-/** The first thing in a text of JSON that is not taken, and where it stands. Slow: for bodies that are refused. */
+/** First error in a JSON text and its position. Slow: used for refused bodies only. */
 function faultOf(text: string): string {
   const open: Open[] = []
   let at = 0
@@ -132,7 +132,7 @@ function textProblem(text: string): string | null {
   return text.isWellFormed() ? null : 'a text contains half of a surrogate pair'
 }
 
-/** Notes a key of the object that is open; says what is wrong with it. */
+/** Record a key of the open object; returns the problem with it. */
 function keyProblem(object: Open, key: string): string | null {
   if (key === '__proto__') return 'the key "__proto__" is not allowed'
   if (object.isConstructor && key === 'prototype') return 'the key "constructor.prototype" is not allowed'
@@ -146,7 +146,7 @@ const quote = 34
 const backslash = 92
 const colon = 58
 
-/** How many keys the text has: colons outside strings. More than the value has means that one was overwritten. */
+/** Number of keys in the text: colons outside strings. More than in the value means a duplicate. */
 function countKeys(text: string): number {
   let count = 0
   let inString = false
@@ -183,7 +183,7 @@ function writer(schema: Readonly<Record<string, unknown>>): Write {
   return (value) => JSON.stringify(value)
 }
 
-/** Unions in replies are "this or null"; a real choice between shapes is written as it is. */
+/** Unions in replies are "this or null"; other unions are written unchecked. */
 function nullable(options: Readonly<Record<string, unknown>>[]): Write {
   const shapes = options.filter((option) => option.type !== 'null')
   const [only] = shapes
@@ -229,8 +229,8 @@ function text(value: string): string {
 }
 
 /**
- * The value as a log may keep it: only fields the schema knows, sensitive ones masked. A value that does not fit the
- * schema is walked as far as it fits, so a refused request can be seen too.
+ * Redact a value for a log: known fields only, sensitive ones masked. A value that breaks the schema is kept as far as
+ * it matches, so that refused requests can be inspected.
  */
 export function redact(schema: object, value: unknown): unknown {
   if (!isSchema(schema)) return undefined
@@ -252,7 +252,7 @@ export function redact(schema: object, value: unknown): unknown {
       if (value[name] !== undefined && isSchema(property)) kept[name] = redact(property, value[name])
     return kept
   }
-  // A text where an object belongs may be anything, a secret of one of its fields too.
+  // A scalar in place of an object may be a secret: log its type only.
   if (value !== null && (schema.type === 'object' || schema.type === 'array')) return `[${typeof value}]`
   return plainly(value)
 }

@@ -42,7 +42,7 @@ test('TLS 1.2 and 1.3 are spoken, older versions and HTTP/2 are not', async (t) 
   }
   const blocks = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384' } as const
   await assert.rejects(handshake(t, port, blocks), /handshake failure/, 'nor are ciphers that cut into blocks')
-  // The client must be willing to speak TLS 1.1, or the refusal would be its own.
+  // The client must allow TLS 1.1, or it would refuse by itself.
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   await assert.rejects(handshake(t, port, old), /alert protocol version/)
   assert.equal((await fetchTls(port, {})).status, 200)
@@ -57,12 +57,12 @@ test('plain HTTP is refused in JSON, and the connection is closed', async (t) =>
 })
 
 test('a client that sends a big body over plain HTTP still gets to read the refusal', async (t) => {
-  // So many bytes may take longer than a refused client is otherwise waited for.
+  // The upload may take longer than the default linger time.
   const { port } = await listening(t, { timeouts: { lingerMs: 60_000 } })
   for (const size of [1, 100_000, 30_000_000]) {
     assert.equal((await fetchPlain(port, { body: Buffer.alloc(size) })).status, 403)
   }
-  // Some clients look for an answer only after they have sent everything.
+  // Some clients read the reply only after sending everything.
   const socket = dial(t, port)
   socket.pause()
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n`)
@@ -159,7 +159,7 @@ test('a client that sends one byte at a time is served, with and without TLS', a
   await writeBytewise(plain, Buffer.from(message))
   assert.match(await plainAnswer, /^HTTP\/1\.1 200 OK\r\n.*over plain: 2 bytes$/s)
 
-  // The handshake is cut up as well: the client's TLS runs over a pipe that hands on single bytes.
+  // The handshake is split too: the client's TLS runs over a pipe that forwards single bytes.
   const { port: pipePort } = await bytewisePipe(t, port)
   const secured = await handshake(t, pipePort, {})
   const answer = everything(secured)
@@ -183,7 +183,7 @@ test('a connection that sends nothing, or no more than a byte, is closed', async
   assert.equal(await everything(mute), '')
   assert.equal(await everything(halfHello), '')
   await until(() => impatient.listener.connections() === 0)
-  // With time for its first byte to come, whatever else the machine does.
+  // Enough time for the first byte on a slow machine.
   const { port, listener } = await listening(t, { timeouts: { headersMs: 20, checkMs: 10 } })
   const halfRequest = dial(t, port)
   halfRequest.write('G')
@@ -453,7 +453,7 @@ function listenerOptions(): ListenerOptions {
   }
 }
 
-/** Times that nobody runs out of on a slow machine; a test that is about one of them names it. */
+/** Timeouts that do not expire on a slow machine; a test of one of them sets it. */
 const patient = { silenceMs: 120_000, headersMs: 120_000, requestMs: 240_000, lingerMs: 60_000 }
 
 async function listening(
@@ -514,7 +514,7 @@ async function answered(outgoing: ClientRequest, asked: Asked): Promise<Answer> 
       const body = Buffer.concat(chunks).toString()
       resolve({ status: response.statusCode, headers: response.headers, body, socket })
     })
-    // Once the answer is there, the rest of the body may fail to be sent.
+    // After the reply, sending the rest of the body may fail.
     outgoing.on('error', (problem) => isAnswered || reject(problem))
     outgoing.end(asked.body)
   })
@@ -535,7 +535,7 @@ async function handshake(t: TestContext, port: number, options: ConnectionOption
   return socket
 }
 
-/** What arrives until the other side closes. */
+/** All data until the other side closes. */
 async function everything(socket: Socket): Promise<string> {
   let text = ''
   socket.on('data', (chunk) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TCP port for everything: the first byte of a connection decides. 0x16 opens a TLS handshake; anything else is
-// plain HTTP, which is served only to trusted proxies (and, in development, to this machine) and refused otherwise.
-// The look at the first byte happens once per connection, before either HTTP server sees the socket.
+// TCP listener for TLS and plain HTTP on one port, told apart by the first byte: 0x16 starts a TLS handshake; anything
+// else is plain HTTP, served only to trusted proxies (and, in development, to this machine) and refused otherwise. The
+// byte is checked once per connection, before an HTTP server sees the socket.
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -15,15 +15,15 @@ import type { Duplex } from 'node:stream'
 
 export interface Listener {
   /**
-   * The TLS side, for Fastify's serverFactory. Give Fastify a `clientErrorHandler` that does nothing: malformed
-   * requests are answered here, and its own handler would cut that answer off.
+   * TLS server for Fastify's serverFactory. Give Fastify an empty `clientErrorHandler`: malformed requests are answered
+   * here, and its own handler would cut the reply off.
    */
   server: HttpsServer
   listen(port: number, host: string): Promise<AddressInfo>
-  /** Stops accepting and ends idle connections; resolves when the requests in progress and their connections ended. */
+  /** Stop accepting, close idle connections, and wait for requests in progress. */
   close(): Promise<void>
   destroyAll(): void
-  /** Used by connections from now on; throws and changes nothing when key and certificate do not fit. */
+  /** Certificate for new connections; throws and changes nothing when key and certificate do not match. */
   updateIdentity(identity: { key: string; cert: string }): void
   connections(): number
 }
@@ -31,16 +31,16 @@ export interface Listener {
 export interface ListenerOptions {
   identity: { key: string; cert: string }
   handler: RequestListener
-  /** Peers whose plain connections are served when they say `X-Forwarded-Proto: https`. */
+  /** Proxies whose plain connections are served when they send `X-Forwarded-Proto: https`. */
   trustedProxies: BlockList
   allowHttpFromLoopback: boolean
-  /** Answers plain HTTP from everyone else. The connection ends afterwards; the body is not to be read. */
+  /** Reply to plain HTTP from others. The connection ends afterwards; the body is not read. */
   refusePlain: (request: IncomingMessage, response: ServerResponse) => void
-  /** Words the answer to bytes that are no valid HTTP request; `status` is what HTTP would call it, `peer` the address. */
+  /** Reply to bytes that are not valid HTTP, with the HTTP status and the peer's address. */
   malformed: (error: Error & { code?: string }, status: MalformedStatus, peer: string) => MalformedAnswer
-  /** Takes requests that ask to speak another protocol; without it they are requests like any other. */
+  /** Handler of upgrade requests; without it they are ordinary requests. */
   upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Failures to accept a connection, such as running out of file descriptors. The listener goes on. */
+  /** Called when accepting a connection failed, for instance without file descriptors. The listener continues. */
   onProblem?: (problem: Error) => void
   maxConnections?: number
   timeouts?: Partial<typeof defaultTimeouts>
@@ -56,23 +56,23 @@ interface MalformedAnswer {
 }
 
 const defaultTimeouts = {
-  /** Until the first byte, and from there to the end of the TLS handshake. */
+  /** Timeout for the first byte, and for the TLS handshake after it. */
   silenceMs: 10_000,
   headersMs: 15_000,
   requestMs: 60_000,
-  /** Longer than the 60 seconds for which load balancers keep idle connections, so that they are the ones to close. */
+  /** Longer than the 60 seconds of load balancers, so that they close idle connections first. */
   keepAliveMs: 65_000,
-  /** For which a client that is sent an answer may take none of it. */
+  /** Write timeout: a client that reads nothing of its reply. */
   writeMs: 120_000,
-  /** How often `headersMs` and `requestMs` are checked. */
+  /** Check interval of `headersMs` and `requestMs`. */
   checkMs: 5_000,
-  /** How long a connection stays half-open after a refusal, so that a client that is still sending can read it. */
+  /** Time a connection stays half-open after a refusal, so that a client still sending can read it. */
   lingerMs: 2_000,
 }
 
 const tlsHandshakeByte = 0x16
 const maxHeaderBytes = 16 * 1024
-/** Each holds a socket and a little memory; one more is closed at once. */
+/** Connection limit: each holds a socket and some memory; further ones are closed at once. */
 const defaultMaxConnections = 10_000
 const drainSweepMs = 50
 
@@ -84,7 +84,7 @@ export function createListener(options: ListenerOptions): Listener {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
-    // Node would answer a missing Host header with a bare 400; `withHost` answers it in our own words.
+    // Node would reply to a missing Host header with a bare 400; `withHost` replies in our format.
     requireHostHeader: false,
   }
   const serve = withHost(options)
@@ -95,13 +95,13 @@ export function createListener(options: ListenerOptions): Listener {
     serve,
   )
   const plain = createHttpServer(limits, servePlain)
-  // Without this listener Node would ask for the body ("100 Continue") of a request that is about to be refused.
+  // Without this listener Node would send "100 Continue" for a request about to be refused.
   const continueAndServe: RequestListener = (request, response) => {
     response.writeContinue()
     serve(request, response)
   }
   plain.on('checkContinue', guard(continueAndServe))
-  // RFC 9110 lets a server ignore expectations it does not know; Node would answer with a bare 417.
+  // RFC 9110 lets a server ignore unknown expectations; Node would reply with a bare 417.
   tls.on('checkExpectation', serve)
   plain.on('checkExpectation', servePlain)
   const { upgrade } = options
@@ -120,7 +120,7 @@ export function createListener(options: ListenerOptions): Listener {
     })
   }
 
-  /** Every TCP connection; those that have sent nothing yet; and the sockets, TLS or not, that HTTP is written to. */
+  /** All TCP connections; those without a byte yet; and the sockets HTTP is written to. */
   const open = new Set<Socket>()
   const silent = new Set<Socket>()
   const speaking = new Set<Socket>()
@@ -139,7 +139,7 @@ export function createListener(options: ListenerOptions): Listener {
       silent.delete(socket)
       speaking.delete(socket)
     })
-    // A peer may vanish at any time, also while the socket belongs to no HTTP server.
+    // A peer may disconnect at any time, also before an HTTP server owns the socket.
     socket.on('error', () => {})
     const hangUp = () => socket.destroy()
     socket.setTimeout(timeouts.silenceMs, hangUp)
@@ -164,7 +164,7 @@ export function createListener(options: ListenerOptions): Listener {
       port.listen(number, host, () => {
         port.removeListener('error', reject)
         port.on('error', (problem) => options.onProblem?.(problem))
-        // Node starts to watch header and request timeouts on this event, which a server without a port never has.
+        // Node starts its header and request timeouts on this event, which a server without a port never emits.
         tls.emit('listening')
         plain.emit('listening')
         const address = port.address()
@@ -178,7 +178,7 @@ export function createListener(options: ListenerOptions): Listener {
     return new Promise((resolve) => {
       const sweeping = setInterval(sweep, drainSweepMs)
       port.close(async () => {
-        // The port counts a connection as ended a moment before its socket says so.
+        // The server counts a connection as closed just before its socket emits `close`.
         for (const socket of open) await new Promise((ended) => socket.once('close', ended))
         clearInterval(sweeping)
         tls.close()
@@ -194,8 +194,8 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /**
-   * Node takes a connection for idle once its response was handed over, even if most of that still waits to be
-   * written, and would cut it short. So idle connections stay while anything is waiting: it is what we wait for anyway.
+   * Close idle connections once nothing is left to write: Node counts a connection as idle when its response was handed
+   * over, and would cut off the unwritten rest.
    */
   function sweep(): void {
     for (const socket of speaking) if (socket.writableLength > 0) return
@@ -219,7 +219,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
-/** Ciphers of TLS 1.2 that keep what was recorded secret and are not cut into blocks, and all of TLS 1.3. */
+/** Ciphers: TLS 1.2 with forward secrecy and AEAD, and all of TLS 1.3. */
 const ciphers = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -242,7 +242,7 @@ function secureOptions(identity: { key: string; cert: string }) {
   }
 }
 
-/** HTTP/1.1 asks for a Host header, and for one only (RFC 9112 3.2): of two, whoever stands in between may follow the other. */
+/** Require exactly one Host header (RFC 9112 3.2): of two, a proxy may have used the other. */
 function withHost(options: ListenerOptions): RequestListener {
   const { handler } = options
   return (request, response) => {
@@ -267,7 +267,7 @@ function hostsIn({ rawHeaders, headers }: IncomingMessage): number {
 
 type PlainPeer = 'open' | 'proxy' | 'stranger' | 'refused'
 
-/** Lets a plain request pass or refuses it. Who the peer is, is found out once per connection. */
+/** Serve or refuse plain requests. The peer is classified once per connection. */
 function plainGuard(options: ListenerOptions, lingerMs: number): (serve: RequestListener) => RequestListener {
   const peers = new WeakMap<Socket, PlainPeer>()
   return (serve) => (request, response) => {
@@ -278,12 +278,12 @@ function plainGuard(options: ListenerOptions, lingerMs: number): (serve: Request
       serve(request, response)
       return
     }
-    // Requests pipelined behind a refused one are not answered: the connection is already ending.
+    // Requests pipelined after a refused one are ignored: the connection is ending.
     if (peer === 'refused') return
     peers.set(socket, 'refused')
     response.shouldKeepAlive = false
-    // Closing a socket with unread input resets the connection, and the client would lose the answer. So only our
-    // side is closed at first, and Node discards what still arrives.
+    // Closing a socket with unread input would reset the connection and lose the reply: half-close it, and Node
+    // discards further input.
     socket.destroySoon = () => linger(socket, lingerMs)
     options.refusePlain(request, response)
   }
@@ -293,7 +293,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** A port that listens on both families reports IPv4 peers as ::ffff:192.0.2.1, which BlockList understands. */
+/** Classify a peer. Dual-stack ports report IPv4 peers as ::ffff:192.0.2.1, which BlockList understands. */
 function plainPeer(options: ListenerOptions, address: string | undefined): PlainPeer {
   if (address === undefined) return 'stranger'
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
@@ -306,7 +306,7 @@ function isServedPlain(options: ListenerOptions, request: IncomingMessage): bool
   return peer === 'open' || (peer === 'proxy' && isForwardedHttps(request))
 }
 
-/** With several proxies in a row there are several values, and the request was encrypted only if all say so. */
+/** Several proxies give several values: the request was encrypted only if all say so. */
 function isForwardedHttps(request: IncomingMessage): boolean {
   const protocols = String(request.headers['x-forwarded-proto'] ?? '').split(',')
   return protocols.every((protocol) => protocol.trim().toLowerCase() === 'https')
@@ -318,7 +318,7 @@ const malformedStatuses: Record<string, MalformedStatus> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
-/** Node reports failed TLS handshakes and lost connections here as well; those sockets have nobody to answer. */
+/** Reply to malformed bytes. Failed TLS handshakes and lost connections arrive here too; they get no reply. */
 function answerMalformed(
   options: ListenerOptions,
   error: Error & { code?: string },
@@ -336,7 +336,7 @@ function answerMalformed(
     socket.destroy()
     return
   }
-  // The bytes after the faulty ones are reported as errors too, while the answer is on its way.
+  // Further bytes are reported as errors too, while the reply is being sent.
   if (socket.writableEnded) return
   try {
     const answer = options.malformed(error, malformedStatuses[code] ?? 400, addressOf(socket))
@@ -352,8 +352,8 @@ function answerMalformed(
 }
 
 /**
- * Ends a connection that was silent for its time: one that is kept alive, or whose client reads nothing of its answer. One
- * whose answer is not ready yet, or that is told something now and then, stays.
+ * Close a connection after its timeout: an idle one, or one whose client does not read. One that waits for its reply,
+ * or is a live stream, stays.
  */
 function endUnread(socket: Socket): void {
   if (responseInProgress(socket) === null || socket.writableLength > 0) socket.destroy()
@@ -367,22 +367,22 @@ function jsonHeaders(body: string): Record<string, string> {
   return { 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)) }
 }
 
-/** Response that Node is about to write, or is writing, to a socket; Node keeps it under this name. */
+/** Response in progress on a socket; Node keeps it under this name. */
 function responseInProgress(socket: Duplex): ServerResponse | null {
   const response: unknown = Reflect.get(socket, '_httpMessage')
   return response instanceof ServerResponse ? response : null
 }
 
 /**
- * Stray bytes behind a whole request: the request is carried out, so its own answer goes out, and the connection ends with it.
- * A 400 in its place would tell the client that nothing was done.
+ * Extra bytes after a complete request: its own reply is sent and the connection then closed. A 400 would claim that
+ * nothing was done.
  */
 function closeAfter(response: ServerResponse, socket: Duplex): void {
   response.shouldKeepAlive = false
   response.once('close', () => socket.destroy())
 }
 
-/** Closes our side, then waits for the peer to close its own, but not for long. */
+/** Half-close, then wait briefly for the peer to close. */
 function linger(socket: Duplex, lingerMs: number): void {
   if (socket.writableEnded) return
   socket.end()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that were logged, and what they add up to, as customers look them up.
+// Customers' request log and usage: queries.
 import { idOf } from '../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../db.ts'
 import { finder } from '../operator/finding.ts'
@@ -78,7 +78,7 @@ export async function findRequest(queryable: Queryable, tenant: Tenant, id: stri
   return maybe(queryable.query(find, { ...tenant, id }))
 }
 
-/** Requests and errors of a range of days, summed by what is asked for. */
+/** Requests and errors of a range of days, grouped as requested. */
 export async function usageOf(
   queryable: Queryable,
   tenant: Tenant,

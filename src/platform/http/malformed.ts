@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are no HTTP request still get an answer in our own words, with the headers that every response has.
+// Reply to bytes that are not an HTTP request, in our format and with the usual headers.
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { App } from '../app.ts'
@@ -8,14 +8,14 @@ import { addressPolicy, transportSecurity } from './admission.ts'
 import { errorBody } from './answer.ts'
 import type { ListenerOptions } from './listener.ts'
 
-/** Words the answer. Who sends such bytes brought no credentials, and is counted among those from its address. */
+/** Build the reply. Such requests count towards the IP address limit without credentials. */
 export function malformed(app: App): ListenerOptions['malformed'] {
   return ({ code, message }, status, peer) => {
     const nowMs = app.clock.nowMs()
     const id = newId('request', nowMs)
     const admission = app.limits.admit([addressPolicy(peer.replace(/^::ffff:/, ''))])
     const details = {
-      // What Node's parser stumbled over has a code; whatever else is missing says so itself.
+      // Errors of Node's parser have a code; others have a message.
       400: code === undefined ? message : (parserWords[code] ?? 'the bytes are not an HTTP request'),
       408: 'the request took too long to arrive',
       413: 'the body is too large',

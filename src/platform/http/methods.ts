@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which methods a path takes, for requests with one that it does not. The router knows routes only: an entry for each method
-// that a path refuses would be three of four entries, and a quarter of a start.
+// Allowed methods of paths, for 405 replies. The router holds routes only: an entry per refused method would make up
+// three of four entries, and a quarter of the start time.
 
 interface Path {
   readonly pattern: string
@@ -10,7 +10,7 @@ interface Path {
 
 export class Methods {
   readonly #paths = new Map<string, Path>()
-  /** By their number of segments; fixed ones before parameters, as the router takes them. Made when first needed. */
+  /** Paths by number of segments, fixed ones before parameters like the router. Built at first use. */
   #byLength: Map<number, Path[]> | null = null
 
   add(pattern: string, method: string): void {
@@ -20,14 +20,14 @@ export class Methods {
     this.#byLength = null
   }
 
-  /** What the path of a URL takes, as the header Allow says it; null when there is nothing there. */
+  /** Allow header of a URL's path; null when it is unknown. */
   allowedAt(url: string): string | null {
     const segments = segmentsOf(url.split('?', 1)[0] ?? '').map(decoded)
     const path = this.#withAsMany(segments).find((one) => isTakenFor(segments, one.segments))
     return path ? allowOf(path) : null
   }
 
-  /** Paths with a method of another path that the router would take them for: `GET /v1/sms/send` is no message named send. */
+  /** Paths with a method of another path the router would match: `GET /v1/sms/send` is not a message named send. */
   *mistakable(): Generator<{ pattern: string; method: string; allow: string }> {
     for (const path of this.#paths.values()) {
       const others = this.#withAsMany(path.segments).filter(
@@ -71,7 +71,7 @@ function byPrecedence(a: Path, b: Path): number {
   return at < 0 ? 0 : Number(isParameter(a.segments[at] ?? '')) - Number(isParameter(b.segments[at] ?? ''))
 }
 
-/** What can be read can also be asked about. */
+/** Paths with GET also allow HEAD. */
 function takenBy({ methods }: Path): readonly string[] {
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests with files in parts. Files are received first, since they may come before the fields that say what they are;
-// then the request goes the way of every write, with its key and its transaction. Nothing is kept of one that failed.
+// Multipart requests with files. Files are received first, since they may precede the fields that describe them; then
+// the request continues like any write, with key and transaction. Files of a failed request are deleted.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../app.ts'
@@ -59,7 +59,7 @@ async function receive(
       'UNSUPPORTED_MEDIA_TYPE',
       `the content type is ${printable(contentType || 'missing')}, not multipart/form-data`,
     )
-  // What the address says is known before the body is, and may be refused before it has arrived.
+  // Path and query are checked before the body arrives.
   const input = { params: checkParams(request.params).value, query: checkQuery(request.query).value }
   const caller = callerOf(request.exchange)
   const { fields, digest } = await readParts({

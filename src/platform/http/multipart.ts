@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads multipart/form-data (RFC 7578) part by part, as it arrives: fields are gathered, files are handed on while they
-// come. Every part, and all of them together, are bounded; a body that ends too early is told from one that is whole.
+// Multipart parser (RFC 7578), streaming: fields are collected, files are passed on as they arrive. Each part and the
+// whole are limited in size; a truncated body is an error.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
@@ -16,18 +16,18 @@ const maxHeaderBytes = 8 * 1024
 interface Reading<T> {
   readonly bytes: AsyncIterator<Buffer>
   readonly contentType: string
-  /** Of the whole body. */
+  /** Size limit of the whole body. */
   readonly maxBytes: number
   readonly files: Readonly<Record<string, FilePart>>
   /** Reads a file while it arrives. */
   take(file: ArrivingFile): Promise<T>
-  /** Told of each file that was taken, also when a later part fails. */
+  /** Called for each file taken, also when a later part fails. */
   taken(file: ReceivedFile<T>): void
 }
 
 interface Parts {
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The same for the same parts, whatever stands between them. */
+  /** Digest of the parts, independent of the boundary. */
   readonly digest: string
 }
 
@@ -57,22 +57,22 @@ export async function readParts<T>(reading: Reading<T>): Promise<Parts> {
     await arriving.ended()
     return arriving.parts()
   } catch (error) {
-    void letGo(bytes)
+    void discardRest(bytes)
     await arriving.stop(asError(error))
     throw error
   }
 }
 
-/** What is left of a body that is refused, so that the refusal can be read. */
-async function letGo(bytes: AsyncIterator<Buffer>): Promise<void> {
+/** Discard the rest of a refused body, so that the client can read the error. */
+async function discardRest(bytes: AsyncIterator<Buffer>): Promise<void> {
   try {
     while (!(await bytes.next()).done);
   } catch {
-    // Whoever sent it is gone.
+    // The client disconnected.
   }
 }
 
-/** The parts of one body, as far as they have come. */
+/** Parts of one body received so far. */
 class Arriving<T> {
   readonly #reading: Reading<T>
   readonly #fields: [string, string][] = []
@@ -81,7 +81,7 @@ class Arriving<T> {
   readonly #open = new Set<Readable>()
   readonly #failed: Promise<never>
   #fail: (error: Error) => void = () => undefined
-  /** One file after the other, in their order. */
+  /** Files are taken one after the other, in order. */
   #taking: Promise<void> = Promise.resolve()
 
   constructor(parser: BusboyInstance, reading: Reading<T>) {
@@ -104,7 +104,7 @@ class Arriving<T> {
     return this.orFailed(this.#taking)
   }
 
-  /** Ends the files that are still being read, and waits for their readers. */
+  /** Abort files being read and wait for their readers. */
   async stop(error: Error): Promise<void> {
     for (const stream of this.#open) stream.destroy(error)
     await this.#taking.catch(() => undefined)
@@ -126,7 +126,7 @@ class Arriving<T> {
   #file(name: string | undefined, stream: Readable, filename: string | undefined, type: string): void {
     const at = this.#told.push(null) - 1
     this.#open.add(stream)
-    // An end that comes too early is told to whoever reads the file, and by the parser.
+    // A truncated body is reported to the file's reader and by the parser.
     stream.on('error', () => undefined)
     this.#taking = this.#taking.then(async () => {
       const file = await this.#take(name ?? '', stream, filename, type)
@@ -151,14 +151,14 @@ class Arriving<T> {
     }
     const about = { part, name: nameOf(filename), type }
     const kept = await this.#reading.take({ ...about, bytes: read() })
-    // What the verb did not read is read here, so that it is counted and the next part can come.
+    // Drain what the handler did not read, so that it is counted and the next part can come.
     for await (const _ of read());
     const file = { ...about, size, sha256: sha.digest('hex'), kept }
     this.#reading.taken(file)
     return file
   }
 
-  /** Where only one file is taken, it may have any name. */
+  /** A route with one file accepts it under any name. */
   #partOf(given: string): { part: string; maxBytes: number } {
     const names = Object.keys(this.#reading.files)
     const part = names.length === 1 ? (names[0] ?? given) : given
@@ -185,7 +185,7 @@ function parserOf(contentType: string): BusboyInstance {
   }
 }
 
-/** A file name as it may be stored. */
+/** File name safe to store. */
 function nameOf(given: string | undefined): string | null {
   const name = (given ?? '')
     .toWellFormed()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A route, carried out for somebody who asks by other means than a request of its own, such as a message on a websocket: the same
-// checks, the same verb, the same refusals.
+// Run a route without an HTTP request of its own, for instance for a websocket message: same checks, same handler, same
+// errors.
 import { Type } from 'typebox'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
@@ -11,7 +11,7 @@ import { bodyChecker, queryChecker } from './validate.ts'
 
 const noFields = Type.Object({})
 
-/** Makes a route that can be carried out again and again. */
+/** Prepare a route to be run repeatedly. */
 export function performing(route: Route) {
   const checkParams = queryChecker(route.params ?? noFields)
   const checkBody = bodyChecker(route.body ?? noFields)
@@ -20,7 +20,7 @@ export function performing(route: Route) {
     if (refused) throw refused
     const params = checkParams(given.params ?? {}).value
     const body = checkBody(given.body ?? {}).value
-    // Checked against the schemas of the declaration, whose types the handler was written against.
+    // The schemas of the declaration, which type the handler, were checked.
     const input = { params, query: {}, body } as Input<never, never, never>
     return verbOf(app, route, input, caller)
   }

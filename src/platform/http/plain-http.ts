@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that came without TLS. They are answered, never redirected: a client that is redirected goes on sending its
-// key in the clear first.
+// Replies to requests without TLS: an error, never a redirect, because a redirected client would keep sending its key
+// in the clear.
 import type { RequestListener } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -12,7 +12,7 @@ import { errorPage, isBrowsing } from '../web/error-page.ts'
 import { addressPolicy } from './admission.ts'
 import { errorBody } from './answer.ts'
 
-/** Answers a request that came without TLS. A key that came with it has been seen by everyone on the way. */
+/** Refuse a request without TLS. A key it contained is compromised. */
 export function refusePlain(app: App): RequestListener {
   return (request, response) => {
     const nowMs = app.clock.nowMs()
@@ -43,7 +43,7 @@ export function refusePlain(app: App): RequestListener {
   }
 }
 
-/** Nobody makes the database busy with keys in the clear by sending many. */
+/** Rate limit of lookups of keys sent in the clear. */
 function isRefused({ config }: App, admission: Admission | Promise<Admission>): boolean {
   return config.PAMOJA_RATE_LIMITS === 'on' && !(admission instanceof Promise) && admission.refusedBy !== null
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input of a request: its body, its caller, and its fields as the declaration of its route describes them.
+// Input of a request: its body, caller and fields, as declared by its route.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -27,7 +27,7 @@ export function parseBody(request: FastifyRequest, bytes: Buffer, done: Parsed):
   }
 }
 
-/** Parts as the fields of their names: files as base64, everything else as in a form. */
+/** Multipart body in memory: files as base64, other parts as form fields. */
 async function readInMemory({ headers, exchange }: FastifyRequest, bytes: Buffer): Promise<unknown> {
   const { route } = exchange.compiled ?? {}
   const files: [string, string][] = []
@@ -51,7 +51,7 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-/** Several files of one name are a list, where the schema has one. */
+/** Several files of one name form a list, if the schema has one. */
 function gathered(schema: TSchema | undefined, files: readonly [string, string][]): Record<string, unknown> {
   const properties = Object(Object(schema).properties)
   const values: Record<string, unknown> = {}
@@ -60,7 +60,10 @@ function gathered(schema: TSchema | undefined, files: readonly [string, string][
   return values
 }
 
-/** Fields sent as parts: plain ones by the schema, as in a form, and those of one JSON object in a part named `payload`. */
+/**
+ * Fields of multipart parts: plain ones by the schema, as in a form, and those of a JSON object in a part named
+ * `payload`.
+ */
 export function fieldsOfParts(schema: TSchema | undefined, fields: readonly (readonly [string, string])[]): unknown {
   const hasPayload = Object.hasOwn(Object(Object(schema).properties), 'payload')
   const isPayload = ([name]: readonly [string, string]): boolean => name === 'payload' && !hasPayload
@@ -94,16 +97,16 @@ function readBody({ headers, exchange }: FastifyRequest, bytes: Buffer): unknown
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'send the body in UTF-8')
   const { text, value } = parseJson(bytes)
   exchange.rawBody = text
-  // What holds a card is not left lying in a buffer that nobody has overwritten yet.
+  // Overwrite a buffer that held a card.
   if (takesCard(exchange.compiled?.route.body)) bytes.fill(0)
   return value
 }
 
-/** A form's fields, by the schema of the route, since a form has only text. */
+/** Fields of a form, converted by the route's schema, since a form has only text. */
 function formFields(schema: TSchema, text: string): unknown {
   if (text.includes('\u0000') || text.includes('%00'))
     throw new AppError('INVALID_REQUEST', 'the body contains the character U+0000')
-  // RFC 6749 3.2: what is sent without a value counts as left out.
+  // RFC 6749 3.2: a parameter without a value counts as absent.
   const given = [...new URLSearchParams(text)].filter(([, value]) => value !== '')
   return coerced(schema, Object.fromEntries(given))
 }
@@ -147,11 +150,11 @@ export function checked(
     if (request.exchange.unknown.length > 0)
       reply.header('pamoja-warning', request.exchange.unknown.map((name) => `unknown field ${name}`).join(', '))
   }
-  // Checked against the schemas of the declaration, whose types the handler was written against.
+  // The schemas of the declaration, which type the handler, were checked.
   return { params: params.value, query: query.value, body: body.value } as Input<never, never, never>
 }
 
-/** Whether fields that nobody knows are refused: as the request says, or as its key is set. */
+/** Whether unknown fields are refused, by the request or its key's settings. */
 function isStrict({ headers, exchange }: FastifyRequest): boolean {
   const given = headers['pamoja-strict']
   if (given === undefined) return exchange.principal?.facts.strict ?? false
@@ -160,7 +163,7 @@ function isStrict({ headers, exchange }: FastifyRequest): boolean {
   return given === 'true'
 }
 
-/** How the reply is wrapped: as the request says, or as its key is set. */
+/** Envelope of the reply, by the request or its key's settings. */
 export function envelopeOf({ headers, exchange }: FastifyRequest): Envelope {
   const given = headers['pamoja-envelope']
   if (given === undefined) return exchange.principal?.facts.envelope ?? 'both'
@@ -169,7 +172,7 @@ export function envelopeOf({ headers, exchange }: FastifyRequest): Envelope {
   return known
 }
 
-/** PostgreSQL cannot hold U+0000 in a text. A name may end there too, and a field that is given twice is a list. */
+/** Whether a field contains U+0000, which PostgreSQL cannot store. Names count too; a repeated field is a list. */
 function holdsNul(fields: unknown): boolean {
   for (const [name, value] of Object.entries(Object(fields)))
     if (name.includes('\u0000') || String(value).includes('\u0000')) return true

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a request once it is answered: a figure, a log line, and a line its maker can look up.
+// Log of an answered request: a metric, a log line, and an entry in the customer's request log.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withoutApiKeys } from '../../kernel/api-keys.ts'
 import type { App } from '../app.ts'
@@ -13,7 +13,7 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
   const seconds = (performance.now() - exchange.startedAt) / 1000
   const { config, url } = request.routeOptions
   const operation = compiled?.route.operation ?? config.hook?.operation ?? null
-  // What needs no credentials often has one for its address: such a path is kept as it was declared.
+  // A public path may contain a credential: log it as declared.
   const path = config.open && url !== undefined ? url : pathOf(request)
   app.metrics.request(operation ?? 'none', reply.statusCode, seconds)
   exchange.span?.end(
@@ -33,7 +33,7 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     accountId: principal?.accountId ?? null,
     keyId: principal?.keyId ?? null,
   })
-  // What a member only looks at in the console is no request of their programs.
+  // Reads in the console are not requests of the account's programs.
   if (!principal || (principal.signedInAtMs !== null && method === 'GET')) return
   app.requestLog.add(principal.tenant, {
     id: exchange.uuid,
@@ -57,7 +57,7 @@ function requestBody(compiled: CompiledRoute | null, body: unknown): string | nu
     : null
 }
 
-/** A reply as the log keeps it: without its envelope, and without what is shown once. Of a list it is how many rows there were. */
+/** Reply for the request log: without envelope and secrets; of a list, its number of rows. */
 function responseBody(
   compiled: CompiledRoute | null,
   { replyText, resultText }: Exchange,

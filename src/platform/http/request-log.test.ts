@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request log beside a database that was out of reach.
+// Request log while the database is unavailable.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createTestDatabase } from '../../../test/database.ts'
@@ -12,7 +12,7 @@ import { RequestLog } from './request-log.ts'
 const database = await createTestDatabase(['platform'])
 after(() => database.drop())
 
-/** Takes nothing the first time. */
+/** Refuses the first write. */
 class Back extends Database {
   lines = 0
   mostAtOnce = 0
@@ -60,7 +60,7 @@ test('all who waited for a write that failed have the next lines written once, o
   assert.deepEqual([db.lines, db.mostAtOnce, log.dropped], [2_000, 1, 500])
 })
 
-/** Takes lines, and at first no counts. */
+/** Accepts lines, but refuses counts at first. */
 class Uncounted extends Database {
   lines = 0
   counted = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request log of customers, and the counts behind usage. Lines are gathered in memory and
-// written a few times a second with one COPY, which costs PostgreSQL a third of an INSERT; they are a record, not money,
-// so a crash may lose the last moment of them and a flood drops lines (counted) rather than slowing anyone down.
+// Request log of customers and usage counts. Lines are buffered and written in batches a few times a second with COPY,
+// a third of the cost of INSERT. They are not money: a crash may lose the last moment, and an overload drops lines
+// (counted) instead of slowing requests.
 import { dayMs, dayOf } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, statement } from '../db.ts'
@@ -10,7 +10,7 @@ import type { Tenant } from '../tenant.ts'
 import type { LoggedRequest } from './logged-requests.ts'
 
 const flushMs = 500
-/** So many lines are written at once, without waiting for the time. */
+/** Batch size that is written at once, without waiting for the timer. */
 const maxRows = 500
 const maxWaiting = 20_000
 const maxBodyLength = 4_096
@@ -49,7 +49,10 @@ export class RequestLog {
   readonly #db: Database
   readonly #clock: Clock
   readonly #log: Logger
-  /** Lines as COPY takes them. Text, because thousands of small objects kept for half a second cost more to collect. */
+  /**
+   * Buffered lines in COPY format. Text, because thousands of small objects kept for half a second cost more garbage
+   * collection.
+   */
   #rows: string[] = []
   #counts = new Map<string, Count>()
   #timer: NodeJS.Timeout | null = null
@@ -79,7 +82,7 @@ export class RequestLog {
     if (this.#rows.length % maxRows === 0 && !this.#flushing) void this.flush()
   }
 
-  /** Writes what has gathered. One at a time: those who waited for a write that took long must not take a connection each. */
+  /** Write the buffer, one write at a time: slow writes must not take a connection each. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing
     if (this.#rows.length === 0 && this.#counts.size === 0) return
@@ -117,7 +120,7 @@ export class RequestLog {
     }
   }
 
-  /** Those of a write that failed, beside what was counted meanwhile. */
+  /** Add the counts of a failed write back to the buffer. */
   #countAgain(counts: ReadonlyMap<string, Count>): void {
     for (const [name, missed] of counts) {
       const count = this.#counts.get(name)
@@ -145,7 +148,7 @@ export class RequestLog {
     }
   }
 
-  /** Gives whether the counts were written; those that were not are kept, and written with the next. */
+  /** Write counts; returns success. Counts not written are kept for the next write. */
   async #writeCounts(): Promise<boolean> {
     const counts = this.#counts
     const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]
@@ -172,7 +175,7 @@ interface Count {
   errors: number
 }
 
-/** The columns in their order. What cannot hold a tab, a line break or a backslash goes as it is. */
+/** Columns in order. Values that cannot contain a tab, line break or backslash are not escaped. */
 function rowOf({ bucket, account, environment }: Tenant, line: LoggedRequest): string {
   const start = `${bucket}\t${account}\t${environment}\t${line.id}\t${line.key_id}\t${line.operation ?? nothing}`
   const asked = `${line.method}\t${copyField(line.path)}\t${line.status}\t${line.error_code ?? nothing}\t${line.duration_us}`
@@ -181,7 +184,7 @@ function rowOf({ bucket, account, environment }: Tenant, line: LoggedRequest): s
 
 const nothing = '\\N'
 
-/** A text as COPY's text format writes it. */
+/** Text escaped for COPY. */
 export function copyField(text: string | null): string {
   if (text === null) return nothing
   return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char] ?? char) : text

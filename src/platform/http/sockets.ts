@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Websockets (RFC 6455) on the port of the API. Who may not come in is told so as a plain HTTP answer, before anything is
-// upgraded. A connection ends with its credential, with its node, when nothing was heard for a while, and when it is flooded.
+// Websockets (RFC 6455) on the API's port. Refusals are plain HTTP replies before the upgrade. A connection ends with
+// its credential, its node, a timeout, or on overload.
 import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -17,11 +17,11 @@ import { asError } from './exchange.ts'
 
 const mostConnections = 500
 const pingEveryMs = 10_000
-/** Nothing heard for so long, not even the answer to a ping: nobody is there. */
+/** Timeout without any frame, pongs included. */
 const silentMs = 25_000
-/** Bytes that may wait for a reader. */
+/** Send buffer limit in bytes. */
 const mostWaiting = 1_048_576
-/** Messages that may wait for the one before them. */
+/** Receive queue limit in messages. */
 const mostQueued = 100
 const stopping = 1001
 const tooLong = 1008
@@ -59,7 +59,7 @@ export class Sockets {
     return this.#open.size
   }
 
-  /** A request that asks to be upgraded. */
+  /** Handle an upgrade request. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => undefined)
     const ip = clientAddress(request, this.#trustedProxies)
@@ -84,7 +84,7 @@ export class Sockets {
     return declared
   }
 
-  /** Whoever brings no good credential counts among the strangers of their address. */
+  /** Authenticate; invalid credentials count towards the IP address limit. */
   async #admit(declared: Socket, credential: string | undefined, ip: string): Promise<Principal> {
     try {
       const principal = await this.#app.authenticator.authenticate(credential, ip)
@@ -125,7 +125,7 @@ export class Sockets {
     }
   }
 
-  /** Ends every connection, and takes no more. */
+  /** Close all connections and refuse new ones. */
   close(): void {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -133,7 +133,7 @@ export class Sockets {
   }
 }
 
-/** One connection: its messages are heard one after the other, and no more of them than it may send. */
+/** One connection: messages are handled in order and rate limited. */
 class Talk implements Connection {
   readonly #app: App
   readonly #declared: Socket
@@ -187,7 +187,7 @@ class Talk implements Connection {
 
   close(code: number, reason: string): void {
     this.#line.close(code, reason.slice(0, 120))
-    // A peer that does not answer the close is not waited for.
+    // A peer that does not confirm the close is cut off.
     setTimeout(() => this.#line.terminate(), 1_000).unref()
   }
 
@@ -208,7 +208,11 @@ class Talk implements Connection {
 
   #refuse(error: unknown): void {
     const known = error instanceof AppError ? error : null
-    if (!known) this.#app.log.error({ error, operation: this.#declared.operation }, 'a websocket failed')
+    if (!known)
+      this.#app.log.error(
+        { error, operation: this.#declared.operation },
+        'websocket failed inside this program and is closed: report the error',
+      )
     this.send({ type: 'error', code: known?.code ?? 'INTERNAL_ERROR', message: known?.details ?? 'it failed here' })
     this.close(known ? 4_000 + (known.status % 1_000) : 1_011, known?.code ?? 'INTERNAL_ERROR')
   }
@@ -227,7 +231,7 @@ class Talk implements Connection {
     })
   }
 
-  /** A second's worth at once, and no more than that each second. */
+  /** Token bucket: one second's worth as burst. */
   #mayHear(): boolean {
     const { messagesPerSecond: most } = this.#declared
     const nowMs = this.#app.clock.nowMs()
@@ -242,7 +246,10 @@ class Talk implements Connection {
     try {
       await work()
     } catch (error) {
-      this.#app.log.error({ error, operation: this.#declared.operation }, 'a message was not heard to its end')
+      this.#app.log.error(
+        { error, operation: this.#declared.operation },
+        'websocket message failed inside this program: report the error',
+      )
     }
   }
 }
@@ -256,7 +263,7 @@ function parsed(data: RawData): object | undefined {
   }
 }
 
-/** Browsers cannot give a websocket a header, so that the token may stand in the query. */
+/** Browsers cannot set headers on a websocket, so the token may be in the query. */
 function credentialOf({ url = '', headers }: IncomingMessage): string | undefined {
   const token = new URLSearchParams(url.split('?').slice(1).join('?')).get('token')
   return token === null ? headers.authorization : `Bearer ${token}`
@@ -269,10 +276,14 @@ function callerOf(app: App, principal: Principal, ip: string): Caller {
   return { principal, tenant, accountId, actor, ip, requestId, receivedMs, nowMs: receivedMs + facts.clockOffsetMs }
 }
 
-/** Answers a request that is not upgraded, and ends its connection. */
+/** Refuse an upgrade with an HTTP reply and close the connection. */
 function refuse(app: App, socket: Duplex, thrown: unknown): void {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'it failed here')
-  if (!(thrown instanceof AppError)) app.log.error({ error: asError(thrown) }, 'a websocket could not be opened')
+  if (!(thrown instanceof AppError))
+    app.log.error(
+      { error: asError(thrown) },
+      'websocket not opened, for an error inside this program: report the error',
+    )
   const body = errorBody(app, { id: newId('request', app.clock.nowMs()) }, error)
   const headers = [
     `HTTP/1.1 ${error.status} ${error.code}`,

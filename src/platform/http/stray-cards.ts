@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Card numbers stay on the way that was made for them: a body with a card is refused wherever none is taken, and what is
-// kept of a request never holds the number of one.
+// Card numbers outside the routes made for them: a body with a card is refused elsewhere, and stored requests never
+// contain one.
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Route } from '../route.ts'
 
-/** Throws when a body brings a card to a route that knows nothing of cards. */
+/** Throw when a body contains a card and the route takes none. */
 export function refuseStrayCard({ body: schema }: Route, body: unknown): void {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'card')) return
   if (takesCard(schema)) return
@@ -19,7 +19,7 @@ export function takesCard(schema: Route['body']): boolean {
   return Object.hasOwn(Object(Object(schema).properties), 'card')
 }
 
-/** A value as JSON that may be kept. */
+/** JSON of a value, with card numbers removed. */
 export function textWithoutCards(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (typeof member === 'string') return withoutCardNumbers(member)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are answered with messages until somebody ends it: what is checked before, and while it goes on.
+// Streaming requests (server-sent events): checks before and during the stream.
 import { once } from 'node:events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
@@ -11,7 +11,7 @@ import { callerOf, checked } from './request-input.ts'
 import { leave } from './request-log-line.ts'
 import type { Message, Streams } from './streams.ts'
 
-/** Whether a route that answers once is asked to go on answering. */
+/** Whether a stream is requested of a route that also replies once. */
 export function wantsMessages(route: Route, { headers, query }: FastifyRequest): boolean {
   if (route.kind !== 'read' || !route.messages) return false
   const { stream } = Object(query)
@@ -24,7 +24,7 @@ function messagesOf(route: Route): Messages {
   throw new Error(`${route.operation} is not a stream`)
 }
 
-/** Answers with messages until somebody ends it; whatever can be refused is refused before the first of them. */
+/** Stream messages until one side ends it; all errors come before the first message. */
 export async function handleStream(
   app: App,
   streams: Streams,
@@ -59,24 +59,24 @@ export async function handleStream(
   } finally {
     stream.release()
     await closed
-    // An answer that its reader did not wait for is not finished, and would not be told of.
+    // A reply the client did not wait for emits no `finish`, so log it here.
     if (reply.sent && !reply.raw.writableFinished) leave(app, request, reply)
   }
   return reply
 }
 
-/** The request log keeps how much was told; it is written the moment the stream ends, whoever ends it. */
+/** Count messages for the request log, which is written when the stream ends. */
 async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): AsyncGenerator<Message> {
   let count = 0
   for await (const message of messages) {
     if (message.data !== null) count++
     exchange.resultText = `{"messages":${count}}`
-    // Who may not see whom it is about hears that something happened.
+    // Members who may not see personal data get events without data.
     yield exchange.principal?.masksPeople && message.data !== null ? { ...message, data: '{}' } : message
   }
 }
 
-/** Why a credential that was good when its stream began is so no longer. What cannot be looked up stays as it was. */
+/** Recheck the credential of a stream: why it is no longer valid, or null, also when it cannot be looked up. */
 async function stillAdmitted(app: App, route: Route, request: FastifyRequest): Promise<string | null> {
   try {
     return scopeRefusal(route, await principalOf(app, request, request.exchange.ip))?.details ?? null

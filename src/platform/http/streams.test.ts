@@ -49,7 +49,7 @@ test('a reader that takes nothing is not written to without end, and is cut off'
   socket.pause()
   await finished.promise
   assert.equal(streams.size, 0)
-  // What the two kernels hold between them is a few megabytes; nothing else was taken from the source.
+  // Only the kernel buffers, a few megabytes, were filled from the source.
   assert.ok(asked * data.length < 64 * 1024 * 1024, `${asked} messages were taken`)
 })
 
@@ -186,7 +186,7 @@ interface Awaited {
   reject(error: Error): void
 }
 
-/** Something that happens elsewhere. */
+/** External event. */
 function awaited(): Awaited {
   const made: Awaited = { promise: Promise.resolve(), resolve: () => undefined, reject: () => undefined }
   made.promise = new Promise((resolve, reject) => {
@@ -204,7 +204,7 @@ async function* forEver(data: string): AsyncGenerator<Message> {
   for (;;) yield { id: 'x', event: 'e', data }
 }
 
-/** Nothing, until the stream ends. */
+/** No message until the stream ends. */
 async function* silence(signal: AbortSignal): AsyncGenerator<Message> {
   if (!signal.aborted) await once(signal, 'abort')
   yield* []
@@ -261,7 +261,7 @@ function reading(t: TestContext, port: number) {
   return { socket, text: () => text, ended, has }
 }
 
-/** The body of a reply that was sent in chunks. */
+/** Body of a chunked reply. */
 function bodyOf(reply: string): string {
   const chunks = reply.slice(reply.indexOf('\r\n\r\n') + 4)
   let body = ''

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies that go on: server-sent events (HTML Living Standard, 9.2). A stream ends with its reader, with its credential
-// and with the node. What it tells is asked for one message at a time, and only while the reader keeps up, so that a slow
-// reader holds one message and not a queue; one that stands still for too long is cut off and may resume.
+// Server-sent events (HTML Living Standard, 9.2). A stream ends with its reader, its credential or the node. Messages
+// are pulled one at a time with backpressure, so that a slow reader costs one message, not a queue; one that stalls too
+// long is cut off and may resume.
 import type { ServerResponse } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 
 const defaultLimits = {
-  /** Streams that one account may have open on one node. */
+  /** Streams per account and node. */
   perAccount: 10,
   perNode: 200,
-  /** Often enough for proxies that close what is silent for half a minute. */
+  /** Heartbeat interval, for proxies that close connections idle for half a minute. */
   heartbeatMs: 15_000,
-  /** How long a reader may take nothing of what waits for it. */
+  /** Timeout of a reader that takes no data. */
   drainWithinMs: 30_000,
 }
 
 const retryAfterSeconds = 5
 
-/** One message. A reader that comes back names the last id it was given. */
+/** Message. A reconnecting reader sends the last id it got. */
 export interface Message {
   id: string
   event: string
-  /** Null tells the reader where it stands, and nothing else. */
+  /** Null sends the position only. */
   data: string | null
 }
 
-/** Looks again at the credential of a stream: null, or the sentence with which it ends. */
+/** Recheck the credential of a stream: null, or the reason to end it. */
 type Verify = () => Promise<string | null>
 
-/** The streams of one node. */
+/** Streams of this node. */
 export class Streams {
   readonly #limits: typeof defaultLimits
   readonly #open = new Set<Stream>()
@@ -43,7 +43,7 @@ export class Streams {
     return this.#open.size
   }
 
-  /** Takes a place for a stream, or refuses. Whoever takes one runs it or gives it back. */
+  /** Reserve a stream, or throw at the limit. Run it or release it. */
   open(account: string, verify: Verify): Stream {
     const { perAccount, perNode, drainWithinMs } = this.#limits
     if (this.#isClosed) throw unavailable('this node is stopping')
@@ -58,12 +58,12 @@ export class Streams {
     return stream
   }
 
-  /** Looks again at the credentials of an account's streams. */
+  /** Recheck the credentials of an account's streams. */
   recheck(account: string): void {
     for (const stream of this.#open) if (stream.account === account) void stream.check()
   }
 
-  /** Ends every stream, and takes no more. */
+  /** End all streams and refuse new ones. */
   close(): void {
     this.#isClosed = true
     if (this.#heartbeat) clearInterval(this.#heartbeat)
@@ -93,17 +93,17 @@ class Stream {
     this.#leave = leave
   }
 
-  /** Aborted when the stream ends, for whatever reason. */
+  /** Aborted when the stream ends for any reason. */
   get signal(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** Gives back a place that was not needed. */
+  /** Release an unused stream. */
   release(): void {
     this.#leave()
   }
 
-  /** Writes messages, as fast as the reader takes them, until they or the stream end. */
+  /** Write messages as fast as the reader takes them, until they or the stream end. */
   async run(response: ServerResponse, messages: AsyncIterable<Message>): Promise<void> {
     this.#response = response
     response.once('close', () => this.#ending.abort())
@@ -118,13 +118,13 @@ class Stream {
       this.end('something failed on our side; come back with the last id')
       throw error
     } finally {
-      // It may have been ended before there was anything to end.
+      // The stream may have ended before it started.
       if (!response.writableEnded && !response.destroyed) response.end()
       this.#leave()
     }
   }
 
-  /** Says that the line is alive; a reader with something left to read can tell by itself. */
+  /** Send a heartbeat, unless data is waiting to be read. */
   beat(): void {
     const response = this.#response
     if (response && !this.signal.aborted && !response.writableNeedDrain) response.write(':\n\n')
@@ -135,7 +135,7 @@ class Stream {
     if (refusal !== null) this.end(refusal)
   }
 
-  /** Ends the stream, with a sentence for whoever looks at its bytes. A reader that stands still is not waited for. */
+  /** End the stream with a comment line. A stalled reader is cut off. */
   end(farewell: string | null): void {
     if (this.signal.aborted) return
     this.#ending.abort()

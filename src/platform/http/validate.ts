@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a request against its schema. All problems are reported together; a code more precise than VALIDATION_ERROR is
-// used when it describes every one of them. Fields nobody knows are reported, not refused, unless the caller is strict.
+// Validation of a request against its schema. All problems are reported together, with a code more specific than
+// VALIDATION_ERROR if it fits every one. Unknown fields are reported, not refused, unless the caller is strict.
 import type { Static, TSchema } from 'typebox'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Compile } from 'typebox/schema'
@@ -10,9 +10,9 @@ import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kerne
 import { keepExact, withExact } from '../metadata/exact.ts'
 
 const maxProblems = 50
-/** A name is the caller's, and as long as the caller likes. */
+/** Length limit of field names in errors, which the caller chooses. */
 const maxFieldLength = 200
-/** Fields nobody knows that are named: a header has to hold them. */
+/** Limit of unknown fields reported in a header. */
 const maxUnknown = 10
 Settings.Set({ maxErrors: maxProblems * 4 })
 
@@ -25,15 +25,15 @@ export interface Checked<T> {
 }
 
 export interface UnknownField {
-  /** As it can stand in a header. */
+  /** Field name, printable in a header. */
   field: string
-  /** The name that may have been meant. */
+  /** Closest known name. */
   meant: string | null
 }
 
 export type Checker<S extends TSchema> = (value: unknown) => Checked<Static<S>>
 
-/** Compiles the check of a JSON body: 422 when it breaks a rule. */
+/** Compile the check of a JSON body: 422 when invalid. */
 export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
@@ -47,7 +47,7 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   }
 }
 
-/** The body with metadata that says how it was written; it has kept every rule by then. */
+/** Valid body with metadata in its original notation. */
 function withExactNotes<T>(schema: TSchema, value: T): T {
   if (!isPlain(value) || !isPlain(value.metadata)) return value
   if (memberOf(schemaAt(schema, 'properties'), 'metadata').nullsAreNone !== true) return value
@@ -55,13 +55,13 @@ function withExactNotes<T>(schema: TSchema, value: T): T {
   return notes === value.metadata ? value : { ...value, metadata: notes }
 }
 
-/** Whether a value keeps every rule of a schema; for where most do, and what the others break is asked of `bodyChecker`. */
+/** Whether a value matches a schema; a fast check, after which `bodyChecker` explains failures. */
 export function fitter<S extends TSchema>(schema: S): (value: unknown) => value is Static<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (value): value is Static<S> => compiled().Check(value)
 }
 
-/** Compiles the check of a query string: its texts become numbers, booleans and lists; 400 when it breaks a rule. */
+/** Compile the check of a query string, with conversion to numbers, booleans and lists: 400 when invalid. */
 export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
@@ -71,7 +71,7 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   }
 }
 
-/** Hundreds of schemas would keep a node from starting for a while; most of them nobody ever asks for. */
+/** Compile at first use: hundreds of schemas would slow the start, and most are never needed. */
 function whenNeeded<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -80,7 +80,7 @@ function whenNeeded<T>(make: () => T): () => T {
   }
 }
 
-/** The reply to a request whose unknown fields are not tolerated. */
+/** Error for unknown fields of a strict request. */
 export function strictRefusal(
   unknown: readonly UnknownField[],
   code: 'VALIDATION_ERROR' | 'INVALID_REQUEST',
@@ -93,7 +93,7 @@ export function strictRefusal(
   return new AppError(code, unknown.map((field) => `unknown field ${shown(field)}`).join('; '), { fields })
 }
 
-/** An unknown field as it is told, with what may have been meant. */
+/** Unknown field with a suggestion, as reported. */
 export function shown({ field, meant }: UnknownField): string {
   return `"${field}"${suggestion(meant)}`
 }
@@ -121,7 +121,7 @@ function refusal(
   )
 }
 
-/** One problem per field: the first thing that is wrong with it, in the words of the schema where it has some. */
+/** One problem per field: the first, in the schema's words where it has some. */
 function problems(schema: TSchema, found: TLocalizedValidationError[], fallback: ErrorCode): FieldProblem[] {
   const byField = new Map<string, FieldProblem>()
   const unions = new Map(
@@ -134,19 +134,19 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
     if (keyword === 'required' && 'requiredProperties' in params) {
       for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, 'is required')
     } else if (!(unions.has(instancePath) && hasProblemInside(instancePath))) {
-      // Each form a field may take complains for itself: the field is described once, by the rule of the whole.
+      // Each variant of a union reports its own problem: describe the field once, by the union's rule.
       const whole = unions.get(instancePath) ?? {}
       const words = unions.has(instancePath) ? 'does not have one of the accepted forms' : sentence(message)
       const rule = ruleOf(at) ?? ruleOf(whole) ?? (keyword === 'boolean' ? nameRuleOf(schema, schemaPath) : null)
       const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
-      // A refinement says by itself what it is about.
+      // A refinement has its own message.
       const why = keyword === '~refine' ? message : (said ?? words)
       note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, why)
     }
   }
   return [...byField.values()].slice(0, maxProblems)
 
-  /** Then the field has one of the accepted forms, and what is wrong in it says so by itself. */
+  /** Whether a deeper field has the problem: then the field matches a variant, and the deeper problem is reported. */
   function hasProblemInside(path: string): boolean {
     return found.some(
       ({ keyword, instancePath }) =>
@@ -155,13 +155,13 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
   }
 
   function note(field: string, code: ErrorCode, message: string): void {
-    // Whoever names a field after a card is told so without its number.
+    // A field name may contain a card number: remove it.
     const shown = withoutCardNumbers(field.slice(0, maxFieldLength))
     if (!byField.has(shown)) byField.set(shown, { field: shown, code, message })
   }
 }
 
-/** The schema a JSON pointer leads to. */
+/** Schema at a JSON pointer. */
 function schemaAt(schema: unknown, pointer: string): Plain {
   let here: unknown = schema
   for (const step of pointer.replace(/^#\/?/, '').split('/'))
@@ -171,7 +171,7 @@ function schemaAt(schema: unknown, pointer: string): Plain {
   return isPlain(here.judgedApart) ? here.judgedApart : here
 }
 
-/** The schema of one property. Its name is a customer's and no path: it may hold a slash, or be that of something inherited. */
+/** Schema of one property. Its name comes from the customer: it may contain a slash or be an inherited property's. */
 function memberOf(properties: Plain, name: string): Plain {
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined
   return isPlain(member) ? member : {}
@@ -181,7 +181,7 @@ function ruleOf(schema: Plain): string | null {
   return typeof schema.rule === 'string' ? schema.rule : null
 }
 
-/** What an object says of the names of its members, when it does not take one for its name. */
+/** Rule for property names that an object's schema states. */
 function nameRuleOf(schema: TSchema, schemaPath: string): string | null {
   const { nameRule } = schemaAt(schema, schemaPath.replace(/\/additionalProperties$/, ''))
   return typeof nameRule === 'string' ? nameRule : null
@@ -195,7 +195,7 @@ function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errors, text)
 }
 
-/** What the types of JSON are called in the documentation. */
+/** Names of JSON types in the documentation. */
 const typeNames: Readonly<Record<string, string>> = {
   object: 'a JSON object',
   array: 'a list',
@@ -212,7 +212,7 @@ function sentence(message: string): string {
     .replace(/^must be (\w+)$/, (all, type: string) => (typeNames[type] ? `must be ${typeNames[type]}` : all))
 }
 
-/** `/messages/3/to` as a person writes it: `messages[3].to`. */
+/** JSON pointer `/messages/3/to` as a field path: `messages[3].to`. */
 function fieldName(pointer: string): string {
   return pointer
     .split('/')
@@ -232,7 +232,7 @@ function holdsNull(value: unknown): boolean {
   return false
 }
 
-/** `null` for an optional field means that it is absent, and so it does in an object that says so of all its members. */
+/** Remove nulls of optional fields, which count as absent, and of objects that treat all members so. */
 function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
@@ -259,10 +259,10 @@ function acceptsNull(schema: Plain): boolean {
   )
 }
 
-/** `metadata[order]`: a member of an object in a query string. */
+/** `metadata[order]`: object member in a query string. */
 const memberForm = /^(\w+)\[([^\]]+)\]$/
 
-/** The texts of a query string or a form as what the schema says they are. */
+/** Texts of a query string or form, converted by the schema. */
 export function coerced(schema: TSchema, query: Plain): Plain {
   const properties = schemaAt(schema, 'properties')
   const values: Record<string, unknown> = {}
@@ -286,14 +286,14 @@ function scalar(type: unknown, given: unknown): unknown {
   return given
 }
 
-/** Names the fields that the schema does not know, as deep as it describes objects, and as many as a header may hold. */
+/** Unknown fields at any depth, up to the limit of a header. */
 function unknownFields(schema: TSchema, value: unknown): UnknownField[] {
   const found: UnknownField[] = []
   findUnknown(schema, value, '', found)
   return found
 }
 
-/** Every entry of a list is looked at: whoever is strict wants to hear of the ten-thousandth too. */
+/** Every list entry is checked: a strict caller wants the ten-thousandth too. */
 function findUnknown(schema: TSchema | Plain, value: unknown, path: string, found: UnknownField[]): void {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
@@ -317,7 +317,7 @@ function findUnknown(schema: TSchema | Plain, value: unknown, path: string, foun
   }
 }
 
-/** What is ignored is not handed on either, or it would be kept wherever an object is stored as it came. */
+/** Remove unknown fields, so that they are not stored with the object. */
 function withoutUnknown(schema: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')

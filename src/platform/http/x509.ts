@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates of the local CA, encoded here (RFC 5280), because OpenSSL in strict mode, which Python 3.13 uses by
-// default, asks for key identifiers that small certificate packages leave out.
+// X.509 certificates of the local CA, encoded here (RFC 5280), because OpenSSL's strict mode, the default in Python
+// 3.13, requires key identifiers that small certificate packages omit.
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 
-/** Long enough to be trusted once, and not for ever: it is made anew, with the same key, when it is about to end. */
+/** CA lifetime; the CA is renewed with the same key before it expires. */
 const caLifetimeDays = 825
 /** Browsers refuse server certificates that live longer than 398 days. */
 const leafLifetimeDays = 397
-/** A client whose clock is a little behind must not find the certificate "not yet valid". */
+/** Tolerance for clients whose clock is behind. */
 const clockSkewMs = hourMs
 
 const oid = {
@@ -51,7 +51,7 @@ const loopbackNetworks = [
   Buffer.concat([Buffer.alloc(15), Buffer.from([1]), Buffer.alloc(16, 0xff)]),
 ]
 
-/** Whoever trusts the authority trusts it for this machine only: a stolen key names nobody else. */
+/** Name constraints: the CA is valid for this machine only, so a stolen key cannot impersonate others. */
 function onlyFor(names: readonly string[]): Buffer {
   const subtrees = [
     ...names.map((name) => der(tag.dnsName, Buffer.from(name, 'ascii'))),
@@ -60,7 +60,7 @@ function onlyFor(names: readonly string[]): Buffer {
   return critical(oid.nameConstraints, der(tag.sequence, der(tag.permittedSubtrees, ...subtrees)))
 }
 
-/** Whether an authority may name exactly these. */
+/** Whether a CA covers exactly these names. */
 export function isFor(ca: X509Certificate, names: readonly string[]): boolean {
   return ca.raw.includes(onlyFor(names))
 }
@@ -73,7 +73,7 @@ export function issueCa(caKey: KeyObject, names: readonly string[], now: Date): 
     notBefore: new Date(now.getTime() - clockSkewMs),
     notAfter: new Date(now.getTime() + caLifetimeDays * dayMs),
     extensions: [
-      // A certificate authority that signs server certificates only: no further authorities below it.
+      // CA for server certificates only: no intermediate CAs.
       critical(oid.basicConstraints, der(tag.sequence, der(tag.boolean, [0xff]), der(tag.integer, [0]))),
       critical(oid.keyUsage, der(tag.bitString, [2, 0b0000_0100])), // keyCertSign is bit 5
       onlyFor(names),
@@ -111,7 +111,7 @@ export function issueLeaf(
   })
 }
 
-/** Every certificate here is issued in the name of the local CA, its own included. */
+/** Issue a certificate in the name of the local CA, including its own. */
 function issue(certificate: {
   subject: string
   publicKey: KeyObject

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an admission is told in the headers of a response: the old names, and those of the IETF draft.
+// Rate limit headers: the old names, and those of the IETF draft.
 import type { Admission } from '../limits.ts'
 import type { PolicyState } from './share.ts'
 
-/** The response headers of an admission. `nowMs` is the time of day. */
+/** Headers of an admission. `nowMs` is the time of day. */
 export function rateHeaders({ tightest, states }: Admission, nowMs: number): Record<string, string> {
   let policies = ''
   let left = ''
@@ -21,7 +21,7 @@ export function rateHeaders({ tightest, states }: Admission, nowMs: number): Rec
   }
 }
 
-/** The item of the policy header, made once: there are few names, and few limits to a name. */
+/** Cached policy header item: there are few names, and few limits per name. */
 function policyText({ name, limit, windowMs }: PolicyState): string {
   const known = policyTexts.get(name) ?? []
   if (known.length === 0) policyTexts.set(name, known)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits by the minute that a plan sets, and an operator for a single account. Areas declare them; which requests count
-// against one is declared by each route.
+// Plan limits per minute, which an operator may override for an account. Areas declare them; routes declare which one
+// they count against.
 import { type TOptional, Type } from 'typebox'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import { Nullable } from '../schema.ts'
 
 export interface PlanLimit {
   readonly name: string
-  /** Code of the answer to a request that is one too many. */
+  /** Error code of a refused request. */
   readonly code: ErrorCode
 }
 
@@ -19,14 +19,14 @@ const MinuteLimit = Nullable(
   }),
 )
 
-/** In the order of the alphabet, so that documents do not depend on which area was read first. */
+/** Sorted, so that the OpenAPI document does not depend on the order of areas. */
 const fields: Record<string, TOptional<typeof MinuteLimit>> = {}
 const declared = new Map<string, PlanLimit>()
 
-/** Shape in which plans and accounts give limits. Its fields are those that were declared by the time it is looked at. */
+/** Schema of limits of plans and accounts. Its fields are those declared so far. */
 export const PlanLimits = Type.Object(fields, { description: 'Requests a minute by area; null for no limit' })
 
-/** Declares a limit that a route may name as its `limit`. */
+/** Declare a limit that a route may name as its `limit`. */
 export function planLimit(name: string, code: ErrorCode = 'RATE_LIMITED'): PlanLimit {
   if (declared.has(name)) throw new Error(`the limit ${name} is declared twice`)
   const made = { name, code }
@@ -40,7 +40,7 @@ export function limitNames(): string[] {
   return [...declared.keys()].sort()
 }
 
-/** Code of the refusal by a plan's limit. */
+/** Error code of a plan limit. */
 export function limitCode(name: string): ErrorCode {
   return declared.get(name)?.code ?? 'RATE_LIMITED'
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exact sliding window: the memory of one rate limit, and nothing else.
+// Exact sliding window of one rate limit.
 
-/** The times of the admissions within the last window, oldest first. It knows no clock: the times are the caller's. */
+/** Times of the admissions within the last window, oldest first. The caller gives the time. */
 export class Ring {
   readonly windowMs: number
   #times = noTimes
@@ -12,7 +12,7 @@ export class Ring {
     this.windowMs = windowMs
   }
 
-  /** How many admissions still count. One counts for less than a window, so at its very end its slot is free again. */
+  /** Admissions that still count; one stops counting exactly after a window. */
   used(nowMs: number): number {
     const mask = this.#times.length - 1
     while (this.#count > 0 && nowMs - this.#at(0) >= this.windowMs) {
@@ -28,18 +28,18 @@ export class Ring {
     this.#count++
   }
 
-  /** From now until fewer than `slots` count, as far as this ring knows: with no slot at all, a whole window. */
+  /** Time until fewer than `slots` count; with no slot at all, a whole window. */
   freeInMs(nowMs: number, slots: number): number {
     if (slots === 0) return this.windowMs
     return this.#count < slots ? 0 : this.#at(this.#count - slots) + this.windowMs - nowMs
   }
 
-  /** From now until none counts. */
+  /** Time until none counts. */
   emptyInMs(nowMs: number): number {
     return this.#count === 0 ? 0 : this.#at(this.#count - 1) + this.windowMs - nowMs
   }
 
-  /** Gives back the memory of a burst that is long over. */
+  /** Free the memory of a past burst. */
   trim(): void {
     if (this.#times.length > smallestRing && this.#count < this.#times.length / 8) this.#resize(this.#times.length / 4)
   }

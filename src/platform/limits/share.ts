@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's part of a rate limit: how many admissions of one key it may count at a time, what it asks of the database and
-// what it gives back. Nothing here waits or asks; limits.ts does.
+// A node's share of a rate limit: how many admissions of one key it may count, what it asks of the database and what it
+// gives back. Nothing here waits; limits.ts does.
 import { Ring } from './ring.ts'
 
 export interface Policy {
-  /** What the headers call it: `key`, `plan-sms`, `address`. */
+  /** Name in the headers: `key`, `plan-sms`, `address`. */
   name: string
-  /** What is counted, unique in the whole installation, always with the same window: `key:<uuid>`. */
+  /** Key counted, unique in the installation, always with the same window: `key:<uuid>`. */
   key: string
   limit: number
   windowMs: number
@@ -18,16 +18,16 @@ export interface PolicyState {
   name: string
   limit: number
   windowMs: number
-  /** What this node knows to be left: its own free slots, and those that were free in the database when it last asked. */
+  /** Units known to be left: this node's free slots, and those free in the database at the last call. */
   remaining: number
-  /** From now until one more unit is free if none remains, else until the window is full again. */
+  /** Time until one more unit is free if none remains, else until the window is full again. */
   resetMs: number
 }
 
 const maxKeysPerSweep = 5_000
 const maxKeysTriedForRoom = 256
 
-/** What the database gives: slots of this node, slots of nobody, and how many other nodes hold some. */
+/** Reply of the database: this node's slots, free slots, and how many other nodes hold some. */
 export interface Grant {
   slot_key: string
   granted: number
@@ -42,23 +42,23 @@ interface Question {
   yielding: boolean
 }
 
-/** What one node may admit of one key, and what it has admitted. */
+/** Share of one key on one node, with its admissions. */
 export class Share {
   readonly key: string
   readonly ring: Ring
   limit: number
-  /** How many admissions may count at a time, until the lease ends. */
+  /** Admissions that may count at a time, until the lease ends. */
   slots: number
   leaseUntilMs: number
-  /** Slots that nobody held, and other nodes that held some, when the database last answered. */
+  /** Free slots, and other nodes with slots, at the database's last reply. */
   free: number
   others = 0
-  /** What the database takes us to hold, at most, and when it will have forgotten. */
+  /** Slots the database has recorded for this node, at most, and when that record expires. */
   recorded = 0
   recordedUntilMs = 0
-  /** Until then it is no use to ask for more slots. */
+  /** Until then asking for more slots is pointless. */
   restUntilMs = 0
-  /** For the next call: wants more; gives back, among so many nodes. */
+  /** For the next call: wants more; gives back, shared among so many nodes. */
   growing = false
   yieldTo = 0
   touched: boolean
@@ -74,11 +74,11 @@ export class Share {
     this.slots = shared ? 0 : limit
     this.free = shared ? limit : 0
     this.leaseUntilMs = shared ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-    // A local share is never renewed, so nobody has to be told that it was used.
+    // A local share is never renewed, so its use need not be tracked.
     this.touched = !shared
   }
 
-  /** What stands in the way of one more admission: that time must pass, or that slots must be asked for. */
+  /** What prevents one more admission: time must pass, or slots must be leased. */
   lack(nowMs: number): 'nothing' | 'time' | 'slots' {
     const used = this.ring.used(nowMs)
     if (nowMs < this.leaseUntilMs) {
@@ -104,14 +104,14 @@ export class Share {
       this.free += added
       this.restUntilMs = 0
     } else {
-      // What all nodes hold together may now be too much, so this one asks before it goes on.
+      // All nodes together may now hold too much, so ask before going on.
       this.slots = Math.min(this.slots, limit)
       this.free = 0
       this.leaseUntilMs = Number.NEGATIVE_INFINITY
     }
   }
 
-  /** Refuses everything, because there is no room to remember it. */
+  /** Refuse everything: there is no memory left to count it. */
   close(): void {
     this.slots = 0
     this.free = 0
@@ -121,9 +121,9 @@ export class Share {
   }
 
   /**
-   * How many slots to keep when another node lacks some. Only slots not used within the last window can go, since the
-   * others still count. An idle node gives all; a busy one first goes down to an equal part, then by half of what it has
-   * spare each time, so that no slot lies idle here while requests are refused there.
+   * Slots to keep when another node lacks some. Slots used within the last window cannot go, since they still count. An
+   * idle node gives all; a busy one first goes down to an equal part, then by half of its spare each time, so that no
+   * slot is idle here while requests are refused there.
    */
   keeps(nowMs: number, sharers: number): number {
     const used = this.ring.used(nowMs)
@@ -134,14 +134,14 @@ export class Share {
   }
 
   /**
-   * Twice what is in use, and never less than an eighth of the limit. A node that is killed keeps what it leased until
-   * the lease and a window have passed, so it leases what it needs and not all there is.
+   * Slots to lease: twice the use, at least an eighth of the limit. A killed node blocks its slots until the lease and
+   * a window have passed, so it leases what it needs.
    */
   #needs(used: number): number {
     return Math.min(this.limit, Math.max(this.slots, 2 * (used + 1), Math.ceil(this.limit / 8)))
   }
 
-  /** What to ask of the database. Slots to be given back are out of use from here on, whatever becomes of the call. */
+  /** Request to the database. Slots to be given back are out of use from here on, whatever becomes of the call. */
   ask(nowMs: number, leaseMs: number): Question {
     const used = this.ring.used(nowMs)
     const kept = this.yieldTo > 0 ? Math.min(this.slots, this.keeps(nowMs, this.yieldTo)) : this.slots
@@ -157,15 +157,15 @@ export class Share {
     return { limit: this.limit, wanted, used, yielding }
   }
 
-  /** Takes what the database granted. The lease began before the call was sent; the record may end a little later. */
+  /** Apply a grant. The lease counts from before the call was sent; the database's record may end a little later. */
   take(asked: Question, grant: Grant, leaseUntilMs: number, recordedUntilMs: number): void {
     this.slots = Math.min(grant.granted, this.limit)
-    // What was just given back is free, but for another node.
+    // Slots just given back are free for other nodes only.
     this.free = asked.yielding ? 0 : grant.free + Math.max(0, this.limit - asked.limit)
     this.others = grant.others
     this.recorded = Math.max(grant.granted, asked.used)
     this.recordedUntilMs = this.#forgottenAtMs(recordedUntilMs)
-    // If the limit was lowered meanwhile, the answer to the old question does not count.
+    // If the limit was lowered meanwhile, the grant for the old one is ignored.
     if (this.limit >= asked.limit) this.leaseUntilMs = leaseUntilMs
   }
 
@@ -181,26 +181,26 @@ export class Share {
     this.yieldTo = 0
   }
 
-  /** Nothing of it counts, and nobody is about to use it. */
+  /** Whether nothing counts and no request is about to use it. */
   isIdle(nowMs: number): boolean {
     const busy = this.queued || this.inFlight || this.round !== null
-    // The touched mark of a local share means nothing.
+    // The touched mark of a local share has no meaning.
     const waits = this.touched && this.leaseUntilMs !== Number.POSITIVE_INFINITY
     return !busy && !waits && this.ring.used(nowMs) === 0
   }
 
-  /** Idle, and its slots need not be given back when another node hints. */
+  /** Whether it is idle and has no slots to give back on a signal. */
   isOver(nowMs: number): boolean {
     return this.isIdle(nowMs) && (this.recorded === 0 || nowMs >= this.recordedUntilMs)
   }
 
-  /** The database adds a thousandth for clocks that differ; see platform.lease_slots. */
+  /** The database adds a thousandth for clock differences; see platform.lease_slots. */
   #forgottenAtMs(leaseUntilMs: number): number {
     return leaseUntilMs + this.ring.windowMs * 1.01
   }
 }
 
-/** The shares of a node by key, swept bit by bit for those that are over. */
+/** Shares of a node by key, swept incrementally. */
 export class Shares {
   readonly #byKey = new Map<string, Share>()
   #hand = this.#byKey.values()
@@ -229,7 +229,7 @@ export class Shares {
     }
   }
 
-  /** Forgets one idle share, if it finds one soon. Slots it still holds lapse in the database. */
+  /** Remove one idle share, if found soon. Its slots expire in the database. */
   makeRoom(nowMs: number): boolean {
     for (let tries = 0; tries < maxKeysTriedForRoom; tries++) {
       const share = this.#next()
@@ -246,7 +246,7 @@ export class Shares {
   }
 }
 
-/** A promise that somebody else settles. */
+/** Deferred promise. */
 export class Answer {
   readonly promise: Promise<void>
   resolve: () => void = () => undefined

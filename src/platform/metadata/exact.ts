@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata as it was sent: the same digits of numbers, the same order of names. JavaScript rounds long numbers, and jsonb has
-// an order of its own, so notes that either would change carry their text with them, under a name that no customer can give
-// one: it is longer than names may be. Whoever writes notes as JSON writes that text in their place.
+// Metadata with its original text: exact digits of numbers and order of keys. JavaScript rounds long numbers, and jsonb
+// reorders keys, so metadata that either would change carries its text, under a key longer than customers may use.
+// Serialisers write that text instead.
 
 type Notes = Record<string, string | number | boolean>
 
-/** Name under which notes carry their text. */
+/** Key of the original text. */
 const exactName = 'these notes as they were sent, digit for digit'
 
-/** Texts of objects that were parsed from a body, by the objects themselves. */
+/** Original texts of objects parsed from a body. */
 const texts = new WeakMap<object, string>()
 
 const piece = /[ \t\r\n]*(?:([[\]{}:,])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null))/y
 
-/** Notes the texts of all objects called `metadata` in a body, which is known to be JSON and was parsed to `value`. */
+/** Record the texts of all objects named `metadata` in a JSON body parsed to `value`. */
 export function noteExact(text: string, value: unknown): void {
   if (!text.includes('"metadata"')) return
   let at = 0
@@ -24,7 +24,7 @@ export function noteExact(text: string, value: unknown): void {
     const [, sign, string, scalar] = found ?? []
     return { ...(sign ? { sign } : {}), ...(string ? { string } : {}), ...(scalar ? { scalar } : {}) }
   }
-  /** Walks a value of the text beside the parsed one; gives its text where it is no object and no list. */
+  /** Walk the text beside the parsed value; returns the text of a scalar. */
   const walk = (parsed: unknown, name: string | null): string | null => {
     const { sign, string, scalar } = next()
     if (sign === '{') return members(Object(parsed), name)
@@ -58,26 +58,26 @@ export function noteExact(text: string, value: unknown): void {
   walk(value, null)
 }
 
-/** A copy of an object has the text of the object. */
+/** Copy an object's text to its copy. */
 export function keepExact<T extends object>(from: object, copy: T): T {
   const text = texts.get(from)
   if (text !== undefined) texts.set(copy, text)
   return copy
 }
 
-/** Notes that carry their text, where it says more than they do. */
+/** Metadata with its text, where that differs. */
 export function withExact(notes: Notes): Notes {
   const text = texts.get(notes)
   return text === undefined || text === JSON.stringify(inJsonbOrder(notes)) ? notes : { ...notes, [exactName]: text }
 }
 
-/** Notes without their text: what rules on their number and size are about. */
+/** Metadata without its text, for rules on number and size. */
 export function plainNotes(notes: Notes): Notes {
   const { [exactName]: _, ...plain } = notes
   return plain
 }
 
-/** Notes of a whole request with those of one of its entries, which count where both have a name. */
+/** Metadata of a request merged with that of one entry, which wins. */
 export function mergedNotes(whole: Notes = {}, entry: Notes = {}): Notes {
   const own = withExact(entry)
   const plain = { ...plainNotes(whole), ...plainNotes(own) }
@@ -86,13 +86,13 @@ export function mergedNotes(whole: Notes = {}, entry: Notes = {}): Notes {
   return { ...plain, [exactName]: `{${[...written].map(([name, value]) => `${name}:${value}`).join()}}` }
 }
 
-/** Notes as JSON, in the words that they were sent in. */
+/** Serialise metadata in its original text. */
 export function writeNotes(notes: unknown): string {
   const text = typeof notes === 'object' && notes !== null ? Reflect.get(notes, exactName) : undefined
   return typeof text === 'string' && isObjectText(text) ? text : JSON.stringify(notes)
 }
 
-/** Names and values of notes as they are written, in their order. */
+/** Keys and values of metadata as written, in order. */
 function writtenOf(notes: Notes): [name: string, value: string][] {
   const text = notes[exactName]
   if (typeof text !== 'string')
@@ -109,7 +109,7 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** jsonb keeps shorter names first, and those of one length by their bytes. */
+/** Order of jsonb keys: by length, then bytes. */
 function inJsonbOrder(notes: Notes): Notes {
   const names = Object.keys(notes).sort((a, b) => {
     const [left, right] = [Buffer.from(a), Buffer.from(b)]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators entered, as every node keeps it in memory: read at the start, when somebody says that it changed, when the line
-// on which that is said was cut, and now and then for what was not heard. One reading at a time.
+// Followed data: operator data cached in memory on every node. It is loaded at start, on a change signal, after a gap
+// in the signal connection, and periodically. One load at a time.
 import type { Logger } from '../log.ts'
 import type { Signals } from './signals.ts'
 
 interface Following {
-  /** Of `signals`: said when it changed. */
+  /** Signal topic of changes. */
   readonly topic: string
   readonly everyMs: number
-  /** For the log, when it cannot be read: `price list`. */
+  /** Name in log lines: `price list`. */
   readonly what: string
   load(): Promise<void>
 }
@@ -28,7 +28,7 @@ export class Followed {
     this.#following = following
   }
 
-  /** Reads it for the first time and keeps it fresh from then on. */
+  /** Load and follow changes. */
   async start(): Promise<void> {
     const { topic, everyMs } = this.#following
     this.#signals.on(topic, () => this.#soon())
@@ -37,7 +37,7 @@ export class Followed {
     await this.read()
   }
 
-  /** Fulfilled when it was read after this call: a reading under way may have begun before the change. */
+  /** Reload; resolves after a load that started after this call. */
   read(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = null
@@ -48,7 +48,7 @@ export class Followed {
     return this.#next
   }
 
-  /** Reads nothing more; what is being read is waited for. */
+  /** Stop, after a load in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#timer) clearInterval(this.#timer)

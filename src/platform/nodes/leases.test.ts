@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases as an operator relies on them: one owner at a time whatever dies, and no write by one who has lost his.
-// Nodes are Leases with pools of their own on one database; a node dies when its pool is closed under it.
+// Leases: one owner at a time whatever crashes, and no write by one that lost its lease. Nodes are Leases with their
+// own pools on one database; a node crashes when its pool is closed.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -13,7 +13,7 @@ import { patienceMs } from '../../../test/eventually.ts'
 import { Database, statement } from '../db.ts'
 import { fence, type Lease, LeaseLostError, Leases, type Term } from './leases.ts'
 
-/** Far longer than a test: what happens then happens for another reason than time. */
+/** Far longer than a test: nothing expires during one. */
 const longSeconds = 3_600
 const shortSeconds = 2
 const waitMs = patienceMs()
@@ -39,7 +39,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const { db, leases } of nodes) {
     await leases.stop()
-    // A test that had a node die has closed its pool already.
+    // A test that crashed a node has closed its pool already.
     await db.close().catch(() => undefined)
   }
   nodes = []
@@ -77,7 +77,7 @@ test(
     assert.equal(first.signal.aborted, true)
     const second = await acquired(there)
     assert.equal(second.epoch, 2n)
-    // Giving up what is no longer one's own takes nothing from the new owner.
+    // Releasing a lost lease takes nothing from the new owner.
     await first.release()
     assert.equal(await here.leases.tryAcquire(name, longSeconds), null)
     assert.equal(second.signal.aborted, false)
@@ -119,7 +119,7 @@ test('an owner whose database no longer answers stops by its own clock', patient
   } finally {
     await blocker.end()
   }
-  // The renewal that was stuck comes through now; it must not keep the lease alive for nobody.
+  // The stuck renewal arrives now; it must not extend the lease.
   assert.equal((await acquiredInTime(there)).epoch, 2n)
 })
 
@@ -143,7 +143,7 @@ test('a failed renewal is tried again before the lease runs out', patient, async
   const here = startNode()
   const lease = await acquired(here, 6)
   const { expires_at: firstTerm } = await row()
-  // Every renewal fails until one is seen to have failed.
+  // Every renewal fails until one was seen to fail.
   await database.sql(`
     create sequence public.failures;
     create function public.fail() returns trigger language plpgsql as
@@ -159,13 +159,13 @@ test('an owner inside the fence writes; one that was replaced cannot', patient, 
   const [here, there] = [startNode(), startNode()]
   const old = await acquired(here)
   await guardedWrite(here, old, `${name}:old`)
-  // As if the owner had slept through the end of its lease: it still believes in it.
+  // As if the owner slept past the end of its lease and still believes in it.
   await expire()
   const current = await acquired(there)
   assert.equal(old.signal.aborted, false)
   await assert.rejects(guardedWrite(here, old, `${name}:too late`), LeaseLostError)
   await guardedWrite(there, current, `${name}:new`)
-  // Nor can it give away what is no longer its own.
+  // Nor can it release what it lost.
   await old.release()
   assert.equal(await here.leases.tryAcquire(name, longSeconds), null)
   const rows = await database.sql<{ by: string }>('select by from public.written where by like $1', [`${name}%`])
@@ -182,7 +182,7 @@ test('a new owner waits for a write inside the fence, and renewals do not', pati
   const lease = await acquired(here)
   const { lateOwner } = await here.db.acrossTx(async (tx) => {
     await fence(tx, lease)
-    // The same kind of change as a renewal: it passes.
+    // The same kind of update as a renewal: it passes.
     await expire()
     const lateOwner = acquired(there)
     await until(async () => (await database.sql(waiting)).length === 1)
@@ -235,7 +235,7 @@ async function acquired({ leases }: Node, ttlSeconds = longSeconds): Promise<Lea
   return lease
 }
 
-/** Keeps asking, as a node in waiting does. */
+/** Retry until acquired, like a waiting node. */
 async function acquiredInTime({ leases }: Node): Promise<Lease> {
   let lease: Lease | null = null
   await until(async () => {
@@ -270,7 +270,7 @@ async function stopped({ signal }: Lease): Promise<void> {
   await until(async () => signal.aborted)
 }
 
-/** Gives up in the end, so that a failure is a failed test and not a hanging one. */
+/** With a timeout, so that a failure does not hang. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + waitMs
   while (!(await condition())) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases: what only one node may do at a time (hold an SMPP bind, run maintenance). A lease is a row with an owner, a
-// time until which it counts, and an epoch that grows with each new owner. The owner stops by its own clock a little
-// before the row lets anyone else in. A node may sleep through that moment (a paused machine, a blocked process): a
-// transaction that two nodes must not be in at once also checks the epoch, with `fence`.
+// Leases: what only one node may do at a time (hold an SMPP bind, run maintenance). A lease is a row with an owner, an
+// expiry, and an epoch that grows with each owner. The owner stops by its own clock a little before the row expires. A
+// node may sleep past that moment (a paused machine, a blocked process): a transaction that two nodes must not run at
+// once also checks the epoch, with `fence`.
 import { performance } from 'node:perf_hooks'
 import { type Database, statement, type Tx } from '../db.ts'
 import type { Logger } from '../log.ts'
@@ -10,29 +10,29 @@ import type { Logger } from '../log.ts'
 export interface Lease {
   readonly name: string
   readonly epoch: bigint
-  /** Aborted when the lease is lost or given up. */
+  /** Aborted when the lease is lost or released. */
   readonly signal: AbortSignal
-  /** Lets another node have it at once. Never throws: a lease that cannot be given back runs out. */
+  /** Release the lease at once. Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
 }
 
-/** What `fence` compares: a lease, for as long as one owner has it. */
+/** Lease and epoch, compared by `fence`. */
 export type Term = Pick<Lease, 'name' | 'epoch'>
 
 export interface LeasesOptions {
   db: Database
-  /** A uuid made anew by each process. */
+  /** UUID created by each process. */
   nodeId: string
   log: Pick<Logger, 'warn'>
 }
 
-/** Why a signal is aborted, or a guarded write refused. */
+/** Reason of an aborted signal or a refused fenced write. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
 const maxTtlSeconds = 3_600
-/** Parts of the time to live: when to renew, when to try again if that failed, and how early the owner stops. */
+/** Fractions of the time to live: when to renew, when to retry a failed renewal, and how early the owner stops. */
 const renewAfter = 1 / 3
 const retryAfter = 1 / 12
 const stopEarly = 1 / 10
@@ -50,7 +50,7 @@ const create = statement.home<Named & { ttlSeconds: number }, { epoch: bigint }>
    returning epoch`,
 )
 
-/** FOR UPDATE waits for transactions inside the fence; an update alone would not (see `fence`). */
+/** FOR UPDATE waits for fenced transactions; an update alone would not (see `fence`). */
 const takeOver = statement.home<Named & { ttlSeconds: number }, { epoch: bigint }>(
   'platform.take_over_lease',
   `with free as (select name from platform.leases where name = $name and expires_at <= now() for update)
@@ -60,7 +60,7 @@ const takeOver = statement.home<Named & { ttlSeconds: number }, { epoch: bigint 
    returning l.epoch`,
 )
 
-/** What has run out or was given up stays so, even if a late renewal arrives. */
+/** An expired or released lease stays so, even if a late renewal arrives. */
 const renew = statement.home<Named & { epoch: bigint; ttlSeconds: number }, { name: string }>(
   'platform.renew_lease',
   `update platform.leases set expires_at = now() + $ttlSeconds::float8 * interval '1 second'
@@ -79,7 +79,7 @@ const selectOwners = statement.home<{ names: readonly string[] }, Named>(
   `select name, owner from platform.leases where name = any($names::text[]) and expires_at > now()`,
 )
 
-/** KEY SHARE keeps new owners out until the transaction ends, and lets renewals pass. */
+/** KEY SHARE blocks new owners until the transaction ends, and lets renewals pass. */
 const guard = statement.home<{ name: string; epoch: bigint }, { name: string }>(
   'platform.guard_lease',
   `select name from platform.leases where name = $name and epoch = $epoch for key share`,
@@ -95,7 +95,7 @@ export class Leases {
     this.#options = options
   }
 
-  /** Takes a lease that is free or has run out, and keeps it until it is released or lost. Null: another has it. */
+  /** Acquire a free or expired lease and keep it until released or lost. Null: another node has it. */
   async tryAcquire(name: string, ttlSeconds: number): Promise<Lease | null> {
     if (!(ttlSeconds > 0 && ttlSeconds <= maxTtlSeconds)) throw new Error(`a lease cannot last ${ttlSeconds} seconds`)
     if (this.#stopped) return null
@@ -108,13 +108,13 @@ export class Leases {
     }
   }
 
-  /** Who has which of these leases; what nobody has is not among them. */
+  /** Owners of these leases; free ones are not included. */
   async owners(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#options.db.queryBeside(selectOwners, { names })
     return new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 
-  /** Gives back everything this node has, and takes nothing more. */
+  /** Release all leases of this node and acquire no more. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.allSettled(this.#acquiring)
@@ -136,7 +136,7 @@ export class Leases {
   }
 }
 
-/** Raises when the epoch is no longer the current one: put into the transaction of whatever the lease guards. */
+/** Throw when the epoch is outdated: call it inside the transaction the lease guards. */
 export async function fence(tx: Tx, { name, epoch }: Term): Promise<void> {
   const rows = await tx.query(guard, { name, epoch })
   if (rows.length === 0) throw new LeaseLostError(`another node has taken over ${name}`)
@@ -149,7 +149,7 @@ class HeldLease implements Lease {
   readonly #ttlSeconds: number
   readonly #onEnd: () => void
   readonly #controller = new AbortController()
-  /** On this node's monotonic clock. */
+  /** Expiry on this node's monotonic clock. */
   #endsAtMs = 0
   #renewal: NodeJS.Timeout | undefined
   #end: NodeJS.Timeout | undefined
@@ -179,7 +179,7 @@ class HeldLease implements Lease {
     }
   }
 
-  /** Counts from before the statement was sent: the row cannot run out sooner than that and the time to live. */
+  /** Extend from before the statement was sent: the row cannot expire sooner. */
   keep(sentAtMs: number): void {
     this.#endsAtMs = sentAtMs + this.#ttlSeconds * 1000 * (1 - stopEarly)
     this.#watch()

@@ -11,7 +11,7 @@ import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'
 import { LeaseLostError } from './leases.ts'
-import { type Chore, isDue, keepHouse, platformChores } from './maintenance.ts'
+import { type Chore, isDue, platformChores, runMaintenance } from './maintenance.ts'
 
 let world: World
 let sql: TestDatabase['sql']
@@ -26,7 +26,7 @@ before(async () => {
   const client = await db.connect()
   sql = async (text, values) => (await client.query(text, values)).rows
   stopClient = () => client.end()
-  // The first round of the node itself is over when it has let go of its lease.
+  // The node's own first round is over when it released its lease.
   await eventually(
     async () =>
       (await sql(`select 1 from platform.leases where name = 'maintenance' and expires_at <= now()`)).length > 0,
@@ -68,7 +68,7 @@ test('a node that slept through the end of its lease makes no partitions', async
   await sql(`drop table ${last}`)
   const lease = await world.app.leases.tryAcquire('asleep', 60)
   assert.ok(lease)
-  // As if another node had taken it over meanwhile.
+  // As if another node had taken over meanwhile.
   await sql(`update platform.leases set epoch = epoch + 1 where name = 'asleep'`)
   await assert.rejects(chore('partitions').run(world.app, lease), LeaseLostError)
   assert.deepEqual(await sql('select to_regclass($1) as made', [last]), [{ made: null }])
@@ -95,7 +95,7 @@ test('a table that is divided by another column than its id has its rows moved b
   const [soon = '', late = ''] = months.slice(-2)
   const last = `ledger.transfers_${soon.replaceAll('-', '')}`
   await sql(`drop table ${last}`)
-  // About something of the last month, and moved in the one after it; and the other way round, as no clock should have it.
+  // A row about last month that moved in the month after, and the reverse, which no clock should produce.
   const within = firstUuidAt(Date.parse(`${late}T00:00:00Z`) - 1)
   const beyond = firstUuidAt(Date.parse(`${late}T00:00:00Z`))
   for (const [source, id] of [
@@ -235,7 +235,7 @@ test('what cannot be removed keeps nothing else from being removed', async (t) =
   t.after(() => sql('drop trigger refuse on platform.idempotency'))
   const [id, account] = [firstUuidAt(nowMs - 8 * dayMs), newUuid(nowMs)]
   await sql(`${insertRequest} values (1, $1, 'test', $2, $1, 'GET', '/', 200, 1, '::1')`, [account, id])
-  const stop = keepHouse(world.app, chores)
+  const stop = runMaintenance(world.app, chores)
   await eventually(
     async () => (await sql('select from platform.requests where account_id = $1', [account])).length === 0,
     'the request to go',
@@ -245,7 +245,7 @@ test('what cannot be removed keeps nothing else from being removed', async (t) =
 
 test('one chore that fails does not keep the others from being done', async () => {
   const done: string[] = []
-  const stop = keepHouse(world.app, [
+  const stop = runMaintenance(world.app, [
     { name: 'fails', run: () => Promise.reject(new Error('no')) },
     { name: 'works', run: async () => void done.push('works') },
   ])
@@ -260,7 +260,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
     release = resolve
   })
   const done: string[] = []
-  const stopFirst = keepHouse(world.app, [
+  const stopFirst = runMaintenance(world.app, [
     {
       name: 'long',
       run: async () => {
@@ -271,7 +271,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
     },
   ])
   await eventually(async () => done.length > 0, 'the first to begin')
-  const stopSecond = keepHouse(world.app, [{ name: 'other', run: async () => void done.push('other') }])
+  const stopSecond = runMaintenance(world.app, [{ name: 'other', run: async () => void done.push('other') }])
   await stopSecond()
   assert.deepEqual(done, ['begun'])
   const stopped = stopFirst()
@@ -282,7 +282,7 @@ test('only one node keeps house at a time, and stopping waits for it to finish',
 
 test('a chore is done no more often than it asks for', async () => {
   let runs = 0
-  const stop = keepHouse(world.app, [{ name: 'once', everyMs: hourMs, run: async () => void runs++ }])
+  const stop = runMaintenance(world.app, [{ name: 'once', everyMs: hourMs, run: async () => void runs++ }])
   await eventually(async () => runs > 0, 'the chore')
   await stop()
   assert.equal(runs, 1)
@@ -309,17 +309,17 @@ function chore(name: string): Chore {
   return found
 }
 
-/** The program as it will be in so many days. */
+/** App with its clock a number of days ahead. */
 function inDays(days: number): App {
   return Object.assign(Object.create(world.app), { clock: { nowMs: () => systemClock.nowMs() + days * dayMs } })
 }
 
-/** The UTC day so many days from now. */
+/** UTC day a number of days from now. */
 function day(ahead: number): string {
   return new Date(nowMs + ahead * dayMs).toISOString().slice(0, 10)
 }
 
-/** The bounds of a table's partitions, as days. */
+/** Bounds of a table's partitions as days. */
 async function partitions(table: string, ask: TestDatabase['sql'] = sql): Promise<{ from: string; to: string }[]> {
   const rows = await ask<{ bound: string }>(
     `select pg_get_expr(c.relpartbound, c.oid) as bound from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -334,7 +334,7 @@ async function partitions(table: string, ask: TestDatabase['sql'] = sql): Promis
   })
 }
 
-/** The moment in a time-ordered UUID: the day alone when it is midnight. */
+/** Time in a UUIDv7; the day alone at midnight. */
 function momentOf(uuid: string): string {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16))
     .toISOString()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Housekeeping that exactly one node does at a time: partitions ahead and behind, old idempotency keys, retention.
-// Whoever holds the lease works; when its node dies another takes over. Most chores may be done twice; only partitions
-// are kept inside the fence, because two nodes that make the same table are in each other's way.
+// Maintenance chores, run by one node at a time: partitions, old idempotency keys, retention. The lease holder works;
+// when it dies another takes over. Most chores may run twice; only partitions are fenced, because two nodes creating
+// the same table block each other.
 import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
@@ -14,18 +14,18 @@ import { forgetDeadNodes } from './nodes.ts'
 const leaseSeconds = 30
 const tickMs = 10_000
 const usualMs = 10 * 60_000
-/** How long a stopping node waits for a chore. Each may be broken off anywhere: the next node begins it anew. */
+/** Time a stopping node waits for a chore. Chores may be interrupted anywhere: the next node restarts them. */
 const finishMs = 5_000
 
-/** Something to be done regularly, by one node. */
+/** Chore: periodic task of one node at a time. */
 export interface Chore {
   name: string
-  /** Every ten minutes unless it says otherwise. */
+  /** Every ten minutes by default. */
   everyMs?: number
   run(app: App, lease: Term): Promise<void>
 }
 
-/** Whoever waits for a table's lock makes everybody behind it wait too; the next round tries again. */
+/** Lock timeout: a waiting table lock blocks everyone behind it; the next round retries. */
 const waitBriefly = statement.home<Record<never, never>, object>(
   'platform.wait_briefly',
   `set local lock_timeout = '2s'`,
@@ -69,18 +69,18 @@ const purgeTestRequests = statement.everywhere<
    ) select count(*)::int as gone from gone`,
 )
 
-/** A table that is cut by the time in its ids. */
+/** Table partitioned by the time in its ids. */
 export interface Partitioned {
   readonly table: string
   readonly period: 'day' | 'month'
   readonly ahead: number
-  /** How long rows are kept: days, as many as the setting says, or for ever (null). */
+  /** Retention of rows: days, a setting, or for ever (null). */
   readonly keepDays: number | 'PAMOJA_EVENT_DAYS' | null
-  /** How full pages are made, for rows that soon change. */
+  /** Fill factor, for rows that are soon updated. */
   readonly fill?: number
 }
 
-/** Those of the platform; the ledger and the areas declare theirs. */
+/** Partitioned tables of the platform; the ledger and the areas declare theirs. */
 export const platformPartitions: readonly Partitioned[] = [
   { table: 'platform.audit', period: 'month', ahead: 2, keepDays: null },
   { table: 'platform.requests', period: 'day', ahead: 3, keepDays: 30 },
@@ -91,7 +91,7 @@ export const platformPartitions: readonly Partitioned[] = [
 const testRequestDays = 7
 const purgedAtOnce = 10_000
 
-/** The chores of the platform itself; it keeps the partitions of everybody. */
+/** Chores of the platform, including the partitions of all areas. */
 export const platformChores = (partitioned: readonly Partitioned[]): readonly Chore[] => [
   {
     name: 'stranded jobs',
@@ -120,7 +120,7 @@ export const platformChores = (partitioned: readonly Partitioned[]): readonly Ch
   { name: 'retention of nodes', run: ({ db }) => forgetDeadNodes(db) },
 ]
 
-/** After an outage there is more to remove than one statement has the time for. */
+/** Delete in batches: after an outage there is more than one statement can do in time. */
 async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): Promise<void> {
   while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
 }
@@ -142,13 +142,13 @@ async function keepPartitions(
   }
 }
 
-/** In the round that is nearest to its time: one that comes a moment early would leave it to the next. */
+/** Whether a chore is due in this round; a round slightly early counts. */
 export function isDue({ everyMs = usualMs }: Chore, sinceMs: number): boolean {
   return sinceMs >= everyMs - tickMs / 2
 }
 
-/** Takes part in housekeeping. Gives the way to stop, which waits a while for a chore in progress. */
-export function keepHouse(app: App, chores: readonly Chore[]): () => Promise<void> {
+/** Run chores on this node. Returns the stop function, which waits a while for a chore in progress. */
+export function runMaintenance(app: App, chores: readonly Chore[]): () => Promise<void> {
   const lastRun = new Map<Chore, number>()
   let stopped = false
   let running: Promise<void> | null = null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes share this database. For people who look, and for tidying up after the dead; nothing depends on it.
+// Registry of running nodes, for operators and for cleaning up after dead ones; correctness does not depend on it.
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
 import { type Queryable, statement } from '../db.ts'
@@ -34,7 +34,7 @@ const forgetDead = statement.home<Record<never, never>, object>(
   `delete from platform.nodes where seen_at < now() - interval '1 day'`,
 )
 
-/** Says that this process is here, and goes on saying so. Gives the way to stop. */
+/** Register this process and send heartbeats. Returns the stop function. */
 export async function joinNodes(app: App): Promise<() => Promise<void>> {
   const row = { id: app.nodeId, host: hostname(), version: app.version, roles: [...app.config.PAMOJA_ROLES] }
   await app.db.query(beat, row)

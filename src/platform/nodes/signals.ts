@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints between nodes over LISTEN/NOTIFY: "forget this key", "someone wants your slots". A hint is never the truth and
-// never in a hot write path (a pending NOTIFY serialises commits); whoever caches on the strength of hints must also
-// drop the cache when the line was cut, because what was said meanwhile is lost.
+// Signals between nodes over LISTEN/NOTIFY, as hints: "drop this key", "slots wanted". A signal may be lost and is
+// never part of a hot write (a pending NOTIFY serialises commits); caches that rely on signals must be dropped when the
+// connection was cut.
 import type pg from 'pg'
 import { type Database, type Queryable, statement } from '../db.ts'
 
@@ -10,7 +10,7 @@ const reconnectMs = 250
 
 const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-/** Topics that are not an area's own: whose credentials changed, shares of limits, prices, wakes. */
+/** Topics of the platform: credentials, rate limit slots, prices, wakes. */
 const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'wakes']
 
 export class Signals {
@@ -22,13 +22,13 @@ export class Signals {
   #timer: NodeJS.Timeout | null = null
   #stopped = false
 
-  /** `topics` are those that areas declare. */
+  /** `topics` are those of areas. */
   constructor(db: Database, topics: readonly string[] = []) {
     this.#db = db
     this.#topics = new Set([...platformTopics, ...topics])
   }
 
-  /** False while the line is down: caches that live on hints must not be trusted then. */
+  /** False while the connection is down: caches that rely on signals must not be used. */
   get connected(): boolean {
     return this.#client !== null
   }
@@ -38,12 +38,12 @@ export class Signals {
     this.#listeners.push({ topic, heard })
   }
 
-  /** Called when the line is cut, and again when it is back. */
+  /** Called when the connection is lost, and when it is back. */
   onGap(listener: () => void): void {
     this.#gapListeners.push(listener)
   }
 
-  /** Says something to every node, this one included. Inside a transaction it is heard after the commit. */
+  /** Send a signal to every node, this one included; inside a transaction, after the commit. */
   async send(queryable: Queryable, topic: string, text: string): Promise<void> {
     this.#requireDeclared(topic)
     await queryable.query(notify, { message: `${topic} ${text}` })
@@ -67,7 +67,7 @@ export class Signals {
     await client?.end()
   }
 
-  /** A misspelt topic would be heard by nobody. */
+  /** Throw for an undeclared topic, which no node would receive. */
   #requireDeclared(topic: string): void {
     if (!this.#topics.has(topic)) throw new Error(`no area declares the topic ${topic}`)
   }

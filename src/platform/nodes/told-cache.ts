@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache of what every request asks the database for and hardly ever changes. Whoever changes it tells all nodes, which forget
-// it at once; while the line between nodes is cut nothing is kept, because what is said then is lost. Bounded in number and time.
+// Cache invalidated by signals, for data every request needs and that rarely changes. Writers signal all nodes, which
+// drop the entry; while the signal connection is down nothing is cached. Limited in size and age.
 import type { Signals } from './signals.ts'
 
 interface Bounds {
-  /** So many are kept; beyond, the oldest is forgotten. */
+  /** Size limit; the oldest entry is evicted. */
   readonly most: number
-  /** Changes are told; this is for what was not heard. */
+  /** Maximum age, in case a signal was lost. */
   readonly goodForMs: number
 }
 
@@ -21,14 +21,14 @@ export class ToldCache<Value> {
     signals.onGap(() => this.forgetAll())
   }
 
-  /** What is known of a key, or what `load` gives. */
+  /** Cached value of a key, or the result of `load`. */
   of(key: string, load: () => Promise<Value>): Promise<Value> {
     const nowMs = performance.now()
     const known = this.#known.get(key)
     if (known && known.untilMs > nowMs) return known.value
     const value = load()
     if (!this.#signals.connected) return value
-    // Kept from now on, so that a change which comes while it is read drops it.
+    // The entry exists from now on, so that a change during the load drops it.
     const entry = { value, untilMs: nowMs + this.#bounds.goodForMs }
     this.#known.delete(key)
     const [oldest] = this.#known.size >= this.#bounds.most ? this.#known.keys() : []

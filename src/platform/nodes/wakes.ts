@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes between nodes: another node hears at once that something it waits for has happened. They are gathered for a moment and
-// sent in one message of their own, never inside a commit, so that no write waits for them; as all signals they are hints, and
-// whoever needs to be certain looks as well.
+// Wakes between nodes: tell another node at once that what it waits for has happened. They are batched and sent outside
+// commits, so that no write waits for them. Like all signals they are hints: receivers also poll.
 import type { App } from '../app.ts'
 import { onePerApp } from '../one-per-app.ts'
 
 const topic = 'wakes'
 const gatherMs = 2
-/** Wakes that wait to be sent; beyond, they are dropped. */
+/** Queue limit of wakes; further ones are dropped. */
 const mostGathered = 10_000
-/** PostgreSQL takes messages of less than 8,000 bytes. */
+/** NOTIFY payloads must be below 8,000 bytes. */
 const mostBytes = 7_800
 
 type Surroundings = Pick<App, 'db' | 'signals'> & { readonly log: Pick<App['log'], 'warn'> }
@@ -29,13 +28,13 @@ export class Wakes {
     })
   }
 
-  /** Hears what is told to `whom` on any node, this one included. */
+  /** Listen to wakes for `whom` from any node, this one included. */
   on(whom: string, heard: (text: string) => void): void {
     if (this.#listeners.has(whom)) throw new Error(`somebody hears wakes for ${whom} already`)
     this.#listeners.set(whom, heard)
   }
 
-  /** Tells `whom` on every node; returns at once. The text has no line breaks. */
+  /** Wake `whom` on every node; returns at once. The text has no line breaks. */
   ring(whom: string, text: string): void {
     if (this.#gathered.length >= mostGathered) return
     this.#gathered.push(`${whom} ${text}`)
@@ -50,7 +49,10 @@ export class Wakes {
     try {
       for (const message of messagesOf(lines)) await signals.send(db, topic, message)
     } catch (error) {
-      log.warn({ error, wakes: lines.length }, 'other nodes could not be woken; they look by themselves')
+      log.warn(
+        { error, wakes: lines.length },
+        'other nodes not woken: they poll instead; check the database if this repeats',
+      )
     }
   }
 
@@ -60,7 +62,7 @@ export class Wakes {
   }
 }
 
-/** As few messages as hold all lines, which are in ASCII. */
+/** Pack ASCII lines into as few messages as possible. */
 function messagesOf(lines: readonly string[]): string[] {
   const messages: string[] = []
   for (const line of lines) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every operation shares: the parameters and headers that any of them has, and the one shape of errors.
+// Shared components: common parameters and headers, and the error schema.
 import { codesInOrder } from './route-errors.ts'
 
 const text = { type: 'string' }

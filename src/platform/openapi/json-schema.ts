@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas as the outside world may read them: plain JSON Schema 2020-12 without our own keywords and formats. A schema
-// with a title becomes a component that others point to, so that generated clients have a name for it.
+// Public JSON Schema 2020-12, without our own keywords and formats. A titled schema becomes a component, so that
+// generated clients have a name for it.
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface SchemaPublisher {
-  /** The schema in public form; a reference where it has a title. */
+  /** Public schema; a reference where it has a title. */
   publish(schema: unknown): JsonSchema
-  /** Every titled schema met so far, by title. */
+  /** Titled schemas so far, by title. */
   components(): Record<string, JsonSchema>
 }
 
@@ -32,7 +32,7 @@ export function schemaPublisher(): SchemaPublisher {
   }
 }
 
-/** The schema in public form with everything it needs inside it, for a reader who has nothing else. */
+/** Public schema without references. */
 export function standalone(schema: unknown): JsonSchema {
   if (!isJsonSchema(schema)) throw new Error('a schema must be an object')
   return translated(schema, standalone)
@@ -42,17 +42,17 @@ export function isJsonSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keywords for our own use, which say nothing to JSON Schema. */
+/** Our own keywords, not part of JSON Schema. */
 const ownKeywords = new Set(['rule', 'nameRule', 'nullsAreNone', 'errorCode', 'sensitive'])
 
-/** Keywords whose value stands as it is. */
+/** Keywords copied unchanged. */
 const plainKeywords = new Set(
   `$ref type const enum default examples pattern title description deprecated readOnly writeOnly minimum maximum
    exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minContains maxContains
    minProperties maxProperties required contentEncoding contentMediaType`.split(/\s+/),
 )
 
-/** Keywords that hold one schema, several, or several by name. */
+/** Keywords with one schema, several, or several by name. */
 const schemaKeywords = new Set([
   'items',
   'additionalProperties',
@@ -66,7 +66,7 @@ const schemaKeywords = new Set([
 const listKeywords = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems'])
 const mapKeywords = new Set(['properties', 'patternProperties'])
 
-/** Formats that other tools know; one that only our validator knows is told in words, by the rule. */
+/** Standard formats; formats of our validator are described by the rule. */
 const publicFormats: Readonly<Record<string, string>> = {
   moment: 'date-time',
   'date-time': 'date-time',
@@ -82,7 +82,7 @@ const publicFormats: Readonly<Record<string, string>> = {
   binary: 'binary',
 }
 
-/** The pattern that schemas of free-form records have for their keys. */
+/** Key pattern of free-form records. */
 const anyKey = '^.*$'
 
 function translated(given: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
@@ -109,7 +109,7 @@ function translated(given: JsonSchema, publish: (schema: unknown) => JsonSchema)
   return out
 }
 
-/** The schema that each of many is held against, where the request itself lets anything pass. */
+/** Schema each entry is validated against, where the request schema accepts anything. */
 export function judgedBy(schema: JsonSchema): JsonSchema {
   return isJsonSchema(schema.judgedApart) ? schema.judgedApart : schema
 }
@@ -123,7 +123,7 @@ function mapped(schemas: JsonSchema, publish: (schema: unknown) => JsonSchema): 
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]))
 }
 
-/** A schema's rule as a sentence of its own; what an enum says is said by the enum. */
+/** Rule of a schema as a sentence; an enum needs none. */
 export function ruleSentence({ rule, enum: words }: JsonSchema): string | null {
   if (typeof rule !== 'string' || words !== undefined) return null
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference says of things that no single route says: its chapters, which areas declare, and what a filter of a list
-// does. The pages and the OpenAPI document both read it.
+// Reference texts beyond single routes: chapters declared by areas, and the meaning of list filters. Used by the pages
+// and the OpenAPI document.
 import type { Route } from '../route.ts'
 
-/** A part of the reference. */
+/** Chapter of the reference. */
 export interface Chapter {
   readonly title: string
-  /** What is found in it, in a sentence. */
+  /** One-sentence description. */
   readonly about: string
 }
 
-/** What areas declare, as far as the reference is made of it. */
+/** Declarations of areas that the reference uses. */
 interface Described {
   readonly routes: readonly Route[]
   readonly chapters?: Readonly<Record<string, Chapter>>
@@ -21,12 +21,12 @@ interface WrittenChapter extends Chapter {
   readonly routes: readonly Route[]
 }
 
-/** What an operation belongs to: `sms` of `sms.send`. */
+/** Tag of an operation: `sms` of `sms.send`. */
 export function tagOf({ operation }: Pick<Route, 'operation'>): string {
   return operation.split('.')[0] ?? operation
 }
 
-/** Operations by tag, in the order in which areas declare chapters; those of no chapter first, under their tag. */
+/** Operations by tag, in the order of declared chapters; those without a chapter first. */
 export function chaptersOf(areas: readonly Described[]): WrittenChapter[] {
   const routes = areas.flatMap((area) => area.routes)
   const chapters = new Map(areas.flatMap((area) => Object.entries(area.chapters ?? {})))
@@ -42,7 +42,7 @@ function spelled(tag: string): string {
   return `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`
 }
 
-/** Filters that are not called after what they look at. */
+/** Filters whose name differs from their field. */
 const filters: Readonly<Record<string, string>> = {
   to: 'Only those to this number',
   from: 'Only those from this sender or number',
@@ -51,7 +51,7 @@ const filters: Readonly<Record<string, string>> = {
   active: 'Only those that are, or only those that are not',
 }
 
-/** What a filter does that its declaration does not explain. */
+/** Meaning of a filter without a description. */
 export function filterMeaning(name: string): string {
   const known = filters[name]
   if (known !== undefined) return known

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation answers: its reply in the envelope, and one response for each status that an error of it has.
+// Responses of an operation: its reply in the envelope, and one response per error status.
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import type { Route } from '../route.ts'
 import { headersOfEveryReply } from './components.ts'
 import { type JsonSchema, propertiesOf, type SchemaPublisher } from './json-schema.ts'
 
-/** What operations leave behind in `components` while they are written. */
+/** Components collected while operations are written. */
 export interface Parts {
   schemas: SchemaPublisher
   responses: Map<string, object>
 }
 
-/** What is asked to be made may be there already, which has a status of its own. */
+/** Success responses; creating what already exists has its own status. */
 export function successes(parts: Parts, route: Route): Record<string, object> {
   const { status, existed } = route.reply
   if (route.kind === 'download') return downloads(route.types)
@@ -51,7 +51,7 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   function content(): object {
     if (reply.text === true) return { 'text/plain': { schema } }
     if (!reply.list) return json
-    // As a file too (`format=csv`), which is left out: with two types a generated client would not know what it gets.
+    // CSV (`format=csv`) is left out: with two types a generated client would not know which it gets.
     return { 'application/json': { schema: listEnvelope(schema) } }
   }
 }
@@ -77,7 +77,7 @@ function envelope(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** A thing with a field `data` of its own is not wrapped: its `data` keeps its meaning. */
+/** An object with its own `data` field is not wrapped. */
 function flatEnvelope(schema: JsonSchema): JsonSchema {
   return { allOf: [schema, { type: 'object', required: ['success'], properties: { success: succeeded } }] }
 }
@@ -95,7 +95,7 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** One shared response for each set of codes that a status stands for. */
+/** One shared response per set of codes of a status. */
 export function failures({ responses }: Parts, codes: readonly ErrorCode[]): Record<string, object> {
   const statuses = new Set(codes.map((code) => errors[code][0]))
   return Object.fromEntries(

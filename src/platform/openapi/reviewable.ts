@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as a person reviews it: what fits on a line stands on one, and so do short members beside each other, so that a changed
-// field is a changed line and the whole is a third as long as with every bracket on its own.
+// JSON formatted for review: values that fit a line stand on one and short members share lines, so that a changed field
+// is a changed line and the document is a third as long.
 
 const width = 140
 
@@ -8,7 +8,7 @@ export function reviewable(value: unknown, indent = ''): string {
   const short = inOneLine(value)
   if (indent.length + short.length <= width || typeof value !== 'object' || value === null) return short
   const only = Object.entries(value)
-  // What holds one thing adds no line of its own.
+  // A container of one element adds no line.
   if (only.length === 1 && only[0])
     return Array.isArray(value)
       ? `[${reviewable(only[0][1], indent)}]`
@@ -24,7 +24,7 @@ export function reviewable(value: unknown, indent = ''): string {
   return `${open}\n${packed(members, deeper)}\n${indent}${close}`
 }
 
-/** Small members share lines; every other has lines of its own. */
+/** Pack small members into shared lines. */
 function packed(members: readonly { isSmall: boolean; text: string }[], indent: string): string {
   const lines: string[] = []
   let isOpen = false
@@ -37,7 +37,7 @@ function packed(members: readonly { isSmall: boolean; text: string }[], indent: 
   return lines.join(',\n')
 }
 
-/** A plain value, or what only points to something. */
+/** Whether a value is a scalar or a reference. */
 function isSmall(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   const names = Object.keys(value)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which errors a route can answer with: what it declares, what the fields of its body name, and what the platform itself
-// answers to any request.
+// Error codes of a route: declared ones, those of its body's fields, and those of the platform.
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import { limitCode } from '../limits/plan-limits.ts'
 import type { Route } from '../route.ts'
 import { isJsonSchema } from './json-schema.ts'
 
-/** Every code a route can answer with: its own, those of its body's fields, and those the platform adds. */
+/** All error codes of a route. */
 export function errorCodesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'INVALID_REQUEST',
@@ -29,13 +28,13 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   return codesInOrder.filter((code) => codes.has(code))
 }
 
-/** The codes that a route declares, and those that its body's fields name. */
+/** Declared error codes, and those of the body's fields. */
 export function ownErrorCodesOf({ body, errors: declared = [] }: Route): ErrorCode[] {
   const codes = new Set([...declared, ...fieldCodes(body)])
   return codesInOrder.filter((code) => codes.has(code))
 }
 
-/** All codes by status, then as the table has them; numeric ones last, though JavaScript lists such keys first. */
+/** All codes by status, then in table order; numeric ones last, though JavaScript lists such keys first. */
 export const codesInOrder: readonly ErrorCode[] = Object.keys(errors)
   .filter(isErrorCode)
   .sort((a, b) => errors[a][0] - errors[b][0] || Number(/^\d/.test(a)) - Number(/^\d/.test(b)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of an account, opened to operators: the same route, with the account in its address. Filters, pages and
-// replies are the account's own, so that both see the same thing. Every such reading is written down, in the audit log of the
-// account and in that of the operator.
+// Account routes for operators: the same route with the account in its path, so that both see the same filters, pages
+// and replies. Every read is recorded in the audit log of the account and of the operator.
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
@@ -20,7 +19,7 @@ const ownQuery = {
 /** Operation and summary of the operator's route. */
 type As = readonly [operation: string, summary: string]
 
-/** Those of the routes that are named, for operators: under `/v1/operator/accounts/:account_id`. */
+/** Operator versions of the named routes, under `/v1/operator/accounts/:account_id`. */
 export function ofAnyAccount(routes: readonly Route[], wanted: Readonly<Record<string, As>>): Route[] {
   return Object.entries(wanted).map(([name, as]) => {
     const route = routes.find(({ operation }) => operation === name)
@@ -42,11 +41,11 @@ function forOperators(route: Route, [operation, summary]: As): Route {
     params: Type.Object({ ...ownParams, ...membersOf(route.params) }),
     query: Type.Object({ ...ownQuery, ...membersOf(route.query) }),
     errors: [...new Set([...(route.errors ?? []), 'NOT_FOUND' as const])],
-    // An account that was just opened has nothing yet that could be named.
+    // A new account has nothing to name, so a path with a parameter has no example.
     examples: route.path.includes('/:') ? [] : (route.examples ?? []),
     needs: { operation: 'operator.createAccount', id: 'id' },
     handle: async (app: App, input: Input<TSchema, TSchema, TSchema>, caller: Caller) => {
-      const theirs = await standIn(app, caller, Object(input.params), Object(input.query))
+      const theirs = await callerForAccount(app, caller, Object(input.params), Object(input.query))
       const reply = await handle.call(route, app, input, theirs)
       await writeDown(app, caller, theirs.tenant, pathOf(route, Object(input.params)), Object(input.query))
       return reply
@@ -58,8 +57,8 @@ function membersOf(schema: unknown): TProperties {
   return Object(schema).properties ?? {}
 }
 
-/** The caller as if the account asked, with what an operator may see. */
-async function standIn(
+/** Caller as if the account asked, with the operator's permissions. */
+async function callerForAccount(
   { authenticator }: App,
   caller: Caller,
   params: { account_id?: unknown },
@@ -75,7 +74,7 @@ async function standIn(
   return { ...caller, principal, tenant, accountId, nowMs: caller.receivedMs + facts.clockOffsetMs }
 }
 
-/** Names of filters are noted, and not what was asked of them: it may be a part of a message. */
+/** Record the names of filters, not their values, which may contain message text. */
 async function writeDown(app: App, caller: Caller, seen: Tenant, path: string, query: object): Promise<void> {
   const after = { account_id: caller.accountId, environment: seen.environment, filters: Object.keys(query) }
   const noted = { action: 'operator.read', target: path, after }

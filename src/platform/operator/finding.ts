@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Search across accounts: an operator was told an id, a phone number or a reference, and every area
-// says where it would be. Each account is asked by the leading columns of its own index, so that no table is read whole.
+// Operator search across accounts by id, phone number or reference, through a finder per area. Each account is queried
+// by its own index, so that no table is scanned.
 import { type Kind, uuidOf } from '../../kernel/ids.ts'
 import { type Database, type Statement, statement } from '../db.ts'
 import type { Environment } from '../tenant.ts'
 
 export const mostFound = 20
 
-/** Every account there is, as two columns. */
+/** All accounts, as two columns. */
 interface EveryAccount {
   readonly accounts: readonly string[]
   readonly buckets: readonly number[]
@@ -18,14 +18,14 @@ interface FoundRow {
   environment: Environment
   id: string
   status: string | null
-  /** What it belongs to, where its address names that. */
+  /** Parent id, where the path needs it. */
   parent: string | null
 }
 
 export interface Found extends FoundRow {
   readonly kind: string
   readonly prefix: Kind
-  /** After `/v1`, as the account reads it itself. */
+  /** Path after `/v1`, as the account uses it. */
   readonly path: string
 }
 
@@ -33,22 +33,22 @@ export interface Finder {
   find(db: Database, text: string, among: EveryAccount): Promise<Found[]>
 }
 
-/** Where a kind of thing is, and what it is found by. */
+/** Where a kind of resource is stored, and what it is found by. */
 interface Whereabouts {
-  /** In a result: `message`, `payment`. */
+  /** Kind in results: `message`, `payment`. */
   readonly kind: string
-  /** The prefix of its ids. */
+  /** Id prefix. */
   readonly prefix: Kind
   readonly table: string
-  /** Column that says how far it is. */
+  /** Status column. */
   readonly status: string
-  /** Column of what it belongs to. */
+  /** Parent column. */
   readonly parent?: string
-  /** A condition on rows that have such ids. */
+  /** Condition on rows with such ids. */
   readonly only?: string
-  /** Columns, each of them indexed behind the three of the tenant, that hold a word customers know it by. */
+  /** Text columns customers know it by, each indexed after the three tenant columns. */
   readonly words?: readonly string[]
-  /** Statements that find it in another way. */
+  /** Further search statements. */
   readonly others?: readonly Elsewhere[]
   path(id: string, parent: string | null): string
 }
@@ -75,12 +75,12 @@ export function finder(where: Whereabouts): Finder {
   }
 }
 
-/** A way to find things by a word that is not a column of their own table. */
+/** Search by a value that is not a column of the resource's table. */
 export function elsewhere(name: string, text: string): Elsewhere {
   return statement.everywhere(name, text)
 }
 
-/** The beginning of a statement that asks each account for its rows, `t`. */
+/** Beginning of a statement that queries each account's rows, `t`. */
 function askingEach({ table, status, parent = 'null::uuid', only }: Whereabouts): string {
   return `select t.account_id, t.environment, t.id, ${status}::text as status, ${parent} as parent
      from unnest($accounts::uuid[], $buckets::smallint[]) as a(id, bucket)

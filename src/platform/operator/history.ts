@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The past of a customer, channel by channel: each area says which of its rows are about a phone number or a mail address, so
-// that whoever speaks with the customer sees what happened before.
+// Customer history per channel: each area names its rows about a phone number or email address, for whoever talks to
+// the customer.
 import { idOf, type Kind } from '../../kernel/ids.ts'
 import { type Database, statement } from '../db.ts'
 import type { Tenant } from '../tenant.ts'
 
-/** How a customer is known: by phone number, and by mail address where somebody told it. */
+/** Identifiers of a customer: phone number, and email address where known. */
 export interface KnownAs {
   readonly phone: string
   readonly email: string | null
@@ -18,19 +18,19 @@ interface PastThing {
 }
 
 export interface History {
-  /** The name under which it is shown: `sms`, `payments`. */
+  /** Channel name: `sms`, `payments`. */
   readonly name: string
   newest(db: Database, tenant: Tenant, customer: KnownAs, limit: number): Promise<PastThing[]>
 }
 
-/** Where an area has its rows about a customer; `by` is indexed with the three columns of the tenant. */
+/** Rows of an area about a customer; `by` is indexed together with the three tenant columns. */
 interface Rows {
   readonly name: string
-  /** The prefix of the ids; null where the column `id` is shown as it is. */
+  /** Id prefix; null shows the column `id` unchanged. */
   readonly prefix: Kind | null
   readonly from: string
   readonly id: string
-  /** Orders the rows by time, as uuids do. */
+  /** Column that orders rows by time, like UUIDv7. */
   readonly order: string
   readonly status: string
   readonly createdAt: string

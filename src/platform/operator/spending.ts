@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spending of accounts by country. The ledger knows what was paid; the country is known to the area
-// that did it, and only some have a country at all.
+// Spending of accounts by country. The ledger has the amounts; the country is known only to some areas.
 import type { Currency } from '../../kernel/money.ts'
 import type { Queryable } from '../db.ts'
 import type { Tenant } from '../tenant.ts'
@@ -11,19 +10,19 @@ export interface CountrySpend {
   /** ISO 3166; null where it is not known. */
   country: string | null
   currency: Currency
-  /** Less what was given back. */
+  /** Net of refunds. */
   micros: bigint
   count: number
 }
 
-/** Spending of an account in an area on some days, both included. */
+/** Spending of an account in an area over days, both included. */
 export type SpendByCountry = (
   queryable: Queryable,
   tenant: Tenant,
   days: { from: string; to: string },
 ) => Promise<CountrySpend[]>
 
-/** Those areas that know where things went, by their names. */
+/** Areas that know destination countries, by name. */
 export function spendersOf(
   areas: readonly { readonly name: string; readonly spendByCountry?: SpendByCountry }[],
 ): ReadonlyMap<string, SpendByCountry> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of an answer that is handed on as it comes: it waits for its reader, and is not waited for without end.
+// Streamed response body, with backpressure and a timeout.
 import { Readable } from 'node:stream'
 
 export class AnswerStream extends Readable {
@@ -9,7 +9,7 @@ export class AnswerStream extends Readable {
   #timer: NodeJS.Timeout | undefined
   #isOver = false
 
-  /** `ended` is called once: with true when all of it came, so that its connection may serve another request. */
+  /** `ended` is called once: true when complete, so that the connection can be reused. */
   constructor(pieceTimeoutMs: number, resume: () => void, ended: (isWhole: boolean) => void) {
     super()
     this.#pieceTimeoutMs = pieceTimeoutMs
@@ -18,7 +18,7 @@ export class AnswerStream extends Readable {
     this.#wait()
   }
 
-  /** Whether the reader wants more at once; if not, `resume` is called when it does. */
+  /** Add a chunk; returns whether the reader wants more now, otherwise `resume` is called later. */
   add(chunk: Buffer): boolean {
     if (this.#isOver) return false
     clearTimeout(this.#timer)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callback URLs that requests name. Customers name the same one with every request, so the host of one that passed is not
-// looked up again for a minute; every connection to it is checked anyway.
+// Callback URLs of requests. Customers repeat the same one, so a valid URL is cached for a minute; every connection
+// checks it anyway.
 import { AppError } from '../../kernel/errors.ts'
 import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
@@ -9,13 +9,13 @@ import type { Tenant } from '../tenant.ts'
 
 const cachedForMs = minuteMs
 const maxCached = 10_000
-/** Different URLs that one request may name: each may take a while to look up. */
+/** Limit of distinct URLs per request: each may need a lookup. */
 const maxPerRequest = 100
 
-/** Environment and URL -> until when it counts as checked. */
+/** Cache: environment and URL → valid until. */
 const passed = onePerApp(() => new Map<string, number>())
 
-/** Throws INVALID_URL when `url` is given and may not be called. */
+/** Throw INVALID_URL when `url` is given and may not be called. */
 export async function checkCallback(app: App, { environment }: Tenant, url: string | null | undefined): Promise<void> {
   if (url === undefined || url === null) return
   const cache = passed(app)
@@ -28,7 +28,7 @@ export async function checkCallback(app: App, { environment }: Tenant, url: stri
   cache.set(key, nowMs + cachedForMs)
 }
 
-/** Problems of those of many URLs that may not be called. */
+/** Problems of the URLs that may not be called. */
 export async function callbackProblems(
   app: App,
   tenant: Tenant,

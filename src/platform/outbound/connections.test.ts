@@ -18,7 +18,7 @@ test('a connection that the receiver closed while it was idle does not cost an a
   const { port, connections } = await receiver(t, (socket) =>
     socket.on('data', () => {
       requests += 1
-      // The close crosses with the second request: it is on its way when the connection ends.
+      // The close crosses the second request in flight.
       if (requests === 2) socket.resetAndDestroy()
       else socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${requests}`)
     }),
@@ -110,7 +110,7 @@ test('an endpoint that hangs does not delay another on the same host', async (t)
   const patient = { connections: 1, timeoutMs: 60_000 }
   const slow = outbound.send(request(`http://127.0.0.1:${port}/slow`, { pool: 'a', ...patient }))
   await arrival
-  // It hangs until the other has its answer.
+  // It hangs until the other has its reply.
   const fast = await outbound.send(request(`http://127.0.0.1:${port}/fast`, { pool: 'b', ...patient }))
   assert.equal(answered(fast).body, 'fast')
   release()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which connection to the outside: how many there are to each origin, who waits for one, how long an idle one is
-// kept, and that each leads to addresses which were checked.
+// Connection pools of outbound requests: limits per origin, queue, idle timeout, and address checks.
 import { X509Certificate } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { createRequire } from 'node:module'
@@ -12,36 +11,36 @@ import type { OutboundPolicy, Purpose, Target, UrlRules } from './customer-urls.
 import { type Connection, dial, Failure, maxHeaderBytes, since } from './dial.ts'
 import { Exchange, type Lane as LaneOfExchange, Misuse, type OutboundRequest, type Outcome } from './exchange.ts'
 
-/** As dns.promises.lookup with `all`. */
+/** Like dns.promises.lookup with `all`. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** Without a Keep-Alive header of the receiver's, and at most with one. */
+/** Keep-alive time without a header of the receiver, and the maximum with one. */
 const keepAliveMs = 10_000
 const maxKeepAliveMs = 60_000
 export const defaultLimits = {
-  /** Idle connections of all pools together; beyond, the one that was idle longest is closed. */
+  /** Limit of idle connections of all pools; the one idle longest is closed. */
   idleConnections: 512,
-  /** A busy connection is closed at this age too, because its address was checked when it was opened. */
+  /** Maximum age, because the address was checked when the connection was opened. */
   connectionAgeMs: 5 * 60_000,
-  /** Requests that wait in one pool. The scheduler above keeps to `connections`, so that reaching this is a bug. */
+  /** Queue limit of one pool. The scheduler above keeps to `connections`, so reaching it is a bug. */
   waiting: 1_000,
 }
 
-/** Requests to one origin on behalf of one owner. It exists while it has connections or requests that wait for one. */
+/** Pool: requests to one origin for one owner. It exists while it has connections or queued requests. */
 interface Pool {
   readonly key: string
   readonly target: Target
   readonly purpose: Purpose
-  /** How many lanes there are, and may be. */
+  /** Number of lanes, and their limit. */
   size: number
   limit: number
   readonly idle: Lane[]
   readonly waiting: Exchange[]
-  /** Lets the next connection skip the costly part of the TLS handshake. */
+  /** TLS session for resumption. */
   session: Buffer | null
 }
 
-/** One connection, or the place for one, and the request that has it. */
+/** Lane: one connection, or a slot for one, and its request. */
 interface Lane extends LaneOfExchange {
   readonly pool: Pool
   exchange: Exchange | null
@@ -51,12 +50,12 @@ interface Lane extends LaneOfExchange {
 
 const load = createRequire(import.meta.url)
 
-/** Read when the first request goes out, because reading it takes a twentieth of a start. */
+/** undici loads with the first request: loading takes a twentieth of the start. */
 function undici(): typeof import('undici') {
   return load('undici')
 }
 
-/** Who has which connection. One HTTP client for each connection, so that it is known which one a request got. */
+/** Connections. One HTTP client per connection, so that it is known which one a request got. */
 export class Connections {
   readonly #rules: UrlRules
   readonly #lookup: Lookup
@@ -64,7 +63,7 @@ export class Connections {
   readonly #secureContext: SecureContext
   readonly #proxy: string | null
   readonly #pools = new Map<string, Pool>()
-  /** In the order in which they became idle. */
+  /** Idle lanes, in order of becoming idle. */
   readonly #idle = new Set<Lane>()
   #running = 0
   #whenIdle: (() => void) | null = null
@@ -75,7 +74,7 @@ export class Connections {
     this.#proxy = proxy
     this.#lookup = lookup
     this.#limits = limits
-    // A text that is no certificate would be passed over in silence below.
+    // An invalid certificate would be ignored silently below, so it is parsed here.
     if (extraCa !== null) new X509Certificate(extraCa)
     const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
     this.#secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...ca })
@@ -147,7 +146,7 @@ export class Connections {
     })
   }
 
-  /** The exchange gave up before it had a connection. */
+  /** The exchange timed out in the queue. */
   #leave(pool: Pool, exchange: Exchange): void {
     pool.waiting.splice(pool.waiting.indexOf(exchange), 1)
     this.#countDown()
@@ -175,7 +174,7 @@ export class Connections {
       connect: (_options, callback) => this.#open(lane, callback),
       pipelining: 1,
       maxHeaderSize: maxHeaderBytes,
-      // The timer of the exchange covers both, and the connection too.
+      // The timer of the exchange covers headers, body and connect.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
@@ -206,8 +205,8 @@ export class Connections {
     const place = pool.idle.indexOf(lane)
     if (place >= 0) pool.idle.splice(place, 1)
     pool.size -= 1
-    // Later, because this may be called from inside the client; and always with an error, because the client takes a
-    // connection that ends without one for the end of an answer and looks for more of it.
+    // Deferred, because this may be called from inside the client; always with an error, because the client takes a
+    // clean end for the end of a response.
     queueMicrotask(() => {
       connection?.dialling?.destroy()
       client.destroy(new Misuse('a request on a discarded connection'), () => {})
@@ -243,7 +242,7 @@ export class Connections {
     )
   }
 
-  /** All addresses the target has, each of them allowed, or a rejection with a Failure. */
+  /** All addresses of a target, each allowed, or a rejection with a Failure. */
   async #addresses({ target, purpose }: Pool, connection: Connection): Promise<readonly LookupAddress[]> {
     if (target.literal !== null) return [{ address: target.hostname, family: target.literal.version }]
     const found = await this.#lookup(target.hostname).catch(() => [])
@@ -255,7 +254,7 @@ export class Connections {
   }
 }
 
-/** Gives up a connection that takes too long to open. Without a time of its own, that of the exchange ends it. */
+/** Connect timeout. Without one, the exchange's timeout applies. */
 function within(ms: number | null, connection: Connection, opened: buildConnector.Callback): buildConnector.Callback {
   if (ms === null) return opened
   let isOver = false
@@ -281,7 +280,7 @@ function newPool(key: string, target: Target, { use, environment, connections }:
 
 const notAllowed = 'The URL leads to an address that may not be called; give a host with a public address.'
 
-/** What comes of a request to a URL that may not be called. */
+/** Outcome of a request to a URL that may not be called. */
 export function blocked(problem: string): Outcome {
   const timing = { durationMs: 0, dnsMs: null, connectMs: null, tlsMs: null }
   return {

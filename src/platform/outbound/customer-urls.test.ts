@@ -7,7 +7,7 @@ import { Outbound } from '../outbound.ts'
 import type { Environment } from '../tenant.ts'
 import { type OutboundPolicy, parseTarget, type UrlUse } from './customer-urls.ts'
 
-/** Refused everywhere: as a webhook and as a callback, with live and test keys, in development and in production. */
+/** Refused everywhere: webhook and callback, live and test keys, development and production. */
 const neverUsable: readonly string[] = [
   // Not absolute https URLs.
   ...['', ' ', 'hooks', '/hook', '//hooks.example.com/', 'hooks.example.com', 'https', 'https:', 'https:/', 'https://'],
@@ -108,7 +108,7 @@ const neverUsable: readonly string[] = [
     'https://[2002:808:808::]/',
   ],
   ...['https://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/', 'https://[2001::1]/'],
-  // Addresses that are nobody's, or everybody's.
+  // Unspecified, link-local and other special addresses.
   ...['https://0.0.0.0/', 'https://0.1.2.3/', 'https://[::]/', 'https://169.254.169.254/latest/meta-data/'],
   ...[
     'https://169.254.170.2/',
@@ -140,7 +140,7 @@ const neverUsable: readonly string[] = [
     'https://[fd00:ec2::254]/',
   ],
   ...['https://[fd20:ce::254]/', 'https://[4000::1]/', 'https://[::2]/', 'https://[2001:10::1]/'],
-  // Names of clouds' metadata, and names that lead to where nothing may go.
+  // Cloud metadata names, and names that resolve to forbidden addresses.
   ...['https://metadata/', 'https://metadata.google.internal/computeMetadata/v1/', 'https://metadata.goog/'],
   ...['https://METADATA.google.internal/', 'https://instance-data/', 'https://instance-data.ec2.internal/'],
   ...['meta', 'meta6', 'azure', 'zero', 'zero6', 'cgnat', 'multicast', 'broadcast', 'mappedmeta', 'compatible'].map(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules for a URL that a customer gives us to call: how it may be written, and which addresses it may lead to.
-// Nothing here touches the network; outbound.ts applies these rules when a URL is given and at every connection.
+// Rules for customers' URLs: their form, and the addresses they may lead to. No network access here; outbound.ts
+// applies the rules when a URL is given and at every connection.
 import {
   type Address,
   type AddressRange,
@@ -12,25 +12,25 @@ import {
 import type { Environment } from '../tenant.ts'
 
 export interface OutboundPolicy {
-  /** Public addresses only, apart from `allowCidrs`, and no certificate that cannot be verified. */
+  /** Public addresses only, apart from `allowCidrs`, and no unverifiable certificates. */
   production: boolean
-  /** Outside production, loopback and private addresses may be reached on behalf of a test key. */
+  /** Outside production, allow loopback and private addresses for test keys. */
   allowPrivate: boolean
-  /** Plain http: anywhere. */
+  /** Allow plain http: anywhere. */
   allowHttp: boolean
-  /** Ranges that count as public, and ranges that are never called, which win. */
+  /** Ranges that count as public, and ranges that are always refused, which win. */
   allowCidrs: readonly string[]
   denyCidrs: readonly string[]
   /** Certificates (PEM) to trust beside the well-known authorities. */
   extraCa: string | null
-  /** The way out, when it leads through a proxy: http://host:port. */
+  /** Outbound proxy: http://host:port. */
   proxy: string | null
 }
 
-/** A callback with a test key may also be plain http: to loopback; a webhook may not. */
+/** A callback with a test key may also use http: to loopback; a webhook may not. */
 export type UrlUse = 'webhook' | 'callback'
 
-/** A URL in the parts that a request needs. */
+/** Parsed URL. */
 export interface Target {
   origin: string
   isTls: boolean
@@ -38,7 +38,7 @@ export interface Target {
   hostname: string
   port: number
   path: string
-  /** The address, when the URL names one instead of a host. */
+  /** Address, when the URL has one instead of a host name. */
   literal: Address | null
 }
 
@@ -52,10 +52,10 @@ const maxUrlLength = 2_048
 const maxNameLength = 253
 const leastPort = 1_024
 
-/** The parts of a URL, or what is wrong with it: the rest of a sentence that begins with the name of the field. */
+/** Parse a URL, or return its problem: the rest of a sentence that begins with the field's name. */
 export function parseTarget(text: string): Target | { problem: string } {
   if (text.length > maxUrlLength) return { problem: `must have at most ${maxUrlLength} characters` }
-  // The URL parser drops or rewrites these, so that what the customer reads is not what would be called.
+  // The URL parser drops or rewrites these characters, so the customer would read another URL than is called.
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u.test(text))
     return { problem: 'must not contain spaces, control characters or backslashes' }
   const [, scheme = '', authority = ''] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(text) ?? []
@@ -86,7 +86,7 @@ function parsedUrl(text: string): URL | null {
   }
 }
 
-/** 0x7f.1, 0177.0.0.1, 2130706433 or full-width digits are ways to hide an address, never ways to write one. */
+/** 0x7f.1, 0177.0.0.1, 2130706433 or full-width digits disguise an address, and are refused. */
 function literalProblem(hostname: string, authority: string): string | null {
   if (hostname.startsWith('::ffff:')) return 'must write an IPv4 address as IPv4, such as 198.41.0.4'
   const isPlain = hostname.includes(':') || authority.replace(/:\d*$/, '') === hostname
@@ -101,7 +101,7 @@ function nameProblem(hostname: string): string | null {
   return metadataNames.includes(hostname) ? notReachable : null
 }
 
-/** Under these names clouds hand out the credentials of the machine that asks. */
+/** Cloud metadata names, which hand out the machine's credentials. */
 const metadataNames = [
   'metadata',
   'metadata.google.internal',
@@ -124,7 +124,7 @@ export class UrlRules {
     this.#denied = policy.denyCidrs.map(operatorRange)
   }
 
-  /** What can be said before a name is resolved: null, or the rest of a sentence as in `parseTarget`. */
+  /** Problem before a name is resolved; null, or the rest of a sentence as in `parseTarget`. */
   problemOf(target: Target, purpose: Purpose): string | null {
     if (target.literal !== null) return this.problemOfAddresses(target, purpose, [target.literal])
     if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose)) return notSecure
@@ -133,7 +133,7 @@ export class UrlRules {
       : null
   }
 
-  /** The same for the addresses it leads to, all of which have to be allowed; an unreadable one is null. */
+  /** Problem of the resolved addresses, all of which must be allowed; an unreadable one is null. */
   problemOfAddresses(target: Target, purpose: Purpose, addresses: readonly (Address | null)[]): string | null {
     if (!addresses.every((address) => address !== null && this.#mayReach(address, purpose))) return notReachable
     const isSecure =
@@ -141,12 +141,12 @@ export class UrlRules {
     return isSecure ? null : notSecure
   }
 
-  /** For a name that nobody can resolve yet. */
+  /** Problem of a name that does not resolve yet. */
   problemOfUnresolved(target: Target): string | null {
     return target.isTls || this.#policy.allowHttp || isNameOfLoopback(target.hostname) ? null : notSecure
   }
 
-  /** Developers make their own certificates; on loopback there is nobody in between who could have made another. */
+  /** Self-signed certificates are accepted on loopback, where nobody can intercept. */
   acceptsAnyCertificate(addresses: readonly (Address | null)[]): boolean {
     return !this.#policy.production && addresses.every(isLoopback)
   }
@@ -175,7 +175,7 @@ function isNameOfLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost')
 }
 
-/** Names that have no meaning on the internet (RFC 6761, 6762, 8375). */
+/** Names without meaning on the internet (RFC 6761, 6762, 8375). */
 function isLocalName(hostname: string): boolean {
   return !hostname.includes('.') || /\.(localhost|local|internal|localdomain|home\.arpa)$/.test(hostname)
 }

@@ -116,7 +116,7 @@ test('in development a certificate that cannot be verified is refused beyond loo
   const { identity } = await certificate(t, new Date())
   const port = await secure(t, identity)
   const policy = { ...development, allowCidrs: ['127.0.0.0/8'] }
-  // One address of another kind among them is enough to make it strict.
+  // One address of another kind makes it strict.
   const outbound = opened(t, policy, async () => [
     { address: '127.0.0.1', family: 4 },
     { address: '10.255.255.254', family: 4 },
@@ -193,7 +193,7 @@ test('a proxy that refuses, is not there or is none is a failed connection', asy
   }
 })
 
-/** A proxy that connects whoever gives the name and password, and remembers to where. */
+/** Proxy with authentication that records its targets. */
 async function startProxy(t: TestContext, name: string, password: string): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = []
   const server = createHttpServer()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From checked addresses to an open connection: directly, or through the operator's proxy, and what it is called when it
-// does not come to that. Nothing is resolved here: whoever calls has looked at every address.
+// Dial checked addresses, directly or through the operator's proxy, and classify failures. Nothing is resolved here:
+// the caller has checked every address.
 import type { LookupAddress } from 'node:dns'
 import { type Socket, connect as tcpConnect } from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -11,16 +11,16 @@ import type { Target } from './customer-urls.ts'
 
 export type OutboundError = 'TIMEOUT' | 'CONNECTION_FAILED' | 'DNS_FAILED' | 'TLS_FAILED' | 'ADDRESS_BLOCKED'
 
-/** All addresses of a name are checked; so many are tried, one after the other when one does not answer. */
+/** Limit of addresses tried, one after the other; all of them are checked. */
 const maxDialled = 6
 const nextAddressAfterMs = 500
 export const maxHeaderBytes = 16 * 1024
 const maxProxyAnswerBytes = 4 * 1024
 
-/** Filled while it is opened, so that a timeout can say how far it came. */
+/** Progress of a connection, so that a timeout can say how far it came. */
 export interface Connection {
   readonly openedAt: number
-  /** While it belongs to nobody but us: before the HTTP client has it. */
+  /** Socket before the HTTP client owns it. */
   dialling: Socket | null
   ip: string | null
   dnsMs: number | null
@@ -28,7 +28,7 @@ export interface Connection {
   tlsMs: number | null
 }
 
-/** An outcome on its way through the HTTP client. */
+/** Outcome passed through the HTTP client as an error. */
 export class Failure extends Error {
   readonly error: OutboundError
 
@@ -39,17 +39,17 @@ export class Failure extends Error {
 }
 
 interface Call {
-  /** Lets the next connection skip the costly part of the TLS handshake. */
+  /** TLS session for resumption. */
   readonly pool: { readonly target: Target; session: Buffer | null }
   readonly connection: Connection
   readonly addresses: readonly LookupAddress[]
   readonly isStrict: boolean
   readonly secureContext: SecureContext
-  /** http://host:port, with a name and password when it wants them. */
+  /** http://host:port, with credentials when needed. */
   readonly proxy: string | null
 }
 
-/** Opens the connection to addresses that were checked, and to no others. */
+/** Open a connection to checked addresses only. */
 export function dial(call: Call, callback: buildConnector.Callback): void {
   const { pool, connection, addresses, proxy } = call
   const { port } = pool.target
@@ -97,7 +97,7 @@ export function dial(call: Call, callback: buildConnector.Callback): void {
   }
 }
 
-/** A socket to the target, over the one that leads through the proxy if there is one. */
+/** Socket to the target, over the proxy's socket if there is one. */
 function open({ pool, addresses, isStrict, secureContext }: Call, through: Socket | null): Socket {
   const { hostname, port, isTls, literal } = pool.target
   const to = {
@@ -122,8 +122,8 @@ function open({ pool, addresses, isStrict, secureContext }: Call, through: Socke
 }
 
 /**
- * Has the operator's proxy connect to an address. The proxy is told the address, not the name, or it would resolve the
- * name anew and could be led elsewhere.
+ * CONNECT through the operator's proxy. It gets the address, not the name, which it would resolve again and perhaps
+ * differently.
  */
 function tunnel(proxy: string, address: string, port: number, connection: Connection): Promise<Socket> {
   const { hostname, port: proxyPort, username, password } = new URL(proxy)
@@ -145,7 +145,7 @@ function tunnel(proxy: string, address: string, port: number, connection: Connec
       const end = answer.indexOf('\r\n\r\n')
       if (end === -1 && answer.length > maxProxyAnswerBytes) return fail('The proxy did not answer as one.')
       if (end === -1) return
-      // Whoever connects speaks first, so that nothing of the target's can have come yet.
+      // The client speaks first, so nothing of the target can have arrived yet.
       if (!/^HTTP\/1\.[01] 2\d\d/.test(answer) || end + 4 < answer.length)
         return fail('The proxy does not connect to the host.')
       socket.off('data', heard).off('error', failed).off('close', closed)
@@ -190,7 +190,7 @@ const certificateReasons: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'The server does not speak TLS on this port.',
 }
 
-/** What is not the end of the connection is the fault of the TLS handshake, or of what came instead of HTTP. */
+/** Failure of an error: unless the connection ended, the TLS handshake or a non-HTTP reply is at fault. */
 export function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 'open'): Failure {
   const code = errorCode(error)
   const certificate = certificateReasons[code]
@@ -203,7 +203,7 @@ export function failureOf(error: Error, phase: 'connecting' | 'shaking hands' | 
   return new Failure('CONNECTION_FAILED', 'The connection failed.')
 }
 
-/** Whether the other side ended the connection, perhaps while it was idle. */
+/** Whether the other side closed the connection, perhaps while idle. */
 export function isLostConnection(error: Error): boolean {
   return connectionReasons[errorCode(error)] === closedEarly
 }

@@ -107,7 +107,7 @@ test('a receiver that accepts and hangs is given up, whatever it did before', as
       socket.on('close', () => clearInterval(timer))
     },
   ]
-  // All at once, because each has the time to get through on a machine that does something else for a while.
+  // All at once, so that each has time on a loaded machine.
   const given = ways.map(async (way) => {
     const { port, ended } = await receiver(t, way)
     const outbound = opened(t, plainToOurselves)
@@ -308,7 +308,7 @@ test('a connection that takes too long to open is given up before the rest of th
   )
   assert.deepEqual(failed(outcome), ['TIMEOUT', 'No connection was open within 0.02 seconds.'])
   assert.equal(outcome.kind === 'failed' && outcome.mayHaveArrived, false)
-  // The receiver may come to look after the sender has given up.
+  // The receiver may look after the sender has given up.
   await eventually(async () => connections() === 1, 'the connection to be seen')
 })
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request that goes out and what came of it: its time, how much of the answer is kept, and whether it may be repeated.
-// Which connection it gets is decided in connections.ts.
+// Exchange: one outbound request and its outcome: timeouts, how much of the response is kept, and retries.
+// connections.ts assigns the connection.
 import { performance } from 'node:perf_hooks'
 import { Readable } from 'node:stream'
 import type { Client, Dispatcher } from 'undici'
@@ -10,36 +10,36 @@ import type { Purpose } from './customer-urls.ts'
 import { type Connection, Failure, failureOf, isLostConnection, type OutboundError, since } from './dial.ts'
 
 export interface OutboundRequest extends Purpose {
-  /** What to keep apart: requests of different pools never share a connection or wait for each other. */
+  /** Pool name: requests of different pools never share a connection or queue. */
   pool: string
   url: string
-  /** Follows what the URL has. For what differs from request to request: parsed URLs are remembered. */
+  /** Query appended to the URL, for values that differ per request: parsed URLs are cached. */
   query?: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Pairs in a flat list (name, value, name, value) are the cheaper form. Not `host`, nothing hop-by-hop. */
+  /** A flat list (name, value, name, value) is cheaper. Without `host` and hop-by-hop headers. */
   headers: Record<string, string> | string[]
-  /** A body that comes in pieces is sent once: it is not there to be sent again. */
+  /** A streamed body cannot be sent again. */
   body: string | Buffer | AsyncIterable<Buffer> | null
-  /** The body of an answer with a status from 200 to 299 is handed on as it comes, as `bytes`, and not kept. */
+  /** Stream the body of a 2xx response as `bytes` instead of keeping it. */
   isStreamed?: boolean
-  /** From the start of the request to the end of the answer's headers; the body has a second of its own. */
+  /** Timeout from the start of the request to the end of the response headers; the body has one more second. */
   timeoutMs?: number
-  /** The time is for all of it instead: waiting for a connection, and the whole answer. */
+  /** Let the timeout cover everything: queue, connection and whole response. */
   isTimedWhole?: boolean
-  /** For a connection that has to be opened, where that is less than the rest of the time. */
+  /** Connect timeout, where shorter than the rest. */
   connectTimeoutMs?: number
-  /** How much of the answer's body is kept; 4 KiB unless told. */
+  /** Response body kept; 4 KiB by default. */
   maxAnswerBytes?: number
-  /** Never repeated on another connection when one that had been idle breaks: then nobody knows whether it arrived. */
+  /** Never retried on another connection when an idle one breaks, since the request may have arrived. */
   once?: boolean
-  /** How many requests of this pool may run at once; further ones wait, and their time starts when they start. */
+  /** Concurrent requests of this pool; further ones are queued, and their timeout starts when they start. */
   connections: number
 }
 
 interface Timing {
-  /** Until the end of the answer's headers, or until the request failed. */
+  /** Until the end of the response headers or the failure. */
   durationMs: number
-  /** Null when nothing of the kind was done: on a connection that was open already, for an address, over http. */
+  /** Null when not done: on a reused connection, for an IP address, over http. */
   dnsMs: number | null
   connectMs: number | null
   tlsMs: number | null
@@ -49,12 +49,12 @@ export type Outcome =
   | {
       kind: 'answered'
       status: number
-      /** Names in lower case; repeated ones joined with a comma. */
+      /** Lower-case names; repeated headers joined by a comma. */
       headers: Record<string, string>
-      /** As much as was asked for, as text that can be stored anywhere: what is not UTF-8 and U+0000 became U+FFFD. */
+      /** Body up to the limit, as storable text: invalid UTF-8 and U+0000 become U+FFFD. */
       body: string
       truncated: boolean
-      /** The body of a streamed answer. It must be read to its end, or destroyed. */
+      /** Streamed body; must be read to its end or destroyed. */
       bytes: Readable | null
       timing: Timing
       ip: string
@@ -62,9 +62,9 @@ export type Outcome =
   | {
       kind: 'failed'
       error: OutboundError
-      /** One sentence that may be shown to the customer: it tells nothing of an address that was refused. */
+      /** Sentence that may be shown to the customer: it reveals nothing about a refused address. */
       reason: string
-      /** Whether any of the request can have reached the receiver. */
+      /** Whether any of the request may have reached the receiver. */
       mayHaveArrived: boolean
       timing: Timing
       ip: string | null
@@ -72,30 +72,30 @@ export type Outcome =
 
 const defaultTimeoutMs = 5_000
 const bodyTimeoutMs = 1_000
-/** Between two pieces of a streamed answer. */
+/** Timeout between two chunks of a streamed response. */
 const pieceTimeoutMs = 15_000
 export const usualAnswerBytes = 4 * 1024
-/** 1xx answers before the real one. */
+/** Limit of 1xx responses. */
 const maxInformational = 16
 
-/** One connection, or the place for one, as seen by the exchange that has it. */
+/** Connection of an exchange. */
 export interface Lane {
   readonly client: Client
   readonly connection: Connection | null
-  /** The exchange has its answer and the connection may serve the next. */
+  /** The connection can serve the next request. */
   release(): void
-  /** The exchange is over and the connection is of no more use. */
+  /** The connection is no longer usable. */
   abandon(): void
-  /** Gives the exchange another connection, newly opened, in place of this one, which was closed while it was idle. */
+  /** Replace a connection that was closed while idle by a new one. */
   replace(): void
 }
 
-/** A mistake of the caller's: nothing went out. */
+/** Bug of the caller: nothing was sent. */
 export class Misuse extends Error {}
 
-/** One request and its answer, as the HTTP client's handler; the client's older form, which makes no objects of its own. */
+/** One request and its response, as undici's older handler interface, which allocates no objects. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** Sent on a connection that had served another request before. */
+  /** Sent on a reused connection. */
   isReused = false
   readonly connectTimeoutMs: number | null
   readonly #options: Dispatcher.DispatchOptions
@@ -105,12 +105,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (outcome: Outcome) => void
   readonly #reject: (error: Error) => void
   #lane: Lane | null = null
-  /** While it waits for a lane. */
+  /** Leaves the queue, while waiting for a lane. */
   #leave: (() => void) | null = null
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
   #durationMs = 0
-  /** Restarted before, or not to be. */
+  /** Already retried, or not to be. */
   #isRestarted: boolean
   #isWritten = false
   #isAnswering = false
@@ -139,7 +139,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject
   }
 
-  /** There is no connection for it yet. `leave` takes it out of the line when its time is over first. */
+  /** Wait in the queue for a connection. `leave` removes it when it times out. */
   wait(leave: () => void): void {
     if (!this.#isTimedWhole) return
     this.#leave = leave
@@ -201,12 +201,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     if (this.#stream) return this.#stream.fail(error)
     if (this.#isSettled) return
-    // The status is known: what the body would have been is of no consequence.
+    // The status is known: the rest of the body does not matter.
     if (this.#status !== 0) return this.#answer(true)
     const lane = this.#lane
     if (lane && this.isReused && !this.#isAnswering && !this.#isRestarted && isLostConnection(error)) {
       this.#isRestarted = true
-      // Later, because the client is still busy with the end of the connection.
+      // Deferred, because the client is still handling the end of the connection.
       queueMicrotask(() => {
         if (!this.#isSettled) lane.replace()
       })
@@ -229,7 +229,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail('TIMEOUT', `No answer came within ${this.#timeoutMs / 1_000} seconds.`)
   }
 
-  /** Answers now, with a body that is still to come; the connection is given back when that has ended. */
+  /** Resolve now with a body still to come; the connection is released after it. */
   #beginStream(resume: () => void): boolean {
     clearTimeout(this.#timer)
     const stream = new AnswerStream(pieceTimeoutMs, resume, (isWhole) => this.#settle(isWhole))
@@ -275,7 +275,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(onTimeout, this.#timeoutMs, this)
   }
 
-  /** The end, once: how long it took and where it went; the connection goes back, or is closed. */
+  /** Finish once: record timing and address; release or close the connection. */
   #settle(mayServeAnother: boolean): { ip: string | null; timing: Timing } {
     this.#isSettled = true
     clearTimeout(this.#timer)
@@ -298,7 +298,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The form in which the client takes it; of what comes in pieces, it wants a stream. */
+/** Body for the client; chunks become a stream. */
 function bodyOf(body: OutboundRequest['body']): string | Buffer | Readable | null {
   return body === null || typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body)
 }
@@ -311,7 +311,7 @@ function onTimeout(exchange: Exchange): void {
   exchange.timeOut()
 }
 
-/** The client refuses to write such a request; nothing went out. */
+/** The client refuses such a request; nothing was sent. */
 function isMisuse(error: Error): boolean {
   const codes = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']
   return error instanceof Misuse || codes.includes(errorCode(error))
@@ -327,7 +327,7 @@ function headersOf(pairs: readonly Buffer[]): Record<string, string> {
   return headers
 }
 
-/** Of a text that was cut, a last character that is not whole is left out. */
+/** Drop a partial last character of a truncated text. */
 function textOf(bytes: Buffer, maxBytes: number, isCut: boolean): string {
   const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: isCut })
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text

@@ -33,10 +33,10 @@ test('JSON goes out, and what comes back is read, or null when it is none', asyn
   assert.equal(seen[0], 'POST application/json application/json Bearer x {"amount":"10"}')
 })
 
-/** Long enough that a request arrives within it on a machine that does something else for a while. */
+/** Long enough for a request to arrive on a loaded machine. */
 const arrivesWithinMs = 2_000
 
-/** What a provider does with a request that it has read, after which nobody knows whether it took it. */
+/** Failures after the provider read the request: the outcome is unknown. */
 const unclear: Readonly<Record<string, (socket: Socket) => void>> = {
   'hangs up': (socket) => socket.resetAndDestroy(),
   'says nothing': () => {},

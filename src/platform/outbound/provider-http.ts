@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON, or a form, to providers that an operator configured, through the one door to the outside. What matters afterwards is whether
-// the provider can have taken the request: `unsent` is certain that it cannot, `unknown` is not. Nothing is ever sent a
-// second time from here.
+// HTTP client for configured providers: JSON or forms. The result says whether the provider can have accepted the
+// request: `unsent` certainly not, `unknown` perhaps. Nothing is retried here.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Outbound } from '../outbound.ts'
 import type { Outcome } from './exchange.ts'
@@ -11,7 +10,7 @@ export type ProviderAnswer =
   | { kind: 'unsent'; reason: string }
   | { kind: 'unknown'; reason: string }
 
-/** A request and what came of it. */
+/** Request and outcome. */
 export interface Exchange {
   readonly method: string
   readonly url: string
@@ -25,11 +24,11 @@ export interface ProviderRequest {
   url: string
   headers: Record<string, string>
   body?: object
-  /** Sent as a form instead: what most servers of OAuth want. */
+  /** Send as a form instead, as most OAuth servers want. */
   form?: Readonly<Record<string, string>>
-  /** For all of it, from now to the end of the answer. */
+  /** Timeout from now to the end of the response. */
   timeoutMs: number
-  /** Told what came of it, for a timeline. */
+  /** Receives the outcome, for a timeline. */
   trace?: ((exchange: Exchange) => void) | undefined
 }
 
@@ -37,17 +36,17 @@ type Trace = NonNullable<ProviderRequest['trace']>
 
 const traces = new AsyncLocalStorage<Trace>()
 
-/** Has everything that a provider is asked within `work` told to `trace`, where the request names no other. */
+/** Report all requests within `work` to `trace`, unless they name another. */
 export function traced<T>(trace: Trace | undefined, work: () => Promise<T>): Promise<T> {
   return trace ? traces.run(trace, work) : work()
 }
 
-/** For requests that are no part of anybody's timeline, such as those for a token that all share. */
+/** For requests of no timeline, such as shared token requests. */
 export const untold: Trace = () => undefined
 
 const connectTimeoutMs = 3_000
 const maxAnswerBytes = 256 * 1024
-/** To one provider, whichever of its accounts are asked for; further requests wait. */
+/** Connections per provider; further requests are queued. */
 const connections = 64
 
 export class ProviderClient {
@@ -64,7 +63,7 @@ export class ProviderClient {
     return asking
   }
 
-  /** Waits for what is under way, which its time bounds. */
+  /** Wait for requests in progress, which have timeouts. */
   async close(): Promise<void> {
     await Promise.all(this.#running)
   }
@@ -99,7 +98,7 @@ export class ProviderClient {
       })
       return answerOf(outcome)
     } catch (error) {
-      // Too many wait already, or it is a request that cannot be written.
+      // The queue is full, or the request is malformed.
       return { kind: 'unsent', reason: error instanceof Error ? error.message : String(error) }
     }
   }
@@ -108,7 +107,7 @@ export class ProviderClient {
 function answerOf(outcome: Outcome): ProviderAnswer {
   if (outcome.kind === 'failed')
     return { kind: outcome.mayHaveArrived ? 'unknown' : 'unsent', reason: `${outcome.error}: ${outcome.reason}` }
-  // Half an answer may have said anything.
+  // A truncated response is no answer.
   if (outcome.truncated) return { kind: 'unknown', reason: `an answer with status ${outcome.status} did not end` }
   return { kind: 'answered', status: outcome.status, body: parsed(outcome.body) }
 }

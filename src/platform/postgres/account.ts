@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user that the embedded server runs as, what is run as that user, and where it may go.
+// Operating system user of the embedded server.
 import { spawn } from 'node:child_process'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { unlessMissing } from './directories.ts'
 import { PostgresStartError, tailBytes } from './failures.ts'
 
-/** The user PostgreSQL runs as. It refuses to run as root, so root switches to another user. */
+/** User PostgreSQL runs as. It refuses root, so root switches to another user. */
 export interface Account {
   name: string
   uid: number
@@ -14,7 +14,7 @@ export interface Account {
   switched: boolean
 }
 
-/** `ownOnly`: an account that nothing else runs as, because whoever shares it can read the data. */
+/** `ownOnly`: require a dedicated account, because a shared one can read the data. */
 export async function chooseAccount(ownOnly = false): Promise<Account> {
   const uid = process.getuid?.() ?? -1
   if (uid !== 0) return { name: `user id ${uid}`, uid, gid: process.getgid?.() ?? -1, switched: false }
@@ -28,7 +28,7 @@ export async function chooseAccount(ownOnly = false): Promise<Account> {
   return { name: String(entry[0]), uid: Number(entry[2]), gid: Number(entry[3]), switched: true }
 }
 
-/** The child knows nothing of our environment, which holds secrets, and speaks English, which we match. */
+/** The child gets none of our environment, which holds secrets, and an English locale, whose messages we match. */
 export function spawnOptions(account: Account) {
   const env: Record<string, string> = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
   return { cwd: '/', env, ...(account.switched ? { uid: account.uid, gid: account.gid } : {}) }
@@ -47,7 +47,7 @@ export function run(account: Account, file: string, args: string[]): Promise<{ c
   })
 }
 
-/** Asks the system itself, as that user, whether a directory, or the nearest one that exists above it, can be entered. */
+/** Check as that user whether a directory, or the nearest existing parent, can be entered. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   const existing = await unlessMissing(fs.stat(directory))
   if (!existing) return canEnter(account, path.dirname(directory))
@@ -57,6 +57,6 @@ export async function canEnter(account: Account, directory: string): Promise<boo
 export async function makeReachable(account: Account, directory: string): Promise<void> {
   const first = await fs.mkdir(directory, { recursive: true, mode: 0o755 })
   if (first === undefined || !account.switched) return
-  // A strict umask of root must not lock the server out of what was made here.
+  // Root's strict umask must not lock the server out of these directories.
   for (let made = directory; made.length >= first.length; made = path.dirname(made)) await fs.chmod(made, 0o755)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binaries of the embedded server: those of the installed package, or a copy where the server's user can run them.
+// Binaries of the embedded server: those of the installed package, or a copy where the server's user can run them.
 import fs from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { type Account, makeReachable, run } from './account.ts'
 import { buildOnce, unlessMissing } from './directories.ts'
 import { PostgresStartError } from './failures.ts'
 
-/** Where root keeps what the server's user could not reach elsewhere. */
+/** Where root keeps files the server's user could not reach elsewhere. */
 export const systemHome = '/var/lib/pamoja'
 
 export interface Binaries {
@@ -47,7 +47,7 @@ function resolvePackage(name: string): string {
   }
 }
 
-/** Makes the library links that the package's install script would have made; false if the place is not writable. */
+/** Create the library links of the package's install script; false if not writable. */
 async function completeLinks(native: string): Promise<boolean> {
   const list = await unlessMissing(fs.readFile(path.join(native, 'pg-symlinks.json'), 'utf8'))
   const links: { source: string; target: string }[] = JSON.parse(list ?? '[]')
@@ -72,7 +72,7 @@ async function canRun(account: Account, native: string): Promise<boolean> {
     throw unsupported(native, output)
   } catch (error) {
     if (hasCode(error, 'EACCES')) return false
-    // Spawning an existing file says ENOENT if its loader is missing: a system without glibc.
+    // Spawning an existing file fails with ENOENT if its loader is missing: a system without glibc.
     if (hasCode(error, 'ENOENT', 'ENOEXEC')) throw unsupported(native, String(error))
     throw error
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directories of the embedded server that appear whole or not at all, whoever is killed while they are made.
+// Atomic creation of the embedded server's directories.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import { hasCode } from '../../kernel/error-code.ts'
 
 const building = new Set<string>()
 
-/** Builds a directory beside its place and renames it there: nobody ever sees half of it, and a second one is discarded. */
+/** Build a directory under a temporary name and rename it: nobody sees half of it, and a second one is discarded. */
 export async function buildOnce(target: string, build: (temporary: string) => Promise<void>): Promise<void> {
   const exists = await hasEntries(target)
   await removeLeftovers(target, exists)
@@ -17,7 +17,7 @@ export async function buildOnce(target: string, build: (temporary: string) => Pr
   try {
     await build(temporary)
     await fs.rename(temporary, target)
-    // Without this a power cut could undo the rename, and the next start would take the database for a leftover.
+    // Fsync: a power failure could undo the rename, and the next start would take the database for a leftover.
     const parent = await fs.open(path.dirname(target))
     await parent.sync().finally(() => parent.close())
   } catch (error) {
@@ -28,7 +28,7 @@ export async function buildOnce(target: string, build: (temporary: string) => Pr
   }
 }
 
-/** Removes what killed builds left. Unless the target exists, a build of another live process is left alone. */
+/** Remove leftovers of killed builds. Unless the target exists, a live process's build is left alone. */
 async function removeLeftovers(target: string, all: boolean): Promise<void> {
   const prefix = `${path.basename(target)}.tmp`
   for (const name of await fs.readdir(path.dirname(target))) {
@@ -36,12 +36,12 @@ async function removeLeftovers(target: string, all: boolean): Promise<void> {
     if (!name.startsWith(prefix) || building.has(leftover)) continue
     const builder = Number(name.slice(prefix.length).split('.')[1])
     if (!all && builder > 0 && builder !== process.pid && signalTo(builder, 0)) continue
-    // What still resists, because a killed build's initdb is at work in it, goes at the next start.
+    // A leftover still in use by a killed build's initdb is removed at the next start.
     await fs.rm(leftover, { recursive: true, force: true }).catch(() => {})
   }
 }
 
-/** True also for a directory that may not be read: what cannot be seen must not be replaced. */
+/** True also for an unreadable directory: what cannot be seen must not be replaced. */
 export async function hasEntries(directory: string): Promise<boolean> {
   try {
     return (await fs.readdir(directory)).length > 0
@@ -59,7 +59,7 @@ export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefin
   }
 }
 
-/** False if there is no such process. Signal 0 only asks. */
+/** Send a signal; false if there is no such process. Signal 0 only checks. */
 export function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the embedded server does not start, in one sentence with a remedy: what PostgreSQL, initdb and the system may say, and
-// what that means.
+// Start errors of the embedded server, explained in one sentence with a remedy.
 import { StartError } from '../../kernel/start-error.ts'
 
-/** Why the server cannot start: one sentence for the operator, with the tail of what PostgreSQL said as details. */
+/** Start error: one sentence for the operator, with the tail of PostgreSQL's output. */
 export class PostgresStartError extends StartError {
   override readonly name = 'PostgresStartError'
   readonly details: string
@@ -16,7 +15,7 @@ export class PostgresStartError extends StartError {
 
 export const tailBytes = 8 * 1024
 
-/** What PostgreSQL, initdb or the system may say, what that means, and what to do about it. The first match counts. */
+/** Output of PostgreSQL, initdb or the system → meaning and remedy. The first match counts. */
 const explanations: readonly (readonly [says: RegExp, means: string, remedy: string])[] = [
   [
     /no space left|ENOSPC|quota exceeded|EDQUOT/i,

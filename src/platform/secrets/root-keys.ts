@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installation's root keys, from the setting or a file: the first of them is active, the others only open what they
-// sealed before.
+// Root keys of the installation, from the setting or a file: the first is active, the others only decrypt.
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -8,28 +7,28 @@ import { placeFile, readIfPresent, syncDirectory } from '../files.ts'
 import { keyBytes, rootKeyIdBytes } from './sealing.ts'
 
 export interface RootKey {
-  /** A short hash of the key: says which one it is and nothing about it. */
+  /** Short hash that identifies the key without revealing it. */
   readonly id: string
   readonly key: KeyObject
 }
 
 export interface RootKeys {
-  /** Seals and opens. */
+  /** Encrypts and decrypts. */
   readonly active: RootKey
-  /** Only open what they sealed before, until everything is re-wrapped. */
+  /** Only decrypt, until everything is re-wrapped. */
   readonly others: readonly RootKey[]
 }
 
 export interface RootKeyOptions {
-  /** PAMOJA_SECRET_KEY: 32 bytes as base64 or hex, or several separated by commas, of which the first is active. */
+  /** PAMOJA_SECRET_KEY: 32 bytes as base64 or hex, or several separated by commas, the first one active. */
   value: string | null
-  /** Holds the same when the value is absent. */
+  /** File with the same content, when the value is absent. */
   file: string
-  /** Whether the file may be made when it is missing. Not in production, where losing it unnoticed loses every secret. */
+  /** Whether a missing file may be created. Not in production, where losing it unnoticed loses every secret. */
   allowCreate: boolean
 }
 
-/** The root keys, from the setting or the file. Throws one sentence for the operator when there is no usable one. */
+/** Load the root keys. Throws one sentence for the operator when there is no usable one. */
 export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
   if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
   const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
@@ -62,11 +61,11 @@ function parseRootKey(text: string, position: number, source: string): RootKey {
   return { id, key: createSecretKey(bytes) }
 }
 
-/** Makes the file whole or not at all; where two processes make it at once, both use the first one's. */
+/** Create the file atomically; two processes at once both use the first one's. */
 async function createRootKeyFile(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true })
   await placeFile(file, `${randomBytes(keyBytes).toString('base64')}\n`, 0o600, 'keep')
-  // A power cut must not take the key away when something was encrypted under it.
+  // Fsync: a power failure must not lose a key already used.
   await syncDirectory(dirname(file))
   return readFile(file, 'utf8')
 }

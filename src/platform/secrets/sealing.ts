@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sealed value: version, number of the key, iv, tag, data. The version says which kind of key it was.
+// Sealed value: version, key number, iv, tag, data. The version tells the kind of key.
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
 
 export const keyBytes = 32
@@ -21,13 +21,13 @@ export function rootKeyHeader(rootKeyId: string): Buffer {
   return Buffer.from([underRootKey, ...Buffer.from(rootKeyId, 'hex')])
 }
 
-/** Which data key of its account a value was sealed with; throws for what was not sealed with one. */
+/** Data key number of a sealed value; throws when it was not sealed with one. */
 export function dataKeyIdOf(sealed: Buffer): number {
   if (sealed[0] !== underDataKey || sealed.length < dataKeyHeaderBytes) throw notSealed()
   return sealed.readUInt16BE(versionBytes)
 }
 
-/** Which root key a value was sealed with; throws for what was not sealed with one. */
+/** Root key id of a sealed value; throws when it was not sealed with one. */
 export function rootKeyIdOf(sealed: Buffer): string {
   if (sealed[0] !== underRootKey || sealed.length < rootKeyHeaderBytes) throw notSealed()
   return sealed.toString('hex', versionBytes, rootKeyHeaderBytes)
@@ -37,7 +37,7 @@ function notSealed(): Error {
   return new Error('this is not a sealed value')
 }
 
-/** Random ivs are safe for about 2^32 values under one key; rotateDataKey is there for an account that comes near. */
+/** Random ivs are safe for about 2^32 values per key; rotateDataKey is for an account that comes near. */
 export function encrypt(
   key: KeyObject,
   header: Buffer,
@@ -68,7 +68,7 @@ export function decrypt(key: KeyObject, account: string, place: string, sealed: 
   }
 }
 
-/** Lengths stand before the parts, so that no account and place can be read as another account and place. */
+/** Length prefixes, so that no account and place can be read as another pair. */
 function boundTo(header: Buffer, ...texts: string[]): Buffer {
   const parts = [header]
   for (const text of texts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in a directory of this machine. Nodes on several machines need a directory that they share, or an object store.
+// Storage in a local directory. Nodes on several machines need a shared directory or an object store.
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

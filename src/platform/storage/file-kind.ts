@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of files, declared by areas: which types are taken, how large they may be, how long they are kept, and what is
-// looked at before a file counts as arrived.
+// File kinds declared by areas: accepted types, size limits, retention, and a content check.
 
 export interface FileKind {
   /** `area.noun`. */
   readonly name: `${string}.${string}`
-  /** Content type -> the most bytes of such a file. The type `*` stands for all others. */
+  /** Content type → size limit in bytes; `*` for all others. */
   readonly types: Readonly<Record<string, number>>
-  /** Days for which a file is kept; null: until it is dropped, or its account is. */
+  /** Retention in days; null: until the file or its account is deleted. */
   readonly keepDays: number | null
-  /** Reads in a file that has come whole, and gives what is wrong with it: the rest of a sentence that begins with "the file". */
+  /** Check a complete file; returns the problem as the rest of a sentence that begins with "the file". */
   check?(file: ArrivedBytes): Promise<string | null>
 }
 
-/** A file that has come whole, to be looked at. */
+/** Complete file, for the check. */
 interface ArrivedBytes {
   readonly type: string
   readonly name: string | null
   readonly bytes: number
-  /** Bytes from a place on: as many as asked for, fewer at the end of the file. */
+  /** Bytes from a position: as many as requested, fewer at the end of the file. */
   read(start: number, length: number): Promise<Buffer>
 }
 
-/** Every kind of the program, for the law that each has a bound. */
+/** All kinds, for the law that each has a limit. */
 export const fileKinds = new Map<string, FileKind>()
 
 export function fileKind(kind: FileKind): FileKind {
@@ -31,14 +30,14 @@ export function fileKind(kind: FileKind): FileKind {
   return kind
 }
 
-/** The most bytes that a kind takes of a type; null when it takes none. */
+/** Size limit of a type; null when it is not accepted. */
 export function mostBytes(kind: FileKind, type: string): number | null {
   return kind.types[type] ?? kind.types['*'] ?? null
 }
 
 export type FileFault = 'type' | 'size' | 'empty' | 'content'
 
-/** A file that its kind does not take. The area says it in the words of its contract. */
+/** File refused by its kind. The area translates it for its contract. */
 export class FileRefused extends Error {
   readonly fault: FileFault
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the database knows of files.
+// SQL of files.
 import { statement } from '../db.ts'
 import { mine, type One, type Tenant } from '../tenant.ts'
 
@@ -17,7 +17,7 @@ export interface FileRow {
   expires_at: Date | null
 }
 
-/** Before the first byte is stored, so that no bytes are without a row. */
+/** Inserted before the first byte is stored, so that no bytes lack a row. */
 export const addArriving = statement.tenant<
   One & { kind: string; place: string; key: Buffer; name: string | null; type: string; at: Date; expires: Date | null },
   object
@@ -40,7 +40,7 @@ export const findFile = statement.tenant<One, FileRow>(
      from platform.files where ${mine} and id = $id`,
 )
 
-/** Without its key a file is gone, whatever becomes of its bytes. */
+/** Without its key a file is unreadable, whatever becomes of its bytes. */
 export const dropFiles = statement.tenant<Tenant & { ids: readonly string[] }, { id: string; place: string }>(
   'platform.drop_files',
   `update platform.files set state = 'dropped', key = null, dropped_at = now()
@@ -67,7 +67,7 @@ export const dropExpired = statement.everywhere<
    ) select count(*)::int as gone from gone`,
 )
 
-/** Files that never came to their end, or that nobody kept. */
+/** Delete files that never completed or were not kept. */
 export const dropOrphans = statement.everywhere<
   { buckets: readonly number[]; before: string; most: number },
   { gone: number }

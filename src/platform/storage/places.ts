@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this installation keeps files, by its settings. A directory is always among the places, so that what was kept there
-// can be read after an object store was chosen.
+// Storage places by settings. The directory is always included, so that older files stay readable after switching to an
+// object store.
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples that Amazon prints for Signature Version 4 of S3.
+// Amazon's published examples of S3 Signature Version 4.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AWS Signature Version 4 of a request to an object store, with the whole signature in headers.
+// AWS Signature Version 4, in headers.
 import { createHash, createHmac } from 'node:crypto'
 
 export interface S3Credentials {
@@ -16,10 +16,10 @@ export interface S3Request {
   readonly bodyHash: string
 }
 
-/** SHA-256 of nothing: of requests without a body. */
+/** SHA-256 of an empty body. */
 export const emptyHash = createHash('sha256').digest('hex')
 
-/** The headers of the request with those that sign it. */
+/** Request headers with the signature. */
 export function signed(
   { method, url, headers, bodyHash }: S3Request,
   { accessKey, secretKey, region }: S3Credentials,
@@ -54,7 +54,7 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** Each segment as RFC 3986 writes it; a path that is written so already stays as it is. */
+/** Path segments encoded by RFC 3986; an encoded path stays unchanged. */
 function canonicalPath(path: string): string {
   return path
     .split('/')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in an object store that speaks S3. What comes in is spooled to this machine's disk first: an object is sent with its
-// length and hash, which are known at its end only, and can then be sent again when the store stumbles.
+// S3 object store. Uploads are spooled to the local disk first: an object is sent with its length and hash, known only
+// at the end, and can then be retried.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
@@ -14,10 +14,10 @@ import { emptyHash, type S3Credentials, signed } from './s3-signature.ts'
 import type { ByteRange } from './sealed-chunks.ts'
 
 export interface S3Options extends S3Credentials {
-  /** Of the store, without a path: https://s3.af-south-1.amazonaws.com. */
+  /** Endpoint without a path: https://s3.af-south-1.amazonaws.com. */
   readonly endpoint: string
   readonly bucket: string
-  /** Before the name of each object; empty or with a slash at its end. */
+  /** Prefix of object names; empty or ending with a slash. */
   readonly prefix: string
   readonly spool: string
   readonly door: Outbound
@@ -29,7 +29,7 @@ interface Call {
   name: string
   headers?: Record<string, string>
   bodyHash?: string
-  /** Made anew for each try. */
+  /** Created again for each attempt. */
   body?(): AsyncIterable<Buffer>
   timeoutMs: number
   isStreamed?: boolean
@@ -39,7 +39,7 @@ const connections = 32
 const tries = 3
 const tryAgainMs = 250
 const answerMs = 10_000
-/** So slow may the way to the store be. */
+/** Slowest transfer rate allowed for. */
 const bytesPerMs = 100
 
 export class S3 implements Place {
@@ -50,7 +50,7 @@ export class S3 implements Place {
     this.#options = options
   }
 
-  /** Clears away what a program that ended in the middle left in the spool; another one may be using it too. */
+  /** Remove leftovers of a crashed program from the spool, which another may be using too. */
   async start(): Promise<void> {
     const { spool, clock } = this.#options
     await mkdir(spool, { recursive: true, mode: 0o700 })
@@ -99,7 +99,7 @@ export class S3 implements Place {
     requireSuccess('DELETE', outcome)
   }
 
-  /** Each of the three may be done twice without harm, so that what fails on the way is tried again. */
+  /** All three operations are idempotent, so failures are retried. */
   async #ask(call: Call): Promise<Outcome> {
     for (let left = tries - 1; ; left--) {
       const outcome = await this.#options.door.send(this.#request(call))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files at rest: chunks of 64 KiB, each sealed by itself (AES-256-GCM), so that any range can be read without the rest.
-// A key seals one file once; the number of a chunk and whether it is the last are in its nonce, so that chunks can be
-// neither exchanged nor left out.
+// Encrypted files: chunks of 64 KiB, each sealed separately (AES-256-GCM), so that any range can be read alone. A key
+// seals one file once; the chunk number and last-chunk flag are in the nonce, so that chunks cannot be swapped or
+// dropped.
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 const chunkBytes = 64 * 1024
@@ -11,11 +11,11 @@ const algorithm = 'aes-256-gcm'
 
 export interface ByteRange {
   readonly start: number
-  /** The first byte that is not in it. */
+  /** End of the range, exclusive. */
   readonly end: number
 }
 
-/** Seals what comes, in chunks, and holds no more than one of them. */
+/** Seal a stream in chunks, holding one at a time. */
 export async function* seal(key: Buffer, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let index = 0
   let held: Buffer[] = []
@@ -23,7 +23,7 @@ export async function* seal(key: Buffer, bytes: AsyncIterable<Buffer>): AsyncGen
   for await (const piece of bytes) {
     held.push(piece)
     heldBytes += piece.length
-    // A full chunk waits until another byte comes: the last one must be known for it.
+    // A full chunk waits for another byte: the last one must be flagged.
     if (heldBytes <= chunkBytes) continue
     const gathered = Buffer.concat(held)
     let at = 0
@@ -35,7 +35,7 @@ export async function* seal(key: Buffer, bytes: AsyncIterable<Buffer>): AsyncGen
   yield sealChunk(key, index, true, Buffer.concat(held))
 }
 
-/** Which sealed bytes hold a range of a file of so many bytes. */
+/** Range of sealed bytes that holds a range of the file. */
 export function sealedRange(fileBytes: number, { start, end }: ByteRange): ByteRange {
   const first = Math.floor(start / chunkBytes)
   const last = chunkOf(Math.max(start, end - 1))
@@ -46,7 +46,7 @@ export function sealedRange(fileBytes: number, { start, end }: ByteRange): ByteR
   }
 }
 
-/** Opens a range of a file from the sealed bytes that `sealedRange` names. Throws when they are not what was sealed. */
+/** Decrypt a range from the sealed bytes of `sealedRange`. Throws when they were changed. */
 export async function* open(
   key: Buffer,
   fileBytes: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens that name a file and a time until which whoever has one may read it. They need no row: the signature is the proof.
+// Signed file tokens: file id and expiry with a signature, without a row.
 import { timingSafeEqual } from 'node:crypto'
 import { uuidText, writeUuid } from '../../kernel/ids.ts'
 import type { Secrets } from '../secrets.ts'
@@ -19,7 +19,7 @@ export function tokenOf(secrets: Secrets, file: One, untilSeconds: number): stri
   return Buffer.concat([body, signatureOf(secrets, body)]).toString('base64url')
 }
 
-/** The file that a token names, and until when; null when it is none of ours. */
+/** File and expiry of a token; null when invalid. */
 export function readToken(secrets: Secrets, token: string): { file: One; untilSeconds: number } | null {
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length !== bodyBytes + signatureBytes) return null

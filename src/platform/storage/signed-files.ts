@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files at addresses that say by themselves who may read them, and until when.
+// Downloads of files by signed URL.
 import { AppError } from '../../kernel/errors.ts'
 import { hook } from '../hook.ts'
 import type { Download } from '../http/download.ts'
@@ -19,7 +19,7 @@ export const signedFiles = hook({
   },
 })
 
-/** A stored file as an answer. */
+/** Download of a stored file. */
 export function downloadOf({ file, read }: OpenedFile): Download {
   return {
     type: file.type,

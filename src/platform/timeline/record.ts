@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline as it is read over the API, the same for everything that has one. PDUs come with their fields, and where in their
-// octets each of them lies.
+// Timeline object of the API. PDUs have their fields with the position of each in the octets.
 import { type Static, Type } from 'typebox'
 import { At, Nullable, OneOf } from '../schema.ts'
 import type { Told } from '../timeline.ts'
@@ -45,7 +44,7 @@ export const TimelineRecord = Type.Object(
 
 type Fields = readonly { name: string; start: number; length: number; value: string }[]
 
-/** Reads the octets of a PDU, for areas whose frames have some; null when they are none. */
+/** Parse the octets of a PDU; null when malformed. */
 type ReadPdu = (octets: Buffer) => { readonly command: string; readonly fields: Fields } | null
 
 export function timelineRecord(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an account shows itself on pages and papers: `accounts.brand_of` gives it, the account's settings have it.
+// Brand of an account on pages and documents: from `accounts.brand_of` and the account's settings.
 
 export interface Brand {
   /** `#0a7d4f` */
@@ -13,7 +13,7 @@ export interface Brand {
 const colorForm = /^#[0-9a-f]{6}$/i
 const logoForm = /^data:image\/(?:png|jpeg);base64,[A-Za-z0-9+/]+=*$/
 
-/** The colour with which white can be read, or none: what is set is not trusted to be what settings take today. */
+/** Brand colour readable with white text, or null; the stored value is validated again. */
 export function markColor({ color = '' }: Brand): string | null {
   return colorForm.test(color) ? color : null
 }
@@ -22,7 +22,7 @@ export function logoOf({ logo = '' }: Brand): string | null {
   return logoForm.test(logo) ? logo : null
 }
 
-/** Black or white, whichever is read better on a colour. */
+/** Black or white, whichever contrasts more with a colour. */
 export function inkOn(color: string): '#000' | '#fff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
   return red * 0.299 + green * 0.587 + blue * 0.114 > 150 ? '#000' : '#fff'

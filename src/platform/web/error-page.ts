@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A refusal as a page, for people whose browser went to an address of the API, to one that does not exist, or came without
-// TLS. Programs get the same as JSON: none of them asks for text/html.
+// Error page for browsers that request an API path, an unknown one, or come without TLS. Programs get JSON: they do not
+// ask for text/html.
 import { STATUS_CODES } from 'node:http'
 import { type AppError, errors } from '../../kernel/errors.ts'
 import type { HookAnswer } from '../hook.ts'
 import { html } from './html.ts'
 import { notice, page } from './shell.ts'
 
-/** Whether a browser asks, to show what it gets: it names HTML before anything else. */
+/** Whether a browser asks: HTML is first in Accept. */
 export function isBrowsing(method: string | undefined, accept: string | undefined): boolean {
   return (method === 'GET' || method === 'HEAD') && accept !== undefined && /^\s*text\/html\b/.test(accept)
 }
 
-/** `details` as they may be shown. */
+/** `details` are safe to show. */
 export function errorPage(
   publicUrl: string,
   requestId: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTML that cannot forget to escape: everything put into a template is text, unless it was made by a template itself.
+// HTML templates that escape: every value is text, unless it came from a template.
 
 export interface Html {
   readonly html: string
@@ -13,7 +13,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { html: out }
 }
 
-/** A sentence of a declaration: `words` in backticks become code. */
+/** Text with `backticks` turned into code. */
 export function prose(text: string): Html {
   return {
     html: text
@@ -23,12 +23,12 @@ export function prose(text: string): Html {
   }
 }
 
-/** A name_of_words that may go on in the next line after each word. */
+/** Name with line break opportunities after underscores. */
 export function breakable(name: string): Html {
   return { html: name.split('_').map(escaped).join('_<wbr>') }
 }
 
-/** JSON with its keys, texts and other values told apart by colour. */
+/** JSON with syntax colours. */
 export function json(text: string): Html {
   const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g
   let out = ''

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The languages of the pages that payers are sent to, and which of them somebody reads: the one the address asks for, else
-// the first that the browser names. All texts of a page stand in one table, each in every language.
+// Languages of payment pages: the one in the URL, else the first supported one of the browser. All texts of a page are
+// in one table, in every language.
 
 export const languages = ['en', 'fr', 'pt', 'sw', 'ar'] as const
 export type Language = (typeof languages)[number]
 
-/** Each as whoever speaks it calls it. */
+/** Language names in their own language. */
 export const languageNames: Readonly<Record<Language, string>> = {
   en: 'English',
   fr: 'Français',
@@ -14,15 +14,15 @@ export const languageNames: Readonly<Record<Language, string>> = {
   ar: 'العربية',
 }
 
-/** How amounts and dates are written where nobody says in which country: the Portuguese of Africa is not that of Brazil. */
+/** Locales for amounts and dates without a country: Portuguese of Africa, not of Brazil. */
 const usualLocales: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr', pt: 'pt-MZ', sw: 'sw', ar: 'ar' }
 
-/** Long lists of languages are nobody's. */
+/** Length limit of Accept-Language. */
 const maxHeaderCharacters = 200
 
 export type Texts<Name extends string> = Readonly<Record<Name, Readonly<Record<Language, string>>>>
 
-/** What a text is said with: `{amount}` is filled in. */
+/** Text function: `{amount}` is substituted. */
 export type Words<Name extends string> = (name: Name, values?: Readonly<Record<string, string | number>>) => string
 
 export function wordsIn<Name extends string>(texts: Texts<Name>, language: Language): Words<Name> {
@@ -34,9 +34,9 @@ export function directionOf(language: Language): 'ltr' | 'rtl' {
   return language === 'ar' ? 'rtl' : 'ltr'
 }
 
-/** Headers of a request that tell of its reader. */
+/** Headers that describe the reader. */
 export interface Asked {
-  /** The language that the address names. */
+  /** Language in the URL. */
   readonly lang?: string | undefined
   readonly acceptLanguage?: string | undefined
 }
@@ -51,7 +51,7 @@ export function askedBy({ query, headers }: Requested): Asked {
   return { lang: typeof lang === 'string' ? lang : undefined, acceptLanguage: headers['accept-language'] }
 }
 
-/** The language of the texts, and the locale in which amounts and dates are written beside them. */
+/** Language of the texts, and locale of amounts and dates. */
 export function chosen({ lang = '', acceptLanguage = '' }: Asked): { language: Language; locale: string } {
   const tags = [lang, ...preferred(acceptLanguage.slice(0, maxHeaderCharacters))]
   for (const tag of tags) {
@@ -61,7 +61,7 @@ export function chosen({ lang = '', acceptLanguage = '' }: Asked): { language: L
   return { language: 'en', locale: usualLocales.en }
 }
 
-/** The tags of an Accept-Language, the dearest first. */
+/** Tags of Accept-Language by preference. */
 function preferred(header: string): string[] {
   return header
     .split(',')
@@ -75,7 +75,7 @@ function preferred(header: string): string[] {
     .map(({ tag }) => tag)
 }
 
-/** A tag that names a country says how that country writes; it may look like one and be none. */
+/** Locale of a tag with a country; it may be malformed. */
 function localeOf(tag: string, language: Language): string {
   if (!/^[A-Za-z]{2}(-[A-Za-z0-9]{2,8}){1,2}$/.test(tag)) return usualLocales[language]
   try {

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever reads a page: in which language, and how amounts and times are written there, at the clock of whoever the page is
-// from.
+// Reader of a page: language, and formats of amounts and times, in the sender's time zone.
 import { type Currency, currencies, formatMicros, type Money } from '../../kernel/money.ts'
 import { type Asked, chosen, directionOf, type Language, type Texts, type Words, wordsIn } from './language.ts'
 
 export interface Reader {
   readonly language: Language
   money(money: Money): string
-  /** A day such as 2026-03-01. */
+  /** Format a day such as 2026-03-01. */
   day(day: string): string
   moment(at: Date): string
-  /** Says the texts of a table. */
+  /** Texts of a table. */
   words<Name extends string>(texts: Texts<Name>): Words<Name>
-  /** A number or a name that runs from left to right wherever it stands. */
+  /** Number or name kept left to right in any text. */
   leftToRight(text: string): string
 }
 
 export function readerOf(asked: Asked, timeZone: string): Reader {
   const { language, locale } = chosen(asked)
-  // Digits are those that the payer's phone and the provider's receipt show, in Arabic too.
+  // Latin digits in Arabic too, as on phones and receipts.
   const digits = { numberingSystem: 'latn' } as const
-  // Portuguese writes short months as numbers, which are easily mistaken for days.
+  // Portuguese writes short months as numbers, easily mistaken for days.
   const day = { day: 'numeric', month: language === 'pt' ? 'long' : 'short', year: 'numeric' } as const
   const hour = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const
   return {
@@ -29,7 +28,7 @@ export function readerOf(asked: Asked, timeZone: string): Reader {
     day: (given) => new Intl.DateTimeFormat(locale, { ...digits, ...day, timeZone: 'UTC' }).format(new Date(given)),
     moment: (at) => new Intl.DateTimeFormat(locale, { ...digits, ...day, ...hour, timeZone }).format(at),
     words: (texts) => wordsIn(texts, language),
-    // Isolated, so that the sentence around it does not turn it round.
+    // Unicode isolates, so that the surrounding text does not reverse it.
     leftToRight: (text) => (directionOf(language) === 'rtl' ? `\u2066${text}\u2069` : text),
   }
 }
@@ -46,12 +45,12 @@ function amountIn(locale: string, currency: Currency): Intl.NumberFormat {
   })
 }
 
-/** In Arabic the sign turns what follows round, and only there: it is kept with its number, so that all amounts run alike. */
+/** In Arabic the minus sign reverses what follows: keep it with its number. */
 function signed(text: string): string {
   return text.replace(/\u200e-([\d.,]+)/, '\u2066-$1\u2069')
 }
 
-/** A decimal text is formatted digit by digit; a number would be rounded first. */
+/** Decimal text is formatted exactly; a number would be rounded first. */
 function exact(micros: bigint): `${number}` {
   const text = formatMicros(micros)
   return isDecimal(text) ? text : '0'

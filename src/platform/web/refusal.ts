@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page that people see whose link leads nowhere, or could not be followed just now.
+// Error page of a link that is invalid or temporarily unavailable.
 import type { AppError } from '../../kernel/errors.ts'
 import type { HookAnswer, HookCall } from '../hook.ts'
 import { html } from './html.ts'
@@ -8,7 +8,7 @@ import { type Reader, readerOf } from './reader.ts'
 import { notice, page } from './shell.ts'
 import { pageTexts } from './texts.ts'
 
-/** `nothing` says what a link that leads nowhere would have shown. */
+/** `nothing` describes what an invalid link would have shown. */
 export function refusalPage(call: HookCall, { status }: AppError, nothing: (reader: Reader) => string): HookAnswer {
   const reader = readerOf(askedBy(call), 'UTC')
   const say = reader.words(pageTexts)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of every page that a person is sent to who has no account here: a payer, a reader of texts. One document without
-// scripts, pictures or cookies. Its style stands in it and is named to the browser by its hash, so that nothing else styles it.
+// Frame of pages for people without an account: payers, readers of texts. One document without scripts, pictures or
+// cookies. Its inline style is allowed by hash, and no other.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { HookAnswer } from '../hook.ts'
@@ -21,27 +21,27 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 
 export interface Page {
   readonly title: string
-  /** That of its texts, where there are others to choose from; English otherwise. */
+  /** Language of its texts, where there is a choice; English otherwise. */
   readonly language?: Language
-  /** Whose page it is, above everything else. */
+  /** Sender's name at the top. */
   readonly from?: string
-  /** How they show themselves. */
+  /** Sender's brand. */
   readonly brand?: Brand
-  /** Nothing on it is in earnest. */
+  /** Test mode. */
   readonly isTest?: boolean
-  /** The page is fetched again, or another one, by itself. */
+  /** Automatic refresh, to this page or another. */
   readonly next?: { readonly seconds: number; readonly path?: string }
   readonly content: Html
 }
 
-/** Where forms of a page may lead; one that ends on somebody else's site cannot be held to this one. */
+/** Form targets (CSP); a form that redirects to another site cannot be limited to this one. */
 type Forms = 'none' | 'here' | 'anywhere'
 
 export function page(status: number, content: Page, forms: Forms = 'none'): HookAnswer {
   return { status, headers: pageHeaders(forms, content.brand ?? {}), body: written(content) }
 }
 
-/** A style of the account's own colour, beside that of every page. */
+/** Style of the account's brand colour. */
 function ownStyle(brand: Brand): string {
   const color = markColor(brand)
   return color === null ? '' : `.from i{background:${color};color:${inkOn(color)}}main{border-top:4px solid ${color}}`
@@ -66,7 +66,7 @@ function pageHeaders(forms: Forms, brand: Brand): Readonly<Record<string, string
   }
 }
 
-/** What a page that only says something shows: how it stands, a sentence, and where to go from there. */
+/** Notice: status, a sentence, and links. */
 export function notice(kind: keyof typeof signs, title: string, content: Html): Html {
   return html`${signs[kind]}<h1>${title}</h1>${content}`
 }
@@ -94,7 +94,7 @@ ${language !== undefined && html`<nav aria-label="${say('languages')}">${languag
 `.html
 }
 
-/** The logo of an account, or its first letter. */
+/** Logo of an account, or its first letter. */
 function markOf(name: string, brand: Brand): Html {
   const logo = logoOf(brand)
   return logo === null
@@ -102,7 +102,7 @@ function markOf(name: string, brand: Brand): Html {
     : html`<img src="${logo}" alt="" width="32" height="32">`
 }
 
-/** A link to this page in another language; the one it is in is only named. */
+/** Link to this page in another language; the current one is plain text. */
 function choice(other: Language, language: Language): Html {
   const name = languageNames[other]
   return other === language
@@ -115,7 +115,7 @@ function initialOf(name: string): string {
   return first.toUpperCase()
 }
 
-/** Without comments and the space that only people need. */
+/** Minified CSS. */
 function dense(css: string): string {
   return css
     .replaceAll(/\/\*.*?\*\//gs, '')

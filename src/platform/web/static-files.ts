@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages and what they need, served from memory: made when first asked for, zipped once, and told apart by their content.
-// They need no credentials and hold nothing of any account.
+// Static files served from memory: built at first use, compressed once, with an ETag. Public, without account data.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -9,20 +8,19 @@ import { type Hook, type HookAnswer, hook } from '../hook.ts'
 import { nothingAt, pathOf } from '../http/exchange.ts'
 import { knows } from '../http/ranges.ts'
 
-/** A page fetches a handful of them, and a whole network may share an address. */
+/** Rate limit per IP address, which a whole network may share. */
 const perSecond = 500
 
 export interface StaticFile {
   readonly path: string
-  /** Its media type; text is UTF-8. */
+  /** Media type; text is UTF-8. */
   readonly type: string
-  /** What a browser that shows it may do. */
   readonly contentSecurityPolicy: string
-  /** Called once, when it is first asked for: the address of an installation is known only when it listens. */
+  /** Build the content, once, at the first request: the address is known only after listening. */
   make(): string | Buffer
 }
 
-/** Serves files by one route for each pattern of paths; which files there are is asked at the first request. */
+/** Serve files by one route per path pattern; the list of files is built at the first request. */
 export function serveFiles(
   http: FastifyInstance,
   patterns: readonly string[],
@@ -43,7 +41,7 @@ export function serveFiles(
     http.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, config: { open: true }, handler })
 }
 
-/** The same as a hook of an area. */
+/** Static file as a hook of an area. */
 export function fileHook(operation: string, file: StaticFile): Hook {
   const answer = answering(file)
   return hook({

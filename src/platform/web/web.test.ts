@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every page: its colours can be read, its style is the one that the browser is told of, what people wrote is
-// text, and amounts are exact in any language.
+// Rules for every page: readable colours, a matching style hash, escaped text, and exact amounts in any language.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

@@ -7,7 +7,8 @@ import { startWorkers } from '../../../test/workers.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../clock.ts'
 import { createLog } from '../log.ts'
-import { type Job, type Outcome, type Run, Work } from '../work.ts'
+import type { Job, Outcome, Run } from '../work.ts'
+import { Work } from './worker.ts'
 
 const Payload = Type.Object({ name: Type.String() })
 
@@ -60,7 +61,7 @@ test('an account that has its part of a lane gets no more of it, and what anothe
     work.begin(job)
     return job.owner !== null
   })
-  // Eight places: half of them for one account alone.
+  // Eight slots: half of them for one account alone.
   assert.deepEqual(
     owned,
     Array.from({ length: 10 }, (_, i) => i < 4),
@@ -145,7 +146,7 @@ function tenantOf(account: string) {
   return { bucket: bucketOf(account), account, environment: 'test' as const }
 }
 
-/** Writes jobs that are due, for whoever serves their place. */
+/** Insert due jobs for the nodes that serve their place. */
 async function waiting(place: string, account: string, many: number): Promise<void> {
   await database.sql(
     `select work.add(array(select row($1::smallint, gen_random_uuid(), 'trial.run@' || $2, $3::uuid, 'test', null, null, 0,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs of one lane that this node has in memory: those that run, and those that wait for a place, account by account in
-// turn. A lane `area.verb@place` is served by some nodes only, and shared out between accounts: none of them can fill it.
+// Lane: jobs of one queue in this node's memory, running or queued, round robin over accounts. A lane `area.verb@place`
+// is served by some nodes only and shared between accounts: no account can fill it.
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { nilUuid } from '../../kernel/ids.ts'
 import { mayHold, Turns } from '../../kernel/turns.ts'
 import type { Trace } from '../tracing.ts'
 
-/** Born-leased jobs a lane may have waiting; beyond it rows are left to whichever node has room. */
+/** Limit of born-leased jobs queued here; further rows are left to nodes with capacity. */
 const maxLocalBacklog = 2_000
-/** How many jobs a shared lane may have in memory, for each that may run. */
+/** Jobs in memory per job that may run, in a shared lane. */
 const capacityFactor = 2
 
-/** A job row, as far as running it needs it. */
+/** Job row, as far as running needs it. */
 export interface Row {
   bucket: number
   id: string
@@ -26,7 +26,7 @@ export interface Row {
   trace?: Trace | null
 }
 
-/** What a lane must know of its jobs. */
+/** Job declaration, as far as a lane needs it. */
 interface Runnable {
   readonly lane: string
   readonly payload: TSchema
@@ -41,10 +41,10 @@ export class Lane<Job extends Runnable> {
   readonly name: string
   readonly job: Job
   readonly check: Validator<TSchema>
-  /** What follows the @ in its name: only such lanes are shared out. */
+  /** Part after the @ of its name; only such lanes are shared between accounts. */
   readonly place: string | null
   running = 0
-  /** More was due than was taken: from now on accounts are asked one by one, after the last that was. */
+  /** More jobs were due than claimed: claim account by account, after the last one served. */
   isCrowded = false
   lastAccount = nilUuid
   readonly #waiting = new Turns<Row>()
@@ -62,18 +62,18 @@ export class Lane<Job extends Runnable> {
     return this.#waiting.size
   }
 
-  /** How many more rows it can take from the table; `most` is for lanes that are not shared. */
+  /** Rows it can still claim; `most` is for lanes that are not shared. */
   room(most: number): number {
     return this.place === null ? most - this.#total : this.#free()
   }
 
-  /** Whether a job that is made here may be begun here. */
+  /** Whether a job created here may start here. */
   admits(account: string | null): boolean {
     if (this.place === null) return this.waiting < maxLocalBacklog
     return mayHold(this.#held.get(account ?? '') ?? 0, 1, this.#free())
   }
 
-  /** Accounts that have their part of a shared lane, and get no more of it for now. */
+  /** Accounts that have used up their share of the lane. */
   passedOver(): string[] {
     if (this.place === null) return []
     const free = this.#free()
@@ -87,7 +87,7 @@ export class Lane<Job extends Runnable> {
     this.#total++
   }
 
-  /** The next one to run, if there is a place for it. */
+  /** Next job to run, if there is a free slot. */
   take(): Row | undefined {
     if (this.running >= this.job.concurrency) return undefined
     const row = this.#waiting.take()
@@ -95,13 +95,13 @@ export class Lane<Job extends Runnable> {
     return row
   }
 
-  /** A row that was taken has been run. */
+  /** A taken row has been run. */
   end(row: Row): void {
     this.running--
     this.#forget(row)
   }
 
-  /** Gives away what waits. */
+  /** Remove and return queued jobs. */
   empty(): Row[] {
     const rows = this.#waiting.takeAll()
     for (const row of rows) this.#forget(row)

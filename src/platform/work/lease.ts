@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lease of a job: how long it waits for a node that may have died before another takes it. SQL functions that write
-// jobs ask work.lease(), which reads it from the session; without that it has the same default as here.
+// Lease of a job: how long it belongs to a node, dead or alive, before another claims it. SQL functions call
+// work.lease(), which reads the session setting; the default is the same as here.
 import { settings } from '../../config.ts'
 
 export const defaultLeaseSeconds = settings.PAMOJA_JOB_LEASE_SECONDS.default
 
-/** Settings of a session under which work.lease() gives so many seconds. */
+/** Session settings for work.lease(). */
 export function leaseSetting(seconds: number): Readonly<Record<string, string>> {
-  // A pooler in front of the database may refuse settings at the start of a session: with the default there are none.
+  // A connection pooler may refuse session settings: the default needs none.
   return seconds === defaultLeaseSeconds ? {} : { 'pamoja.job_lease': `${seconds}s` }
 }

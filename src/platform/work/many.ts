@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs by the hundred, for a transaction that does what many of them want: theirs are settled and those that follow are
-// written with one statement each.
+// Batches of jobs: a transaction that did the work of many settles them and adds their successors with one statement
+// each.
 
 import { encodeItems } from '../commit/row-encoding.ts'
 import { type Queryable, statement } from '../db.ts'
-import { addAll, jobRow, type NewJob, type Run, settle } from '../work.ts'
+import { jobRow, type NewJob, type Run, settle } from '../work.ts'
+import { addAll } from './store.ts'
 
 const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; items: Buffer }, object>(
   'work.settle_all',
   'select settled from work.settle($node::uuid, $items::work.settle_item[])',
 )
 
-/** What becomes of a job's row: it goes, or is run again after so long. */
+/** Outcome of a job: done, or run again. */
 export interface Settlement {
   readonly run: Pick<Run<unknown>, 'bucket' | 'id' | 'attempt'>
   /** Null: done. */
   readonly againMs: number | null
 }
 
-/** Writes prepared jobs; begin each of them once the transaction is durable. */
+/** Add prepared jobs; begin each after the commit. */
 export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
   const buckets = jobs.map(({ bucket }) => bucket)
   await tx.query(addAll, { buckets, jobs: encodeItems(jobRow.columns, jobs) })
 }
 
-/** Settles jobs in the transaction that did what they wanted; their handlers give `settled`. Fenced as ever by the attempt. */
+/** Settle jobs in the transaction that did their work; their handlers return `settled`. Fenced by the attempt. */
 export async function settleJobs(tx: Queryable, node: string, settlements: readonly Settlement[]): Promise<void> {
   const items = settlements.map(({ run: { bucket, id, attempt }, againMs }) => ({
     bucket,

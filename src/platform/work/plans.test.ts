@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue is empty most of the time, and what a session planned then it uses when the queue is long. Counted here is what
-// such plans read: so much for each job that they are about, however many others wait.
+// Query plans of the job table: it is mostly empty, and a plan cached then is used when it is long. The test counts the
+// rows such plans read per job, however many others wait.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorkers } from '../../../test/workers.ts'
@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts'
 
 const others = 5_000
 const few = 20
-/** The row before and after it was claimed, and what lies about dead: more than a few of each, and it is another plan. */
+/** The row before and after its claim, and dead versions: more than a few of each means another plan. */
 const readsPerJob = 8
 
 const node = newUuid(systemClock.nowMs())
@@ -55,7 +55,7 @@ test('what was planned while the queue was empty reads no more than the jobs it 
   await session.query('delete from work.jobs where bucket >= 0')
   await session.query('vacuum (analyze) work.jobs')
   await choose('nobody')
-  // More often than PostgreSQL waits before it keeps a plan.
+  // More often than PostgreSQL needs to cache a generic plan.
   for (let n = 0; n < 10; n++) for (const { text } of calls) await session.query(text)
 
   await add('other', others)
@@ -89,7 +89,7 @@ async function choose(lane: string): Promise<void> {
   await session.query('analyze chosen')
 }
 
-/** Rows of the table and entries of its indexes that were read by now; what this session has not passed on yet included. */
+/** Rows and index entries read so far, including this session's unreported ones. */
 async function read(): Promise<number> {
   const { rows } = await session.query(
     `select sum(pg_stat_get_tuples_fetched(c) + pg_stat_get_tuples_returned(c)

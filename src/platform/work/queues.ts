@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs seen from outside: how many wait in each lane, which were put aside and may have another chance, and which wait at
-// a place that is no more.
+// Job queues for operators: backlog per lane, failed jobs to retry, and jobs of places that no longer exist.
 import { buckets } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../db.ts'
 import type { Window } from '../page.ts'
@@ -35,7 +34,7 @@ export interface FailedJob {
   state: 'failed' | 'stranded'
 }
 
-/** It waits at a place that nobody serves: it has been due for a minute, and nobody has any job of its lane in hand. */
+/** Stranded: due for a minute at a place without any leased job. */
 const isStranded = `(j.lane like '%@%' and j.owner is null and j.run_at <= now() - interval '1 minute'
        and not exists (select from work.jobs o where o.lane = j.lane and o.owner is not null))`
 
@@ -73,7 +72,7 @@ const countStranded = statement.everywhere<{ buckets: readonly number[] }, { lan
     where bucket = any($buckets::smallint[]) and ${isStranded} group by lane order by lane`,
 )
 
-/** Lanes of places that nobody serves, with what waits there. */
+/** Lanes of unserved places with their number of jobs. */
 export async function strandedLanes(queryable: Queryable): Promise<{ lane: string; jobs: number }[]> {
   return queryable.query(countStranded, { buckets })
 }
@@ -105,7 +104,7 @@ const returnStray = statement.everywhere<
       and run_at < 'infinity' and (owner is null or run_at <= now()) and bucket = any($buckets::smallint[])`,
 )
 
-/** Jobs that wait at other places than these wait at none from now on. */
+/** Move jobs of other places than these back to the plain lane. */
 export async function returnStrays(
   queryable: Queryable,
   lanes: readonly string[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that wait, as the area sees them whose jobs they are: counted, hastened or withdrawn by the key they wait under.
+// Waiting jobs by key: count, hasten or withdraw them.
 import { type Queryable, statement } from '../db.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
@@ -11,7 +11,7 @@ interface Waiting {
   lane: string
 }
 
-/** Those that a node has are found by when their leases end: no more than the nodes have in hand lie there. */
+/** Leased jobs are found by their lease's end, which is at most as many as nodes hold. */
 const countWaiting = statement.tenant<
   Waiting & { keys: readonly string[]; underWay: readonly string[] },
   { key: string; waiting: number }
@@ -45,7 +45,7 @@ const withdrawWaiting = statement.tenant<Waiting & { key: string; most: number }
    returning id`,
 )
 
-/** How many jobs wait under each of the keys, in the table or in the hands of a node; those `underWay` do not. */
+/** Number of waiting jobs per key, leased or not, except those in `underWay`. */
 export async function waitingUnder(
   queryable: Queryable,
   tenant: Tenant,
@@ -57,12 +57,12 @@ export async function waitingUnder(
   return new Map(rows.map(({ key, waiting }) => [key, waiting]))
 }
 
-/** Lets the jobs that wait under a key fall due now. */
+/** Make the jobs of a key due now. */
 export async function hasten(tx: Queryable, tenant: Tenant, lane: string, key: string): Promise<void> {
   await tx.query(hastenWaiting, { ...tenant, lane, key })
 }
 
-/** Removes jobs that wait under a key, the oldest first, and gives their ids. */
+/** Delete waiting jobs of a key, oldest first; returns their ids. */
 export async function withdraw(
   tx: Queryable,
   tenant: Tenant,

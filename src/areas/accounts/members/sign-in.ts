@@ -7,6 +7,7 @@ import type { App } from '../../../platform/app.ts'
 import { recordAs } from '../../../platform/audit.ts'
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
+import { networkOf } from '../../../platform/http/admission.ts'
 import { type From, memberActing } from './acting.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { beginSession } from './session.ts'
@@ -23,7 +24,9 @@ export async function signIn(
   from: From,
   before: string | null,
 ): Promise<string> {
-  const hash = createHash('sha256').update(`${email} ${from.ip}`).digest()
+  const hash = createHash('sha256')
+    .update(`${email} ${networkOf(from.ip)}`)
+    .digest()
   await countOrRefuse(app, hash)
   const member = await maybe(app.db.query(memberByEmail, { email }))
   const isRight = await isPassword(password, member?.password_hash ?? null)

@@ -6,14 +6,16 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
-import { type Caller, hashOf } from '../../../platform/auth.ts'
+import { type Caller, hashOf, requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/route.ts'
 import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { requireCovered } from '../key.ts'
 import { newReset } from './reset.ts'
-import { roles } from './roles.ts'
+import { type Role, roles, scopesOf } from './roles.ts'
 import { endSessionsOf } from './store.ts'
 import {
   changeMember,
@@ -94,7 +96,7 @@ const inviteRoute = writeAcross({
   examples: [{ name: 'A developer', body: { email: 'ada@example.com', name: 'Ada', role: 'developer' } }],
   handle: async (app, tx, { body }, caller) => {
     const { account } = caller.tenant
-    await refuseOwners(tx, caller, body.role)
+    await requireMayGive(app, tx, caller, body.role)
     await tx.query(lockTeam, { account })
     if ((await one(tx.query(countTeam, { account }))).members >= maxMembers)
       throw new AppError('CONFLICT', `the account has ${maxMembers} members already`)
@@ -158,7 +160,7 @@ const changeRoute = writeAcross({
     const { account } = caller.tenant
     await tx.query(lockTeam, { account })
     const before = await existing(tx, account, params.id)
-    await refuseOwners(tx, caller, before.role, body.role)
+    await requireMayGive(app, tx, caller, before.role, ...(body.role === undefined ? [] : [body.role]))
     if (before.status === 'invited' && body.status !== undefined)
       throw new AppError('CONFLICT', 'the invitation has not been taken up; delete it instead')
     const wanted = {
@@ -193,7 +195,7 @@ const removeRoute = writeAcross({
     const { account } = caller.tenant
     await tx.query(lockTeam, { account })
     const before = await existing(tx, account, params.id)
-    await refuseOwners(tx, caller, before.role)
+    await requireMayGive(app, tx, caller, before.role)
     await tx.query(removeMember, { account, id: before.id })
     await keepAnOwner(tx, account, before)
     await app.signals.send(tx, 'accounts', account)
@@ -216,7 +218,9 @@ const resetRoute = writeAcross({
   needs: aMember,
   handle: async (app, tx, { params }, caller) => {
     const before = await existing(tx, caller.tenant.account, params.id)
-    await refuseOwners(tx, caller, before.role)
+    await requireMayGive(app, tx, caller, before.role)
+    if (before.operator && !caller.principal.scopes.has('operator'))
+      throw new AppError('FORBIDDEN', 'who runs the installation is given another password by an operator only')
     const begun = await newReset(app, tx, before.id)
     if (!begun) throw new AppError('CONFLICT', 'only members who can sign in have a password to reset')
     await record(tx, caller, 'member.reset_password', params.id)
@@ -224,12 +228,28 @@ const resetRoute = writeAcross({
   },
 })
 
+/**
+ * Refuses to give, change or take a role that may do more than the caller: a member has no end, signs in from anywhere and in
+ * both environments. So a key needs all that the role may do, and is itself bound to nothing; in production it is a live one.
+ */
+async function requireMayGive({ config }: App, tx: Tx, caller: Caller, ...touched: Role[]): Promise<void> {
+  const { principal, tenant } = caller
+  requireUnbound(caller, 'changes no team')
+  requireCovered([...new Set(touched.flatMap((one) => scopesOf(one, 'live')))], principal.scopes)
+  if (principal.signedInAtMs !== null) return refuseOwners(tx, caller, touched)
+  if (tenant.environment === 'test' && config.NODE_ENV === 'production')
+    throw new AppError(
+      'FORBIDDEN',
+      'a test key changes no team: members reach the live environment too; use a live key',
+    )
+}
+
 /** Owners are made, changed and removed by owners only; a key that may do everything counts as one. */
-async function refuseOwners(tx: Tx, { actor, tenant }: Caller, ...touched: (string | undefined)[]): Promise<void> {
+async function refuseOwners(tx: Tx, { actor, tenant }: Caller, touched: readonly Role[]): Promise<void> {
   if (!touched.includes('owner')) return
-  const id = actor.startsWith('member:') ? uuidOf('member', actor.slice('member:'.length)) : null
-  const member = id && (await maybe(tx.query(findOfTeam, { account: tenant.account, id })))
-  if (member && member.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
+  const id = uuidOf('member', actor.slice('member:'.length))
+  const member = id === null ? null : await maybe(tx.query(findOfTeam, { account: tenant.account, id }))
+  if (member?.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
 }
 
 /** Refuses to take the last owner away; a team that never had one, as of an account made by the operator, is left as it is. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom an account bills, and what they have in hand: what was paid too much, or what the account gave them. It is used up by
-// their next invoices, and never sent back by itself.
+// Customers of an account, and their credit: overpayments and amounts the account granted. Credit pays the customer's
+// next invoices and is never refunded automatically.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -23,7 +23,7 @@ import {
 
 const { name, email } = PaymentCreate.properties.customer.properties
 
-/** Somebody as a request names them. */
+/** Customer fields of a request. */
 export const CustomerIn = Type.Object({
   name,
   email,
@@ -50,8 +50,8 @@ export const CustomerIn = Type.Object({
 export type NewCustomer = Static<typeof CustomerIn>
 
 /**
- * The customer whom a request names: by id, or by email address, or by phone number, in this order. Who is not known yet is
- * made. `needsContact`: a name alone will not do.
+ * Find or create the customer of a request: by id, then email address, then phone number. `needsContact` refuses a name
+ * alone.
  */
 export async function customerFor(
   tx: Tx,
@@ -91,7 +91,7 @@ export async function customerWith(queryable: Queryable, tenant: Tenant, id: str
   return row
 }
 
-/** As invoices, subscriptions and payments show a customer: what is not known is left out. */
+/** Customer fields shown on invoices, subscriptions and payments; unknown ones are left out. */
 export function customerFacts({ id, name, email, phone, tax_number, address }: CustomerRow): Record<string, string> {
   const known = Object.entries({ name, email, phone, tax_number, address }).flatMap(([key, value]) =>
     value === null ? [] : [[key, value]],
@@ -99,7 +99,7 @@ export function customerFacts({ id, name, email, phone, tax_number, address }: C
   return { customer_id: idOf('customer', id), ...Object.fromEntries(known) }
 }
 
-/** Why a customer's credit changes: what it is about, and which step of it. A step is taken once. */
+/** Reason for a credit change: its source and step. A unique key lets each step apply once. */
 export interface CreditStep {
   customerId: string
   currency: string
@@ -107,10 +107,10 @@ export interface CreditStep {
   step: string
 }
 
-/** The step by which what was paid for an invoice, and is not used, becomes credit. */
+/** Credit step for the paid but unused part of an invoice. */
 export const unusedStep = 'unused'
 
-/** Gives a customer so much in hand. */
+/** Add credit to a customer. */
 export async function addCredit(
   tx: Tx,
   { tenant, nowMs }: Occasion,
@@ -124,13 +124,13 @@ export async function addCredit(
   await tx.query(moveCredit, { ...tenant, customer, currency, amount: micros })
 }
 
-/** What a customer has in hand at this moment; others may take it until it is locked. */
-export async function inHandOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
+/** Current credit of a customer, read without a lock: another transaction may take it. */
+export async function creditOf(tx: Tx, tenant: Tenant, customerId: string, currency: string): Promise<bigint> {
   const credits = await tx.query(creditsOf, { ...tenant, customers: [customerId] })
   return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
 }
 
-/** Takes at most so much of what a customer has in hand; gives how much it was. */
+/** Take up to `most` of a customer's credit and return the amount taken. */
 export async function takeCredit(
   tx: Tx,
   { tenant, nowMs }: Occasion,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of customers, whom invoices make.
+// Routes of customers. Customers are created by invoices and subscriptions.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { Queryable } from '../../../platform/db.ts'

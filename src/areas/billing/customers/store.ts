@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of customers and of what they have in hand.
+// SQL of customers and their credit.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
@@ -16,7 +16,7 @@ export interface CustomerRow {
 
 const columns = 'id, name, email, phone, tax_number, address, created_at, updated_at'
 
-/** Makes a customer, or brings up to date the one with the same contact. */
+/** Insert a customer, or update the one with the same contact. */
 export const saveCustomer = statement.tenant<
   Tenant & {
     id: string
@@ -72,13 +72,13 @@ export const creditsOf = statement.tenant<
     where ${mine} and customer_id = any($customers::uuid[]) and balance > 0 order by currency`,
 )
 
-/** What a customer has in hand, which nobody else changes until this transaction ends. */
+/** Lock a customer's credit until the transaction ends. */
 export const lockCredit = statement.tenant<Tenant & { customer: string; currency: string }, { balance: bigint }>(
   'billing.lock_credit',
   `select balance from billing.credits where ${mine} and customer_id = $customer and currency = $currency for update`,
 )
 
-/** None when the step was taken before. */
+/** Insert a credit entry; no row when the step was applied before. */
 export const insertCreditEntry = statement.tenant<
   Tenant & { source: string; step: string; customer: string; currency: string; amount: bigint; at: Date },
   { step: string }
@@ -90,7 +90,7 @@ export const insertCreditEntry = statement.tenant<
    on conflict do nothing returning step`,
 )
 
-/** `given_back`: how much of it the customer has had as money since. */
+/** Credit entry; `given_back` is the part refunded as money since. */
 export const findCreditEntry = statement.tenant<
   Tenant & { source: string; step: string },
   { amount: bigint; given_back: bigint }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an invoice comes to. Each line is rounded by itself, ties to even, to the currency's minor unit, and sums are sums of
-// what the lines show. A discount on the whole is split over the lines by largest remainder, so that each line's tax is on
-// what is really paid for it and the parts add up to the whole.
+// Invoice totals. Each line is rounded to the currency's minor unit, ties to even, and sums are sums of rounded lines.
+// An invoice discount is split over the lines by largest remainder, so that the shares add up and each line's tax is on
+// the discounted amount.
 import { invalidAt } from '../../../kernel/errors.ts'
 import { type Currency, currencies, divideHalfEven, formatMicros, parseAmount } from '../../../kernel/money.ts'
 
-/** What an invoice may come to at most, in micros: what a wallet may hold. */
+/** Highest invoice total in micros: the most a wallet may hold. */
 const mostMicros = 9_000_000_000_000_000_000n
 const million = 1_000_000n
 /** A hundred percent, in millionths of a percent. */
@@ -16,7 +16,7 @@ const percentDecimals = 4
 type Decimal = number | string
 export type Discount = { percent: Decimal } | { amount: Decimal }
 
-/** A line as it is asked for. */
+/** Invoice line of a request. */
 export interface NewItem {
   description: string
   /** 1 unless given. */
@@ -24,11 +24,11 @@ export interface NewItem {
   unit_amount: Decimal
   /** Percent. */
   tax_rate?: Decimal
-  /** An amount, or how it is reckoned. */
+  /** Discount as an amount, or as a percentage or amount object. */
   discount?: Decimal | Discount
 }
 
-/** A line as it was reckoned. Quantity and rate are millionths, the rest is micros. */
+/** Calculated invoice line. Quantity and rate are in millionths, the rest in micros. */
 export interface Item {
   description: string
   quantity: bigint
@@ -36,7 +36,7 @@ export interface Item {
   taxRate: bigint
   /** Quantity times unit amount. */
   amount: bigint
-  /** Its own, and its share of the whole invoice's. */
+  /** The line's own discount plus its share of the invoice discount. */
   discount: bigint
   tax: bigint
 }
@@ -53,7 +53,7 @@ export interface Reckoning {
   currency: Currency
   items: readonly NewItem[]
   discount?: Discount
-  /** The amounts hold their tax already. */
+  /** Whether amounts include tax. */
   taxInclusive: boolean
 }
 
@@ -78,7 +78,7 @@ export function reckon({ currency, items, discount, taxInclusive }: Reckoning): 
   return { items: reckoned, subtotal, discountTotal, taxTotal, total }
 }
 
-/** Parts of a whole in proportion to weights, by largest remainder: they always add up to it. Earlier ones win ties. */
+/** Split an amount in proportion to weights by largest remainder; the parts add up exactly, earlier ones win ties. */
 export function split(whole: bigint, weights: readonly bigint[]): bigint[] {
   const weight = sum(weights)
   if (weight === 0n) return weights.map(() => 0n)
@@ -113,7 +113,7 @@ function discountOf(given: Discount, place: string, of: bigint, currency: Curren
   return amount
 }
 
-/** Within amounts that hold it, the tax is what is left when they are divided by one and the rate. */
+/** Tax on a net amount. With inclusive prices it is net − net / (1 + rate). */
 function taxOn(net: bigint, rate: bigint, inclusive: boolean, minorUnit: bigint): bigint {
   return divideHalfEven(net * rate, (inclusive ? wholePercent + rate : wholePercent) * minorUnit) * minorUnit
 }

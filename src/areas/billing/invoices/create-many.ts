@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many invoices of one account at once, as when the month turns: open from the start, with a range of numbers that is taken
-// in one go. What only one invoice in a hundred needs, such as credit to be taken off, goes the way of `create.ts`.
+// Batch of invoices of one account, as at the turn of a month: open from the start, their numbers taken as one range.
+// Rare cases, such as applying credit, go through `create.ts` one by one.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../../../kernel/ids.ts'
 import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
@@ -13,23 +13,23 @@ import type { CustomerRow } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import type { Figures } from './calculation.ts'
 import { usualDueDate } from './create.ts'
-import { stored, tokenBytes, toldAs } from './invoice.ts'
+import { invoiceEventBody, stored, tokenBytes } from './invoice.ts'
 import { type InvoiceRow, insertOpenInvoices, nextNumbers } from './store.ts'
 
 export interface NewOpenInvoice {
   customer: CustomerRow
   currency: Currency
-  /** Of more than nothing: what comes to nothing would be paid at once. */
+  /** Totals above zero: a zero invoice would be paid at once. */
   figures: Figures
   taxInclusive: boolean
   /** UUID. */
   subscriptionId: string
   callbackUrl: string | null
-  /** Its link is brought to the customer by the account, which is told of it. */
+  /** The account delivers the link itself and gets an event. */
   isTold: boolean
 }
 
-/** The invoices in the order they were asked for. The numbers are locked until the transaction ends. */
+/** Insert invoices and return them in order. The number counter stays locked until the transaction ends. */
 export async function createInvoices(
   app: App,
   tx: Tx,
@@ -73,7 +73,7 @@ export async function createInvoices(
 async function tellOpened(app: App, tx: Tx, occasion: Occasion, rows: readonly InvoiceRow[]): Promise<void> {
   const told = rows.filter(({ sequence }) => sequence > 0)
   const events = told.map((row) => {
-    const payload = toldAs(app, occasion, row, null, row.sequence)
+    const payload = invoiceEventBody(app, occasion, row, null, row.sequence)
     const { callback_url: callbackUrl } = row
     return app.outbox.prepare(invoiceEvents.opened, occasion, payload.invoice_id, payload, { callbackUrl })
   })

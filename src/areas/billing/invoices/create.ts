@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making an invoice, and opening it: it gets its number, and what its customer has in hand is taken off it. A transaction
-// should open one invoice only: the number is locked last, and whoever went on to another would wait in the wrong order.
+// Create and open an invoice: opening assigns its number and applies the customer's credit. Open one invoice per
+// transaction: the number counter is the last lock, so a second invoice would break the lock order.
 import { randomBytes } from 'node:crypto'
 import { type AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -22,13 +22,13 @@ export interface NewInvoice {
   customer: NewCustomer
   currency: Currency
   items: readonly NewItem[]
-  /** On the whole, beside those of the items. */
+  /** Invoice discount, beside those of the items. */
   discount?: Discount
-  /** The amounts hold their tax already. */
+  /** Whether amounts include tax. */
   taxInclusive?: boolean
-  /** A UTC day; 14 days ahead unless given. */
+  /** Due date, a UTC day; 14 days ahead by default. */
   dueDate?: string
-  /** Left as a draft otherwise. One that comes to nothing, or that credit covers, is paid at once. */
+  /** Open at once; false leaves a draft. A zero invoice, or one that credit covers, is paid at once. */
   open: boolean
   paymentMethods?: readonly string[]
   notes?: string
@@ -76,12 +76,12 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
   return wanted.open ? openInvoice(app, tx, occasion, draft) : draft
 }
 
-/** By when an invoice is to be paid that says nothing else. */
+/** Default due date. */
 export function usualDueDate(nowMs: number): string {
   return dayOf(new Date(nowMs + usualDueDays * dayMs))
 }
 
-/** Makes a draft an invoice. The row is locked, or new. */
+/** Open a draft whose row is locked or new. */
 export async function openInvoice(app: App, tx: Tx, occasion: Occasion, draft: InvoiceRow): Promise<InvoiceRow> {
   const { tenant, nowMs } = occasion
   const { id, customer_id: customerId, currency, total } = draft

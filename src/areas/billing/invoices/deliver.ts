@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing an open invoice to its customer, whoever wants that: the account that sends it, or what became of its payment.
-// The one place that knows the ways there are: a text with the link, and mail with the link and the PDF.
+// Deliver an open invoice to its customer by text with the link, or by mail with the link and the PDF. Used by requests
+// to send it and by jobs that follow its payment.
 import { formatMoney } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
@@ -13,20 +13,23 @@ import { dueOf, payUrl } from './invoice.ts'
 import { renderInvoice } from './render.ts'
 import { accountName, defaultSender, type InvoiceRow } from './store.ts'
 
-/** Name that texts bear for accounts that have none of their own. */
+/** Sender name of texts for accounts without one. */
 const platformSender = 'PAMOJA'
 
-/** Where an invoice goes. Without any of it the account itself brings the link to its customer. */
+/** Where to deliver an invoice. Without phone and email, the account delivers the link itself. */
 export interface Destination {
   phone?: string
   email?: string
-  /** Whose name the text bears. */
+  /** Sender name of the text. */
   from?: string
-  /** What stands before the link. */
+  /** Text before the link. */
   message?: string
 }
 
-/** Throws an AppError when nobody took it. Under a key, which has a space in it, it is delivered once. */
+/**
+ * Deliver an invoice; throws an AppError when no channel accepted it. The key, which holds a space, makes delivery
+ * idempotent.
+ */
 export async function deliverInvoice(
   app: App,
   sending: Sending,
@@ -38,12 +41,12 @@ export async function deliverInvoice(
   if (to.email !== undefined) await mailInvoice(app, sending, invoice, to, to.email, key)
 }
 
-/** Whether it is brought to the customer, rather than left to the account. */
+/** Whether the platform delivers the invoice, rather than the account. */
 export function isDelivered({ phone, email }: Destination): boolean {
   return phone !== undefined || email !== undefined
 }
 
-/** Mails that all of an invoice is paid, with the PDF that says so, where the invoice went. */
+/** Mail the receipt, with the PDF of the paid invoice, to the address the invoice was mailed to. */
 export async function deliverReceipt(app: App, sending: Sending, invoice: InvoiceRow, key: string): Promise<void> {
   if (invoice.mailed_to === null) return
   const { name, brand } = await one(app.db.query(accountName, { account: invoice.account_id }))
@@ -108,7 +111,7 @@ async function textInvoice(
   await sendForAccount(app, sending, key === undefined ? text : { ...text, key })
 }
 
-/** Who wants how much: the words that a text about an invoice begins with. */
+/** First words of a text about an invoice: the account's name and the amount. */
 export async function headOf(app: App, invoice: InvoiceRow): Promise<string> {
   const { name } = await one(app.db.query(accountName, { account: invoice.account_id }))
   const due = formatMoney({ micros: dueOf(invoice), currency: currencyOf(invoice.currency) })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was paid for an invoice that was not due any more is the customer's to have in hand. Where the account wishes, it is
-// sent back instead: a refund of the payment that brought it, for which the credit is taken first, so that nobody has it
-// twice. One that cannot be made, or that fails, leaves the credit.
+// Overpayments of an invoice become customer credit, or, if the account's settings say so, a refund of the payment. The
+// credit is taken before the refund is made, so that it is not spent twice. A refund that is refused or fails leaves
+// the credit.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -12,7 +12,7 @@ import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptRefund, lockPayment, type PaymentRow } from '../../payments/area.ts'
-import { addCredit, inHandOf, takeCredit } from '../customers/customer.ts'
+import { addCredit, creditOf, takeCredit } from '../customers/customer.ts'
 import { findCreditEntry } from '../customers/store.ts'
 import { findInvoice, type InvoiceRow, overpaymentOf } from './store.ts'
 
@@ -21,10 +21,7 @@ const givingBack = {
   payload: Type.Object({ invoice: Type.String(), payment: Type.String() }),
 }
 
-/**
- * The steps by which a refund takes what a customer has in hand, gives it back, takes it although it seemed to have failed, and
- * gives it back once more.
- */
+/** Credit steps of a refund: taken, returned on failure, taken after a late success, returned again. */
 const [refundedStep, failedStep, afterAllStep, takenBackStep] = [
   'refunded',
   'refund_failed',
@@ -32,7 +29,7 @@ const [refundedStep, failedStep, afterAllStep, takenBackStep] = [
   'refund_taken_back',
 ] as const
 
-/** Has what was paid too much sent back once the transaction is durable, if the account wishes it. */
+/** Queue the refund of an overpayment after the commit, if the account's settings ask for it. */
 export async function giveBack(
   app: App,
   tx: Tx,
@@ -66,17 +63,20 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
       if (error.code === 'CONFLICT') return { kind: 'again', afterMs: 0 }
       const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < giveBackJob.retrySeconds.length
       if (mayPass) return { kind: 'retry', reason: error.code }
-      // It was made before, or cannot be: the customer has it in hand.
+      // Refund already made, or refused: the credit stays.
       app.log.info(
         { code: error.code, payment: idOf('payment', payload.payment) },
-        'what was overpaid is not sent back',
+        'overpayment not refunded: it stays the customer’s credit; see the code, the account can refund it by hand',
       )
     }
     return { kind: 'done' }
   },
 }
 
-/** The refund takes the wallet, so that the credit is only looked at before, and taken after it. */
+/**
+ * Refund an overpayment. The refund locks the wallet, which comes before credit in the lock order: credit is read first
+ * and taken afterwards.
+ */
 async function refundExcess(
   app: App,
   tx: Tx,
@@ -87,14 +87,14 @@ async function refundExcess(
   const { tenant } = occasion
   await one(tx.query(lockPayment, { ...tenant, id: payment }))
   const overpaid = await maybe(tx.query(findCreditEntry, { ...tenant, source: payment, step: 'overpaid' }))
-  const micros = least(overpaid?.amount ?? 0n, await inHandOf(tx, tenant, customerId, currency))
-  // The customer has paid the next invoice with it meanwhile.
+  const micros = least(overpaid?.amount ?? 0n, await creditOf(tx, tenant, customerId, currency))
+  // The credit was spent on another invoice meanwhile.
   if (micros <= 0n) return
   const input = {
     amount: formatMicros(micros),
     reason: 'duplicate' as const,
     description: 'Paid although nothing was due any more',
-    // There is one for each payment, however often this is run.
+    // The reference makes the refund idempotent per payment.
     reference: `overpaid:${idOf('payment', payment)}`,
   }
   const { refund } = await acceptRefund(app, tx, payment, input, occasion, false)
@@ -103,13 +103,13 @@ async function refundExcess(
   if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
 }
 
-/** Under which step a refund that has happened takes what the customer has in hand; null when it has done so before. */
+/** Credit step under which a completed refund takes credit; null when it did so before. */
 export async function stepToTake(tx: Tx, tenant: Tenant, refund: string): Promise<string | null> {
   if (!(await isDone(tx, tenant, refund, refundedStep))) return refundedStep
   return (await isDone(tx, tenant, refund, failedStep)) ? afterAllStep : null
 }
 
-/** Under which step a refund that was taken back gives the customer what it took. */
+/** Credit step under which a reversed refund returns the credit it took. */
 export async function stepToGive(tx: Tx, tenant: Tenant, refund: string): Promise<string> {
   return (await isDone(tx, tenant, refund, failedStep)) ? takenBackStep : failedStep
 }
@@ -118,8 +118,8 @@ async function isDone(tx: Tx, tenant: Tenant, refund: string, step: string): Pro
   return (await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step }))) !== null
 }
 
-/** A refund failed: what was taken for it is the customer's again. */
-export async function keepInHand(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
+/** Return the credit of a failed refund. */
+export async function returnCredit(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
   const { tenant } = occasion
   const { customer_id: customerId, currency } = invoice
   const taken = await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step: refundedStep }))

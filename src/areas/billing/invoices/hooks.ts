@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows when an invoice is paid, or could not be: it is told, and whoever made it for a reason of their own, such as
-// a subscription, goes on in the same transaction.
+// Hooks for invoice changes: the event is emitted, and parts that own the invoice, such as a subscription, continue in
+// the same transaction.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -11,25 +11,25 @@ import { mailReceipt } from './mail.ts'
 import { closePaid, type InvoiceRow } from './store.ts'
 
 interface InvoiceHooks {
-  /** All of it is paid; `payment` is null when nothing had to be, or credit covered it. */
+  /** Invoice fully paid; `payment` is null when the total was zero or credit covered it. */
   invoicePaid?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow | null): Promise<void>
-  /** It was made void, or written off: nobody is asked for it any more. */
+  /** Invoice voided or written off: nobody is charged for it any more. */
   invoiceGivenUp?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
-  /** A payment for it failed, was cancelled or expired. Late money may still pay it. */
+  /** Payment failed, cancelled or expired. A late confirmation may still pay the invoice. */
   invoicePaymentFailed?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow, payment: PaymentRow): Promise<void>
-  /** Some of what was paid for it was given back, or is there again. */
+  /** Payment of the invoice refunded in part or in full, or such a refund reversed. */
   invoiceRefunded?(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void>
 }
 
 const hooks = new Set<InvoiceHooks>()
 
-/** Has something follow from what becomes of invoices; asked of every invoice, so look at its subscription_id. */
+/** Register invoice hooks. They run for every invoice, so check its subscription_id. */
 export function onInvoice(follows: InvoiceHooks): InvoiceHooks {
   hooks.add(follows)
   return follows
 }
 
-/** Closes an invoice whose money is all there, and tells of it; gives it as it is then. */
+/** Close a fully paid invoice, emit its event and return the updated row. */
 export async function settled(
   app: App,
   tx: Tx,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a form of the page does: a payment of all that is due is asked of a phone, given a bank account to be paid into, or
-// charged to a card. A card is in the memory of the request and on the wire to the acquirer, as with every payment.
+// Payments from the forms of the invoice page: a request to a phone, a bank account for a transfer, or a card charge. A
+// card number is held in the memory of the request only and sent to the acquirer.
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
@@ -24,32 +24,32 @@ import type { Shown } from './page.ts'
 import { type InvoicePayment, payInvoice } from './pay.ts'
 import { type InvoiceRow, lockInvoice } from './store.ts'
 
-/** How many payments of one invoice may wait for their payers at once, and how many there may be in an hour. */
+/** Pending payments per invoice, and payments per hour. */
 const mostUnderWay = 3
 const mostPerHour = 20
 
 export interface Found extends Shown {
   readonly tenant: Tenant
   readonly occasion: Occasion
-  /** The account may not collect just now. */
+  /** The account is suspended and may not collect. */
   readonly isSuspended: boolean
 }
 
-/** How an invoice can be paid now. */
+/** Payment methods available for an invoice now. */
 export function waysOf(app: App, { tenant, invoice, isSuspended }: Found): WaysToPay {
   const { payment_methods, currency } = invoice
   return waysFor(app, tenant, { currency, micros: dueOf(invoice), methods: isSuspended ? [] : payment_methods })
 }
 
-/** Stores the payment that a form asks for, or finds the one that it asked for before; gives its id. */
+/** Store the payment of a form, or find the one the same form made before; returns its id. */
 export async function payByForm(app: App, found: Found, form: URLSearchParams): Promise<string> {
   const { invoice, tenant, path, lang } = found
   const wanted = wantedIn(form, waysOf(app, found))
-  // Nobody is sent anywhere to transfer money.
+  // A bank transfer has no redirect.
   const returns = wanted.method === 'bank_transfer' ? {} : { return_url: `${app.publicUrl}${path}${lang}` }
   const how = { ...wanted, ...returns }
   const { id, isNew } = await begin(app, found, how, (tx) => before(tx, found, wanted))
-  // A card is charged here and now; a job asks for the others.
+  // Cards are charged in this request; other methods by a job.
   if (isNew && how.card !== undefined) {
     const { currency } = invoice
     await sendNow(app, { tenant }, id, { ...how, amount: formatMicros(dueOf(invoice)), currency })
@@ -58,8 +58,8 @@ export async function payByForm(app: App, found: Found, form: URLSearchParams): 
 }
 
 /**
- * The payment that the same form would ask for again: the same phone is not asked twice at once, a card form that is sent
- * twice charges once, and as long as nobody has paid into an account, everybody is shown the same one.
+ * Pending payment that the same form would repeat: a phone is not asked twice at once, a card form sent twice charges
+ * once, and all viewers see the same unpaid bank account.
  */
 function before(tx: Tx, { invoice, tenant }: Found, { method, phone }: Wanted): Promise<{ id: string } | null> {
   if (phone !== undefined) return findUnderWay(tx, tenant, invoice.id, { phone })

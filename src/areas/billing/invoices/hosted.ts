@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page at which an invoice is paid. Whoever has its address may see it and pay it: nobody is signed in, so that there is
-// nothing to be done in anybody's name, and a form that another site sends does no more than a link. What can be abused is
-// asking phones for money and trying cards, so that is limited: for each invoice, for each address, and how much may be
-// under way at once.
+// Hosted payment page of an invoice. Its address is the only authorisation: no session exists, so cross-site form posts
+// gain nothing over a link. Abuse by prompting phones or testing cards is rate limited per invoice, per IP address and
+// by pending payments.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
+import { type HookAnswer, type HookCall, hook, pagesPerAddress, redirect } from '../../../platform/hook.ts'
 import { inMemory } from '../../../platform/http/download.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { askedBy, chosen } from '../../../platform/web/language.ts'
@@ -21,16 +20,15 @@ import { invoiceTexts } from './page-texts.ts'
 import { renderInvoice } from './render.ts'
 import { findInvoiceByToken } from './store.ts'
 
-/** Looks at one invoice a minute: a page that follows a payment looks twenty times. */
+/** Page views per invoice and minute: a page that polls a payment loads twenty times. */
 const viewsPerMinute = 240
-/** PDFs of one invoice a minute, and for one address: a whole network may share one. */
+/** PDFs per invoice and minute, and per IP address, which a whole network may share. */
 const pdfsPerMinute = 30
 const pdfsPerAddress = 60
-/** Forms sent for one invoice a minute, and from one address: a whole network may share one. */
+/** Forms per invoice and minute, and per IP address, which a whole network may share. */
 const paymentsPerMinute = 6
 const paymentsPerAddress = 60
 
-const byAddress = { by: 'address', perMinute: 6_000 }
 const views = { name: 'invoice-view', by: 'token', perMinute: viewsPerMinute }
 
 const showPage = hook({
@@ -39,10 +37,10 @@ const showPage = hook({
   operation: 'billing.showInvoice',
   summary: 'A payer looks at an invoice',
   maxBytes: maxFormBytes,
-  limits: [views, byAddress],
+  limits: [views, pagesPerAddress],
   handle: async (app, call) => {
     const found = await invoiceAt(app, call)
-    // Whoever comes back from its bank wants to know how it went.
+    // A payer who returns from the bank sees the outcome of the payment.
     const { payment_id: payment } = call.query
     if (typeof payment === 'string' && uuidOf('payment', payment) !== null)
       return redirect(`${found.path}/${payment}${found.lang}`)
@@ -65,13 +63,13 @@ const payByPage = hook({
     const form = formIn(call)
     const found = await invoiceAt(app, call)
     const ownPage = redirect(`${found.path}${found.lang}`)
-    // Paid or withdrawn: the page says so.
+    // Invoice already paid or void: its page says so.
     if (dueOf(found.invoice) === 0n) return ownPage
     try {
       const payment = await payByForm(app, found, form)
       return redirect(`${found.path}/${idOf('payment', payment)}${found.lang}`)
     } catch (error) {
-      // It was meanwhile.
+      // Invoice paid or voided meanwhile.
       if (error instanceof AppError && error.code === 'INVALID_STATE') return ownPage
       if (!(error instanceof AppError) || error.status === 503) throw error
       const problem = problemIn(form, found.reader, error)
@@ -87,7 +85,7 @@ const followPayment = hook({
   operation: 'billing.followPayment',
   summary: 'A payer waits for a payment of an invoice',
   maxBytes: maxFormBytes,
-  limits: [views, byAddress],
+  limits: [views, pagesPerAddress],
   handle: async (app, call) => {
     const found = await invoiceAt(app, call)
     const id = uuidOf('payment', call.params.payment)
@@ -140,7 +138,7 @@ async function invoiceAt(app: App, call: HookCall<{ token: string }>): Promise<F
   } = row
   const asked = askedBy(call)
   const reader = readerOf(asked, timeZone)
-  // What the address asked for goes along; what the browser says it says again.
+  // Keep a language the address asked for; the browser sends its own languages again.
   const lang = asked.lang === undefined ? '' : `?lang=${chosen(asked).language}`
   const tenant = tenantOf(invoice)
   const { receivedMs, requestId } = call

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An invoice as customers read it, and as they are told of it.
+// Invoice objects of replies and events.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -11,7 +11,7 @@ import type { EventType, Occasion } from '../../../platform/events.ts'
 import { type PaymentRow, recordOf as paymentRecordOf } from '../../payments/area.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import type { Item } from './calculation.ts'
-import { countTold, type InvoiceRow, type StoredItem } from './store.ts'
+import { type InvoiceRow, nextInvoiceSequence, type StoredItem } from './store.ts'
 
 export const tokenBytes = 16
 
@@ -62,7 +62,7 @@ export function invoiceOf(app: App, row: InvoiceRow, nowMs: number): Static<type
   }
 }
 
-/** What is still to be paid: nothing once nobody has to. */
+/** Amount still to pay; zero once the invoice is closed. */
 export function dueOf({ status, total, amount_paid }: InvoiceRow): bigint {
   return status === 'void' ? 0n : total - amount_paid
 }
@@ -71,12 +71,12 @@ function isOverdue({ status, due_date }: InvoiceRow, nowMs: number): boolean {
   return status === 'open' && due_date < dayOf(new Date(nowMs))
 }
 
-/** The address of an invoice: the bucket it is kept in, and 128 bits that nobody can guess. */
+/** Payment address of an invoice: its bucket and a random 128-bit token. */
 export function payUrl(app: App, { bucket, token }: Pick<InvoiceRow, 'bucket' | 'token'>): string {
   return `${app.publicUrl}/pay/${Buffer.concat([Buffer.from([bucket]), token]).toString('base64url')}`
 }
 
-/** Null when the text is not such an address. */
+/** Parse an invoice's payment address; null when malformed. */
 export function placeOf(name: string): { bucket: number; token: Buffer } | null {
   const bytes = /^[A-Za-z0-9_-]{23}$/.test(name) ? Buffer.from(name, 'base64url') : Buffer.alloc(0)
   const [bucket] = bytes
@@ -113,7 +113,7 @@ function microsFrom(text: string): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
 }
 
-/** Tells of an invoice, in the transaction that changed it. */
+/** Emit an invoice event in the transaction that changed the invoice. */
 export async function tellInvoice(
   app: App,
   tx: Tx,
@@ -127,7 +127,7 @@ export async function tellInvoice(
   await app.outbox.emit(tx, event, occasion, told.invoice_id, told, { callbackUrl })
 }
 
-/** That all of it is paid; by the last payment, or by credit alone. */
+/** Emit that an invoice is fully paid, by its last payment or by credit alone. */
 export async function tellPaid(
   app: App,
   tx: Tx,
@@ -141,12 +141,12 @@ export async function tellPaid(
 }
 
 async function toldOf(app: App, tx: Tx, occasion: Occasion, row: InvoiceRow, payment: PaymentRow | null) {
-  const { sequence } = await one(tx.query(countTold, { ...occasion.tenant, id: row.id }))
-  return toldAs(app, occasion, row, payment, sequence)
+  const { sequence } = await one(tx.query(nextInvoiceSequence, { ...occasion.tenant, id: row.id }))
+  return invoiceEventBody(app, occasion, row, payment, sequence)
 }
 
-/** What is told of an invoice, as the `sequence`th of all that is. */
-export function toldAs(
+/** Event payload of an invoice, with its sequence number. */
+export function invoiceEventBody(
   app: App,
   { nowMs }: Pick<Occasion, 'nowMs'>,
   row: InvoiceRow,
@@ -166,7 +166,7 @@ export function invoiceUuid(id: string): string {
   return uuid
 }
 
-/** The invoice that a payment pays. */
+/** Id of the invoice that a payment pays. */
 export function invoiceIdOf({ id, invoice_id }: PaymentRow): string {
   if (invoice_id === null) throw new Error(`${idOf('payment', id)} is for an invoice and names none`)
   return invoice_id
@@ -176,7 +176,7 @@ export function noSuchInvoice(): AppError {
   return new AppError('NOT_FOUND', 'there is no such invoice; the ids of invoices begin with inv_')
 }
 
-/** An invoice is past the state in which something can be done to it. */
+/** Error for an action the invoice's status does not allow. */
 export function notWhile({ status }: InvoiceRow, why: string): AppError {
   return new AppError('INVALID_STATE', `the invoice is ${status}; ${why}`, { extra: { status } })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail about invoices that nobody waits for: the bill of a subscription that is paid by invoice, and the receipt of one that was
-// mailed. The transaction that gives the reason writes the job; where no mail can be sent, nothing else is held up.
+// Jobs that mail invoices: bills of subscriptions paid by invoice, and receipts of mailed invoices. The job is written
+// in the causing transaction; failing mail blocks nothing else.
 
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -20,12 +20,12 @@ const mailing = {
   payload: Type.Object({ invoice: Type.String(), what: OneOf(['invoice', 'receipt']) }),
 }
 
-/** Has an open invoice be mailed to its customer, if there is an address. */
+/** Queue mailing an open invoice, if the customer has an email address. */
 export async function mailToCustomer(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
   if (invoice.customer.email !== undefined) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'invoice' })
 }
 
-/** Has the receipt of a paid invoice go where the invoice went. */
+/** Queue mailing the receipt to where the invoice was mailed. */
 export async function mailReceipt(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
   if (invoice.mailed_to !== null) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'receipt' })
 }
@@ -53,7 +53,7 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
     const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
     if (!invoice || is_suspended) return { kind: 'done' }
     const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
-    // The space keeps the key apart from those of requests.
+    // The space keeps the key apart from the idempotency keys of requests.
     const key = `${payload.what} ${payload.invoice}`
     try {
       if (payload.what === 'receipt') await deliverReceipt(app, sending, invoice, key)
@@ -66,7 +66,10 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
       if (!(error instanceof AppError)) throw error
       if (error.code === 'PROVIDER_UNAVAILABLE' && failures < mailInvoiceJob.retrySeconds.length)
         return { kind: 'retry', reason: error.code }
-      app.log.info({ code: error.code }, 'mail about an invoice could not be sent')
+      app.log.info(
+        { code: error.code },
+        'invoice not mailed: the account can send it again; check the account’s sending domain and wallet',
+      )
     }
     return { kind: 'done' }
   },

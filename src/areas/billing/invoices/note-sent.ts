@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An invoice that was delivered: when, and where the receipt goes, with the event that tells of it.
+// Store that an invoice was delivered and where its receipt goes, and emit the event.
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -7,7 +7,7 @@ import { invoiceEvents } from '../events.ts'
 import { tellInvoice } from './invoice.ts'
 import { type InvoiceRow, noteSent } from './store.ts'
 
-/** Only once something left: whoever hears of it need not bring the link any more. */
+/** Call only after the delivery was accepted: the event tells the account that it need not send the link. */
 export async function noteInvoiceSent(
   app: App,
   tx: Tx,

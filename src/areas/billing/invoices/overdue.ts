@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells of invoices that were not paid by their day: once, when the day is over by the clock of the account (UTC). It is
-// looked for regularly, so that a sandbox clock that was moved is heard of too.
+// Chore that emits an event for each invoice past its due date, once, when the day has ended by the account's clock
+// (UTC). It polls, so that a moved sandbox clock counts too.
 import { buckets } from '../../../kernel/ids.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -12,7 +12,7 @@ import { invoiceEvents } from '../events.ts'
 import { tellInvoice } from './invoice.ts'
 import { clockOffset, newlyOverdue, noteOverdue } from './store.ts'
 
-/** So many are told of in one round; the next one goes on. */
+/** Batch size; the next round continues. */
 const invoicesAtOnce = 500
 
 export const overdueChore: Chore = { name: 'overdue invoices', everyMs: 30_000, run: tellOverdue }
@@ -23,7 +23,7 @@ export async function tellOverdue(app: App): Promise<void> {
   for (const invoice of found) await tellOne(app, tenantOf(invoice), invoice.id)
 }
 
-/** Looks again in the transaction that tells: by now it may be paid, or somebody else may have told. */
+/** Recheck in the emitting transaction: the invoice may be paid, or another node may have emitted it. */
 async function tellOne(app: App, tenant: Tenant, id: string): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(tenant, async (tx) => {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of an invoice says of it; forms and what becomes of a payment have words of their own, shared with every page
-// on which something is paid.
+// Texts of the invoice page; forms and payment results use the texts shared by all payment pages.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const invoiceTexts = {

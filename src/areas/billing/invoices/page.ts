@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a payer sees of an invoice: what it is for, and the forms to pay it. One document without scripts or images, below 30 KB whatever the invoice holds, because it is read on slow phones; all of the invoice is in its PDF.
+// Invoice page for payers: the invoice and its payment forms. One document without scripts or images, below 30 KB for
+// any invoice, because it is read on slow phones; the PDF has all lines.
 
 import { currencyOf } from '../../../platform/currencies.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
@@ -12,27 +13,27 @@ import { dueOf, itemFrom } from './invoice.ts'
 import { invoiceTexts } from './page-texts.ts'
 import type { InvoiceRow } from './store.ts'
 
-/** How much of a long invoice is shown. */
+/** Lines shown of a long invoice. */
 const shownItems = 20
 const shownCharacters = 100
 const shownNotes = 500
 
 export interface Shown {
   readonly invoice: InvoiceRow
-  /** Who sends the invoice. */
+  /** Name of the account that sends the invoice. */
   readonly accountName: string
   readonly brand: Brand
   /** The path of the page, without a trailing slash. */
   readonly path: string
-  /** Who looks at it. */
+  /** Language and time zone of the reader. */
   readonly reader: Reader
-  /** The language that the address asked for, as the end of the next address: `?lang=fr`, or nothing. */
+  /** Query of links that keeps the language asked for, such as `?lang=fr`, or nothing. */
   readonly lang: string
 }
 
 type Say = Words<keyof typeof invoiceTexts>
 
-/** The invoice, and how it can be paid. */
+/** Invoice page with the available payment methods. */
 export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | null = null): Page {
   const { invoice, path } = shown
   const money = moneyOf(shown)
@@ -61,13 +62,12 @@ ${isPayable(invoice) && paymentForms(checkoutOf(shown), ways, problem)}
   )
 }
 
-/** The invoice as something to be paid. */
 export function checkoutOf({ invoice, ...shown }: Shown): Checkout {
   const { currency, environment, number } = invoice
   return { ...shown, title: `${shown.accountName}: ${number}`, amount: dueOf(invoice), currency, environment }
 }
 
-/** The way back once it is paid. */
+/** Link back to the invoice after payment. */
 export function backLink({ path, lang, reader }: Shown): Html {
   return html`<a href="${path}${lang}">${reader.words(invoiceTexts)('back')}</a>`
 }
@@ -76,7 +76,7 @@ function isPayable({ status }: InvoiceRow): boolean {
   return status !== 'paid' && status !== 'void'
 }
 
-/** What the invoice comes to now, above all of it. */
+/** Amount and status at the top of the page. */
 function standing(shown: Shown): Html {
   const { invoice, reader } = shown
   const { name } = invoice.customer
@@ -101,7 +101,7 @@ function sayOf({ reader }: Shown): Say {
   return reader.words(invoiceTexts)
 }
 
-/** By characters, so that none is cut in two. */
+/** Cut by code points, so that no character is split. */
 function cut(text: string, most: number): string {
   const characters = [...text]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying an invoice: a payment whose completion counts towards it, in the same transaction. What comes when nothing is due
-// any more, because two paid at once or the invoice was made void meanwhile, becomes the customer's credit, or is sent back.
+// Pay an invoice: completing the payment counts towards it in the same transaction. Money that arrives when nothing is
+// due, because of two payments or a voided invoice, becomes credit or is refunded.
 
 import { invalid } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
@@ -10,13 +10,13 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { accept, declarePurpose, type NewPayment, type PaymentRow } from '../../payments/area.ts'
 import { addCredit } from '../customers/customer.ts'
-import { giveBack, keepInHand } from './give-back.ts'
+import { giveBack, returnCredit } from './give-back.ts'
 import { paymentFailed, settled } from './hooks.ts'
 import { dueOf, invoiceIdOf, notWhile } from './invoice.ts'
 import { refundInvoice, restoreInvoice } from './refund.ts'
 import { addPayment, type InvoiceRow, type InvoiceStatus, lockInvoice } from './store.ts'
 
-/** Where money still counts towards an invoice. */
+/** Statuses in which money counts towards an invoice. */
 const payable: readonly InvoiceStatus[] = ['open', 'uncollectible']
 const anyStatus: readonly InvoiceStatus[] = ['open', 'uncollectible', 'paid', 'void']
 
@@ -29,15 +29,15 @@ const invoicePurpose = declarePurpose({
   refunded: refundInvoice,
   refundTakenBack: restoreInvoice,
   refundFailed: async (_app, tx, occasion, payment, refund) =>
-    keepInHand(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
+    returnCredit(tx, occasion, await invoicePaidBy(tx, occasion, payment), refund),
 })
 
-/** How it is to be paid. All that is due, unless an amount is given. */
+/** Payment of an invoice; the whole amount due by default. */
 export type InvoicePayment = Omit<NewPayment, 'amount' | 'currency'> & Partial<Pick<NewPayment, 'amount'>>
 
 /**
- * Asks for the money of an invoice, whose row is locked or new. As with every payment nobody is asked before the transaction
- * is durable: with `sendsInline` the caller then calls `sendNow`, otherwise a job does.
+ * Create the payment of an invoice whose row is locked or new. The provider is called after the commit: by the caller's
+ * `sendNow` with `sendsInline`, otherwise by a job.
  */
 export async function payInvoice(
   app: App,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that draws invoices: one question, one answer, in the order they come.
+// Worker thread that draws invoice PDFs: one answer per request, in order.
 
 import { parentPort } from 'node:worker_threads'
 import type { Brand } from '../../../platform/web/brand.ts'
@@ -13,7 +13,7 @@ export interface Paper {
   readonly url: string
 }
 
-/** The bytes, or why there are none. */
+/** PDF bytes, or the error. */
 export type Drawn = { readonly bytes: Uint8Array } | { readonly problem: string }
 
 parentPort?.on('message', async (paper: Paper) => parentPort?.postMessage(await drawn(paper)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An invoice as a PDF, drawn by a thread of its own (render.ts): the same invoice gives the same bytes. The fonts that every reader has know
-// Western European letters only. Other letters lose their marks where that helps, and are a question mark where it does not;
-// the page at which the invoice is paid shows them as they are.
+// Invoice PDF, drawn in a worker thread (render.ts) and reproducible byte for byte. The standard fonts cover Western
+// European letters only: other letters lose their accents or become a question mark; the invoice page shows them all.
 import qrcode from 'qrcode-generator'
 import { formatMicros } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
@@ -13,7 +12,7 @@ import type { InvoiceRow } from './store.ts'
 const margin = 50
 const width = 495
 const bottom = 770
-/** A description that is taller may go on on the next page; it begins where there is room for a few lines. */
+/** Height up to which a description is kept on one page; a taller one starts where a few lines fit. */
 const [keptTogether, fewLines] = [200, 60]
 
 type Column = readonly [x: number, width: number, align: 'left' | 'right']
@@ -27,15 +26,15 @@ const columns = {
   sum: [330, 165, 'right'],
 } as const satisfies Record<string, Column>
 
-/** Those of the pages, on paper. */
+/** Colours of the web pages, for paper. */
 const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c9d3cf' } as const
 
-/** The same for everybody, because the same invoice gives the same bytes. */
+/** Fixed language and time zone, so that an invoice always gives the same bytes. */
 const reader = readerOf({}, 'UTC')
 
 export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string, brand: Brand = {}): Promise<Buffer> {
   const title = `Invoice ${invoice.number}`
-  // Read when the first one is made: it is the slowest part of the program to load, and few nodes need it.
+  // pdfkit loads with the first PDF: it is the slowest module and few nodes need it.
   const { default: PDFDocument } = await import('pdfkit')
   const document = new PDFDocument({
     size: 'A4',
@@ -53,7 +52,7 @@ export async function pdfOf(invoice: InvoiceRow, accountName: string, url: strin
 
 type Style = readonly [size: number, colour: string, isBold?: true]
 
-/** Writes from top to bottom, and begins pages as they fill. */
+/** Writes from top to bottom and starts pages as they fill. */
 class Sheet {
   readonly #document: PDFKit.PDFDocument
   y = margin
@@ -62,7 +61,7 @@ class Sheet {
     this.#document = document
   }
 
-  /** Text in a column, which may lead somewhere; gives where it ends. */
+  /** Write text in a column, optionally linked; returns where it ends. */
   text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style, link?: string): number {
     const font = isBold ? 'Helvetica-Bold' : 'Helvetica'
     this.#document.font(font).fontSize(size).fillColor(colour)
@@ -70,7 +69,7 @@ class Sheet {
     return this.#document.y
   }
 
-  /** A number in a column: one line, in smaller letters where it is long. A number that is broken is read as another one. */
+  /** Write a number on one line, in a smaller size when long: a wrapped number would be misread. */
   figure(words: string, column: Column, [size, colour, isBold]: Style): void {
     const [, most] = column
     this.#document.font(isBold ? 'Helvetica-Bold' : 'Helvetica').fontSize(size)
@@ -79,7 +78,7 @@ class Sheet {
     this.text(words, column, isBold ? [fitting, colour, isBold] : [fitting, colour])
   }
 
-  /** Begins a page when so much would not fit on this one. */
+  /** Start a page when `height` does not fit. */
   room(height: number): void {
     if (this.y + height <= bottom) return
     this.#document.addPage()
@@ -103,7 +102,7 @@ class Sheet {
 interface Seller {
   accountName: string
   brand: Brand
-  /** Where it is paid. */
+  /** Payment address. */
   url: string
 }
 
@@ -163,10 +162,10 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, { accountName, 
   sheet.text(invoice.notes, [0, width, 'left'], [10, colours.text])
 }
 
-/** Points that the code to pay with takes on paper: a phone reads it from an arm's length. */
+/** Size of the QR code in points: readable by a phone at arm's length. */
 const codeSize = 84
 
-/** The address as a QR code, for whoever has the invoice on paper or on another screen. */
+/** Draw the payment address as a QR code. */
 function drawCode(document: PDFKit.PDFDocument, url: string, left: number, top: number): void {
   const code = qrcode(0, 'M')
   code.addData(url)
@@ -188,7 +187,7 @@ function row(sheet: Sheet, [what, ...figures]: readonly [string, string, string,
     [quantity, unit, amount].forEach((column, i) => {
       sheet.figure(figures[i] ?? '', column, style)
     })
-  // They stand where the words begin, which may end on another page here.
+  // Figures stand beside the description's first line; a tall one may end on another page.
   if (isTall) writeFigures()
   const end = sheet.text(what, description, style)
   if (!isTall) writeFigures()
@@ -229,7 +228,7 @@ function sums(invoice: InvoiceRow): [name: string, amount: bigint, isMain?: true
   return rows
 }
 
-/** The letters of Windows-1252 beyond Latin-1. */
+/** Characters of Windows-1252 beyond Latin-1. */
 const others = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ'
 const isKnown = (character: string): boolean => /^[\n\x20-\x7e\xa0-\xff]$/.test(character) || others.includes(character)
 

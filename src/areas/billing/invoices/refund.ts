@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows when a payment of an invoice is given back, all of it or a part. What was paid too much goes first: the customer
-// has that in hand, and must not have it twice; what was spent of it meanwhile is missing at the invoices that it paid, the last
-// of them first. The rest was paid for the invoice. One that is open has what it misses to be paid again, and can be made void
-// when nothing is left; one that is paid stays so, and says how much of it was given back. What of that is the customer's
-// credit already, because the period was not used, is taken from them as what was paid too much is.
+// Refund of an invoice payment, in part or in full. The overpaid part is refunded first: it is taken from the
+// customer's credit, and what was spent of that from the invoices it paid, latest first. The rest reduces the invoice:
+// an open one has it due again and can be voided when nothing is left, a paid one stays paid and shows the refunded
+// amount. The part already credited for unused time is taken from credit like an overpayment.
 import { AppError } from '../../../kernel/errors.ts'
 import { least } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { PaymentRow, Refunded } from '../../payments/area.ts'
-import { addCredit, inHandOf, takeCredit, unusedStep } from '../customers/customer.ts'
+import { addCredit, creditOf, takeCredit, unusedStep } from '../customers/customer.ts'
 import { findCreditEntry, noteGivenBack } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import { stepToGive, stepToTake } from './give-back.ts'
@@ -20,8 +19,8 @@ import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPai
 import { holdSubscription } from './subscription.ts'
 
 /**
- * Done in the transaction that completes the refund. What is in hand is looked at before the invoices are locked, and taken
- * after it; if it was spent or credited between the two, nothing is done, and whoever learns of the refund next does it.
+ * Apply a completed refund, in its transaction. Credit is read before the invoices are locked and taken after; if it
+ * changed in between, nothing is done and the next report of the refund retries.
  */
 export async function refundInvoice(
   app: App,
@@ -37,14 +36,14 @@ export async function refundInvoice(
   const ofUnused = least(ofInvoice, await unusedOf(tx, occasion, id))
   const ofCredit = ofOverpaid + ofUnused
   const { customer_id: customerId, currency, subscription_id } = await one(tx.query(findInvoice, { ...tenant, id }))
-  // It was taken when the refund was made, if that gives back only what was paid too much.
+  // A refund of an overpayment took the credit when it was made.
   const step = await stepToTake(tx, tenant, refund.id)
-  const inHand = step === null ? ofCredit : least(ofCredit, await inHandOf(tx, tenant, customerId, currency))
+  const inHand = step === null ? ofCredit : least(ofCredit, await creditOf(tx, tenant, customerId, currency))
   const spent = ofCredit - inHand
   const locked = await (spent > 0n
     ? tx.query(lockInvoiceAndPaidByCredit, { ...tenant, id, customer: customerId, currency })
     : tx.query(lockInvoice, { ...tenant, id }))
-  // Whoever credits what is not used has locked the subscription.
+  // Crediting unused time locks the subscription.
   if (subscription_id !== null) await tx.query(holdSubscription, { ...tenant, id: subscription_id })
   if (least(ofInvoice, await unusedOf(tx, occasion, id)) !== ofUnused)
     throw new AppError('CONFLICT', 'what is not used of it was credited meanwhile')
@@ -57,8 +56,8 @@ export async function refundInvoice(
 }
 
 /**
- * Done in the transaction that finds a completed refund taken back: the invoice has the money again, as far as it misses it,
- * and the customer has in hand what was taken from that, and what the invoice needs no more.
+ * Reverse a refund, in the transaction that finds it reversed: the invoice gets back what it lacks, and the customer
+ * the credit taken plus the excess.
  */
 export async function restoreInvoice(
   app: App,
@@ -85,12 +84,12 @@ export async function restoreInvoice(
   await addCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step }, inHand)
 }
 
-/** How much of what an invoice was paid with is not there any more. */
+/** Amount of an invoice that refunds removed and nothing replaced. */
 function missingOf(invoice: InvoiceRow): bigint {
   return invoice.status === 'paid' ? invoice.amount_refunded - invoice.credit_refunded : dueOf(invoice)
 }
 
-/** How much of what is given back was paid too much. */
+/** Overpaid part of a refund. */
 async function overpaidOf(
   tx: Tx,
   { tenant }: Occasion,
@@ -102,13 +101,13 @@ async function overpaidOf(
   return least(total, overpaid) - least(total - amount, overpaid)
 }
 
-/** How much of what was paid for an invoice is its customer's credit, and was not given back yet. */
+/** Part of an invoice's money credited to its customer and not refunded yet. */
 async function unusedOf(tx: Tx, { tenant }: Occasion, invoice: string): Promise<bigint> {
   const entry = await maybe(tx.query(findCreditEntry, { ...tenant, source: invoice, step: unusedStep }))
   return entry ? entry.amount - entry.given_back : 0n
 }
 
-/** Takes credit from the invoices that it has paid, the last of them first; gives what it was not found for. */
+/** Take credit back from the invoices it paid, latest first; returns the amount not found. */
 async function takeFromPaid(
   app: App,
   tx: Tx,
@@ -126,7 +125,7 @@ async function takeFromPaid(
   return missing
 }
 
-/** So much of what an invoice was paid with is not there any more. */
+/** Reduce the paid amount of an invoice. */
 async function lessen(
   app: App,
   tx: Tx,

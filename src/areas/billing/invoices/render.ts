@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PDFs of invoices, beside the event loop: a long invoice takes most of a second to draw, and whoever has its address may ask
-// for it. One thread draws one at a time, what it drew is kept for a while, and an account has so many drawn a minute.
+// Queue and cache of invoice PDFs, drawn in one worker thread: a long invoice takes most of a second, and anyone with
+// its address may request it. Drawing is rate limited per account.
 import { createHash } from 'node:crypto'
 import { serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
@@ -14,18 +14,18 @@ import { payUrl } from './invoice.ts'
 import type { Drawn, Paper } from './pdf-worker.ts'
 import type { InvoiceRow } from './store.ts'
 
-/** So many wait for theirs on one node. */
+/** Queue length per node. */
 const mostWaiting = 20
-/** So many are drawn for one account a minute; those that are kept are not counted. */
+/** PDFs drawn per account and minute; cached ones do not count. */
 const drawnPerMinute = 30
 const mostKeptBytes = 16 * 1_024 * 1_024
-/** A thread that takes longer is ended: the longest invoice takes a second. */
+/** Timeout after which the worker is terminated: the longest invoice takes a second. */
 const mostMs = 30_000
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
-/** The compiled file: the bundle of `npm start` does not hold it. */
+/** Compiled worker: the bundle of `npm start` does not contain it. */
 const workerFile = new URL('dist/src/areas/billing/invoices/pdf-worker.js', root)
 
-/** Refuses when too many wait, or too many were drawn for the account. */
+/** Draw a PDF or take it from the cache; throws when the queue is full or the rate limit is reached. */
 export async function renderInvoice(
   app: App,
   invoice: InvoiceRow,
@@ -64,18 +64,18 @@ class Desk {
     return this.#kept.get(name)
   }
 
-  /** One at a time. */
+  /** Draw one PDF at a time. */
   draw(name: string, paper: Paper): Promise<Buffer> {
     if (this.#waiting >= mostWaiting)
       throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds: 2 })
     this.#waiting++
-    // Whoever asked for the same before may have it drawn by now.
+    // An earlier request in the queue may have filled the cache.
     const mine = this.#last.then(async () => this.#kept.get(name) ?? this.#keep(name, await this.#ask(paper)))
     this.#last = mine.catch(() => undefined)
     return mine.finally(() => this.#waiting--)
   }
 
-  /** The oldest go first. */
+  /** Cache a PDF and evict the oldest. */
   #keep(name: string, bytes: Buffer): Buffer {
     this.#kept.set(name, bytes)
     this.#keptBytes += bytes.length
@@ -97,7 +97,7 @@ class Desk {
       }
       const broken = (error: Error) => {
         this.#worker = null
-        // A thread that has ended already cannot be ended once more.
+        // The worker may have exited already.
         worker.terminate().catch(() => undefined)
         reject(error)
       }
@@ -111,7 +111,7 @@ class Desk {
     })
   }
 
-  /** Started with the first: few nodes need one. It keeps no program from ending. */
+  /** The worker starts with the first PDF and is unreferenced, so that the process can exit. */
   #started(): Worker {
     if (this.#worker) return this.#worker
     this.#worker = new Worker(workerFile, { resourceLimits })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invoices as customers ask for them.
+// Request schemas of invoices.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -76,7 +76,7 @@ export const InvoiceCreate = Type.Object({
   ),
 })
 
-/** As the verbs take it. */
+/** Convert a request body into a NewInvoice. */
 export function newInvoice(app: App, body: Static<typeof InvoiceCreate>): NewInvoice {
   const { customer, currency, items, discount, tax_inclusive, due_date, notes, payment_methods, reference } = body
   const { callback_url, metadata, send = false } = body

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending an invoice: it is opened if it was a draft, and its link reaches the customer. Nobody is told that it was sent
-// unless it was; so a text that is refused leaves an open invoice that can be sent again.
+// Send an invoice: open it if it is a draft, and deliver its link. The sent event is emitted only after a channel
+// accepted it, so a refused text leaves an open invoice that can be sent again.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -12,7 +12,7 @@ import { dueOf, invoiceOf, invoiceUuid, noSuchInvoice, notWhile, tellInvoice } f
 import { noteInvoiceSent } from './note-sent.ts'
 import { findInvoice, lockInvoice } from './store.ts'
 
-/** The part that is one transaction: opened, and unless it is to be delivered, told of as the account's to bring. */
+/** Transaction: open the invoice; without a destination, emit the event so that the account delivers it. */
 export async function openToSend(
   app: App,
   tx: Tx,
@@ -29,7 +29,7 @@ export async function openToSend(
   return invoiceOf(app, open, caller.nowMs)
 }
 
-/** What follows once it is open: it is delivered, and then told of. Where nothing is due, nobody is asked for it. */
+/** After the commit: deliver the invoice, then emit the event. An invoice with nothing due is not delivered. */
 export async function deliverAndTell(
   app: App,
   caller: Caller,

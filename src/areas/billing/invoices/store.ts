@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of invoices. A status moves by guarded updates, on a row that is locked first: the row that comes back belongs to
-// whoever won.
+// SQL of invoices. Statuses change by guarded updates on locked rows: a returned row means this transaction won.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
@@ -9,7 +8,7 @@ import type { Brand } from '../../../platform/web/brand.ts'
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** A line as it is kept: numbers as decimal texts, because JSON numbers are not exact. */
+/** Stored invoice line: numbers as decimal strings, because JSON numbers are inexact. */
 export interface StoredItem {
   description: string
   quantity: string
@@ -36,13 +35,13 @@ export interface InvoiceRow {
   discount_total: bigint
   tax_total: bigint
   total: bigint
-  /** What came in payments, and what was taken from the customer's credit. */
+  /** Sum of payments and applied credit. */
   amount_paid: bigint
   credit_applied: bigint
   amount_refunded: bigint
-  /** What of `amount_refunded` was the customer's credit. */
+  /** Part of `amount_refunded` that was customer credit. */
   credit_refunded: bigint
-  /** Those that brought money. */
+  /** Ids of payments that brought money. */
   payments: string[]
   due_date: string
   payment_methods: string[] | null
@@ -56,7 +55,7 @@ export interface InvoiceRow {
   void_reason: string | null
   opened_at: Date | null
   sent_at: Date | null
-  /** Where it went by mail, and its receipt will. */
+  /** Email address the invoice was mailed to; the receipt goes there. */
   mailed_to: string | null
   paid_at: Date | null
   voided_at: Date | null
@@ -69,7 +68,7 @@ const columns = `bucket, account_id, environment, id, status, number, customer_i
   due_date, payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at,
   sent_at, mailed_to, paid_at, voided_at, created_at, updated_at`
 
-/** None when the reference was used before. */
+/** Insert an invoice; no row when the reference was used before. */
 export const insertInvoice = statement.tenant<
   One & {
     customerId: string
@@ -109,13 +108,13 @@ export const findInvoice = statement.tenant<One, InvoiceRow>(
   `select ${columns} from billing.invoices where ${mine} and id = $id`,
 )
 
-/** The invoice, which nobody else changes until this transaction ends. */
+/** Lock an invoice until the transaction ends. */
 export const lockInvoice = statement.tenant<One, InvoiceRow>(
   'billing.lock_invoice',
   `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
 )
 
-/** An invoice and those that its customer's credit has paid for. The oldest is locked first, so that no two wait for each other. */
+/** Lock an invoice and those its customer's credit paid, oldest first to avoid deadlocks. */
 export const lockInvoiceAndPaidByCredit = statement.tenant<One & { customer: string; currency: string }, InvoiceRow>(
   'billing.lock_invoice_and_paid_by_credit',
   `select ${columns} from billing.invoices
@@ -128,7 +127,7 @@ export const findInvoiceReference = statement.tenant<
   { id: string; status: InvoiceStatus }
 >('billing.find_invoice_reference', `select id, status from billing.invoices where ${mine} and reference = $reference`)
 
-/** By the address that it can be paid at. */
+/** Find an invoice by the token of its payment address. */
 export const findInvoiceByToken = statement.tenant<
   { bucket: number; token: Buffer },
   InvoiceRow & { clock_offset_ms: bigint; account_name: string; brand: Brand; time_zone: string; is_suspended: boolean }
@@ -141,7 +140,7 @@ export const findInvoiceByToken = statement.tenant<
      from billing.invoices where bucket = $bucket and token = $token and status <> 'draft'`,
 )
 
-/** What the account said of what is paid too much, null where it said nothing; and its clock. */
+/** Overpayment setting of the account, null when not set; and its clock. */
 export const overpaymentOf = statement.home<
   { account: string; environment: string },
   { wish: string | null; offset_ms: bigint }
@@ -158,7 +157,7 @@ export interface InvoiceFilter extends ShownBounds {
   reference: string | null
   number: string | null
   metadata: string | null
-  /** Only those that were to be paid before this day. */
+  /** Filter: due before this day. */
   overdueOn: string | null
 }
 
@@ -180,7 +179,7 @@ export const listInvoices = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** The next numbers of an account; gives the last of them. Whoever asks after this waits until this transaction ends. */
+/** Take the next invoice numbers of an account; returns the last. The counter is locked until the transaction ends. */
 export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: bigint; pattern: string | null }>(
   'billing.next_numbers',
   `insert into billing.counters as c (bucket, account_id, environment, last)
@@ -190,7 +189,7 @@ export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: 
                      where s.account_id = c.account_id) as pattern`,
 )
 
-/** Invoices that are open from the start, of one moment. `sequence` says whether they are told of. */
+/** Insert invoices that are open from the start, all at one time. `sequence` counts their events. */
 export const insertOpenInvoices = statement.tenant<
   Tenant & { invoices: string; dueDate: string; at: Date },
   InvoiceRow
@@ -217,7 +216,7 @@ export const openDraft = statement.tenant<One & { number: string; credit: bigint
    returning ${columns}`,
 )
 
-/** Takes credit off an invoice that is open already; `closePaid` changes the status. */
+/** Apply credit to an open invoice; `closePaid` changes the status. */
 export const applyCredit = statement.tenant<One & { credit: bigint; at: Date }, InvoiceRow>(
   'billing.apply_credit',
   `update billing.invoices
@@ -226,7 +225,7 @@ export const applyCredit = statement.tenant<One & { credit: bigint; at: Date }, 
    returning ${columns}`,
 )
 
-/** Notes a payment and what of it counts towards the invoice, once; the status stays, and `closePaid` changes it. */
+/** Record a payment and the part that counts, once; `closePaid` changes the status. */
 export const addPayment = statement.tenant<
   One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },
   InvoiceRow
@@ -238,7 +237,7 @@ export const addPayment = statement.tenant<
    returning ${columns}`,
 )
 
-/** Money that was given back, and how much of it was credit: unless all of the invoice was paid, it is due again. */
+/** Record a refund and the part of it that was credit. Unless the invoice is paid, the amount is due again. */
 export const addRefund = statement.tenant<One & { amount: bigint; credit: bigint; at: Date }, InvoiceRow>(
   'billing.add_refund',
   `update billing.invoices
@@ -250,7 +249,7 @@ export const addRefund = statement.tenant<One & { amount: bigint; credit: bigint
    returning ${columns}`,
 )
 
-/** None unless all of it is paid. */
+/** Close an invoice; no row unless it is fully paid. */
 export const closePaid = statement.tenant<One & { at: Date }, InvoiceRow>(
   'billing.close_paid',
   `update billing.invoices set status = 'paid', paid_at = $at, updated_at = $at
@@ -258,7 +257,7 @@ export const closePaid = statement.tenant<One & { at: Date }, InvoiceRow>(
    returning ${columns}`,
 )
 
-/** Credit that was applied is given back by whoever wins this. */
+/** Void an unpaid invoice; the transaction that gets the row returns the applied credit. */
 export const voidUnpaid = statement.tenant<One & { reason: string | null; at: Date }, InvoiceRow>(
   'billing.void_unpaid',
   `update billing.invoices
@@ -279,19 +278,19 @@ export const noteSent = statement.tenant<One & { at: Date; mailedTo: string | nu
     where ${mine} and id = $id returning ${columns}`,
 )
 
-/** One more event is told of an invoice. */
-export const countTold = statement.tenant<One, { sequence: number }>(
+/** Next event sequence number of an invoice. */
+export const nextInvoiceSequence = statement.tenant<One, { sequence: number }>(
   'billing.count_told',
   `update billing.invoices set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
 
-/** The account's sandbox clock, as the distance from the real one. */
+/** Offset of the account's sandbox clock from real time. */
 export const clockOffset = statement.home<{ account: string; environment: Environment }, { offset_ms: bigint }>(
   'billing.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as offset_ms',
 )
 
-/** Whose name a text bears when a request names nobody. */
+/** Default sender name of an account's texts. */
 export const defaultSender = statement.home<{ account: string }, { sender: string }>(
   'billing.default_sender',
   `select value #>> '{}' as sender from accounts.with_setting('default_sender') where account_id = $account`,
@@ -302,7 +301,7 @@ export const accountName = statement.home<{ account: string }, { name: string; b
   'select accounts.name_of($account::uuid) as name, accounts.brand_of($account::uuid) as brand',
 )
 
-/** In which environment an account has an invoice. */
+/** Environment of an account's invoice. */
 export const environmentOf = statement.tenant<
   { bucket: number; account: string; id: string },
   { environment: Environment }
@@ -313,8 +312,8 @@ export const environmentOf = statement.tenant<
 )
 
 /**
- * Invoices whose day is over and of which nobody was told, by the clock of their account. Beyond the real day only test
- * accounts may be, whose clocks can be moved.
+ * Invoices past their due date without an overdue event, by their account's clock. Only test accounts, whose clocks can
+ * be moved, may be past the real day.
  */
 export const newlyOverdue = statement.everywhere<
   { buckets: readonly number[]; now: Date; limit: number },
@@ -329,7 +328,7 @@ export const newlyOverdue = statement.everywhere<
     limit $limit::int`,
 )
 
-/** None when it was told of, or paid, meanwhile. */
+/** Mark an invoice overdue; no row when marked or paid meanwhile. */
 export const noteOverdue = statement.tenant<One & { today: string }, InvoiceRow>(
   'billing.note_overdue',
   `update billing.invoices set overdue_told = true

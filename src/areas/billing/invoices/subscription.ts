@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subscription that an invoice goes with, as far as invoices need it: that it exists, and that it stays as it is.
+// Subscription of an invoice, as far as invoices need it: existence check and lock.
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
@@ -10,13 +10,13 @@ const findId = statement.tenant<One, { id: string }>(
   `select id from billing.subscriptions where ${mine} and id = $id`,
 )
 
-/** Keeps others from changing the subscription until this transaction ends. */
+/** Lock a subscription until the transaction ends. */
 export const holdSubscription = statement.tenant<One, { id: string }>(
   'billing.hold_subscription',
   `select id from billing.subscriptions where ${mine} and id = $id for update`,
 )
 
-/** UUID of the subscription that a request names; throws when there is none. */
+/** UUID of the subscription in a request; throws when it does not exist. */
 export async function requireSubscriptionId(queryable: Queryable, tenant: Tenant, named: string): Promise<string> {
   const id = uuidOf('subscription', named)
   const found = id && (await maybe(queryable.query(findId, { ...tenant, id })))

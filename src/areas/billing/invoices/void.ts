@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invoices that nobody has to pay any more. The number stays used, and credit that was taken off goes back to the customer.
+// Void or write off an invoice. Its number stays used, and applied credit returns to the customer.
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
@@ -10,7 +10,7 @@ import { givenUp } from './hooks.ts'
 import { notWhile, tellInvoice } from './invoice.ts'
 import { type InvoiceRow, voidUnpaid } from './store.ts'
 
-/** Takes back an invoice, whose row is locked; one that is void already stays as it is. */
+/** Void an invoice whose row is locked; idempotent. */
 export async function voidInvoice(
   app: App,
   tx: Tx,

@@ -91,7 +91,7 @@ test('ten years of boundaries are those of an independent reckoning', () => {
       for (const anchor of ['2026-01-29T00:30:00', '2026-01-31T23:59:59', '2028-02-29T02:30:00']) {
         const given = calendar(interval, anchor, timeZone, count)
         const most = Math.floor({ day: 3_653, week: 522, month: 120, year: 10 }[interval] / count)
-        // Days are many: every one of the first two years, then some.
+        // Day intervals: all of the first two years, then a sample.
         for (let index = 0; index <= most; index += interval === 'day' && index > 730 ? 37 : 1)
           assert.equal(
             boundary(given, index).toISOString(),
@@ -147,7 +147,7 @@ test('nobody is asked at night', () => {
     assert.equal(withinHours(new Date(at), 'Africa/Nairobi', 8, 20).toISOString(), expected, at)
 })
 
-/** The same by other means: plain arithmetic on a calendar, and what Intl says a clock shows. */
+/** Reference implementation: calendar arithmetic plus the wall clock of Intl. */
 function reckoned({ interval, intervalCount, anchor, anchorDay, timeZone }: Calendar, index: number): string {
   const [date = '', time = ''] = anchor.split('T')
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
@@ -164,14 +164,14 @@ function reckoned({ interval, intervalCount, anchor, anchorDay, timeZone }: Cale
   }
   const wall = Date.parse(`${wanted.toISOString().slice(0, 10)}T${time}Z`)
   const shown = clock(timeZone)
-  // The clock is ahead of UTC by what it was before or what it is after; the earlier moment that shows the time counts.
+  // The UTC offset is the one before or after the change; the earlier matching moment counts.
   const offsets = [wall - 86_400_000, wall + 86_400_000].map((at) => shown(at) - at)
   const fits = offsets.map((offset) => wall - offset).filter((at) => shown(at) === wall)
   const [before = 0] = offsets
   return new Date(fits.length > 0 ? Math.min(...fits) : wall - before).toISOString()
 }
 
-/** What a clock shows, as if it were UTC. */
+/** Wall clock time, as if it were UTC. */
 function clock(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en', {
     timeZone,

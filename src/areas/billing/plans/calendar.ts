@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When periods begin and end. Every boundary is counted from the anchor, never from the boundary before it, so that a
-// month that is too short for the anchor's day does not shorten those after it: 31 January, 28 February, 31 March. Days
-// are days on the account's wall clock, also where it is moved for summer. Boundaries are whole seconds.
+// Billing period boundaries. Each is counted from the anchor, not from the previous boundary, so that a short month
+// does not shift later ones: 31 January, 28 February, 31 March. Days follow the account's wall clock, including
+// daylight saving; boundaries are whole seconds.
 import { Temporal } from 'temporal-polyfill'
 import { dayMs } from '../../../kernel/time.ts'
 
@@ -11,9 +11,9 @@ export type Interval = (typeof intervals)[number]
 export interface Calendar {
   interval: Interval
   intervalCount: number
-  /** One of the boundaries, by the wall clock: `2026-01-31T09:15:30`. */
+  /** Anchor boundary in wall clock time: `2026-01-31T09:15:30`. */
   anchor: string
-  /** The day of the month that boundaries fall on, or the last of a month that does not have it. */
+  /** Day of the month of boundaries; the last day in months without it. */
   anchorDay: number
   timeZone: string
 }
@@ -23,7 +23,7 @@ export interface Period {
   end: Date
 }
 
-/** The boundary so many intervals after the anchor, or before it. */
+/** Boundary `index` intervals after the anchor; negative ones lie before it. */
 export function boundary(calendar: Calendar, index: number): Date {
   const { interval, intervalCount, anchor, anchorDay, timeZone } = calendar
   const from = readWall(anchor)
@@ -36,9 +36,9 @@ export function boundary(calendar: Calendar, index: number): Date {
   )
 }
 
-/** The whole interval that a moment lies in; a moment that is a boundary begins one. */
+/** Interval that contains a moment; a boundary starts its interval. */
 export function intervalAt(calendar: Calendar, at: Date): Period {
-  // Counted in intervals as long as they usually are, the guess lies near.
+  // First guess from the usual interval length; the loop below corrects it.
   let index = Math.floor((at.getTime() - readWall(calendar.anchor).getTime()) / (usualDays(calendar) * dayMs))
   let start = boundary(calendar, index)
   while (start > at) start = boundary(calendar, --index)
@@ -50,27 +50,27 @@ export function intervalAt(calendar: Calendar, at: Date): Period {
   }
 }
 
-/** A moment by the wall clock of a time zone, without parts of a second. */
+/** Wall clock time of a moment in a time zone, in whole seconds. */
 export function wallClock(at: Date, timeZone: string): string {
   return zoned(at, timeZone).toPlainDateTime().round({ smallestUnit: 'second', roundingMode: 'floor' }).toString()
 }
 
-/** The day that a moment lies in by the wall clock of a time zone. */
+/** Calendar day of a moment in a time zone. */
 export function wallDay(at: Date, timeZone: string): string {
   return zoned(at, timeZone).toPlainDate().toString()
 }
 
-/** The first moment of a day in a time zone. */
+/** First moment of a day in a time zone. */
 export function startOfDay(day: string, timeZone: string): Date {
   return new Date(Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds)
 }
 
-/** The same time of day on another date. */
+/** Wall clock time moved to another date. */
 export function onDay(wall: string, day: string): string {
   return Temporal.PlainDate.from(day).toPlainDateTime(Temporal.PlainDateTime.from(wall).toPlainTime()).toString()
 }
 
-/** The next time, from a moment on, that a day of the month comes round: the last of a month that does not have it. */
+/** Next occurrence of a day of the month; the last day in months without it. */
 export function nextDayOfMonth(wall: string, day: number): string {
   const from = readWall(wall)
   const inThisMonth = inMonth(from, 0, day)
@@ -78,12 +78,12 @@ export function nextDayOfMonth(wall: string, day: number): string {
   return next.toISOString().slice(0, 19)
 }
 
-/** So many days later by the wall clock of a time zone. */
+/** Moment a number of calendar days later in a time zone. */
 export function daysAfter(at: Date, days: number, timeZone: string): Date {
   return new Date(zoned(at, timeZone).add({ days }).epochMilliseconds)
 }
 
-/** The first moment, from one on, at which a wall clock shows an hour from `from` to just before `to`. */
+/** First moment at or after `at` whose local hour is from `from` to before `to`. */
 export function withinHours(at: Date, timeZone: string, from: number, to: number): Date {
   const now = zoned(at, timeZone)
   if (now.hour >= from && now.hour < to) return at
@@ -95,7 +95,7 @@ function usualDays({ interval, intervalCount }: Calendar): number {
   return { day: 1, week: 7, month: 30.436875, year: 365.2425 }[interval] * intervalCount
 }
 
-/** A wall clock as though it were in UTC: what is reckoned with it knows no time zone. */
+/** Wall clock time read as UTC, for arithmetic without a time zone. */
 function readWall(wall: string): Date {
   return new Date(`${wall}Z`)
 }
@@ -110,7 +110,7 @@ function inMonth(from: Date, months: number, day: number): Date {
   return date
 }
 
-/** A time of day that a clock skips is as much later; of one that it shows twice, the first counts. */
+/** Moment of a wall clock time: a skipped time moves forward by the gap, a repeated one means its first occurrence. */
 function instantOf(wall: Date, timeZone: string): Date {
   const plain = new Temporal.PlainDateTime(
     wall.getUTCFullYear(),

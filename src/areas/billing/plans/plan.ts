@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan: what an account sells again and again. What it costs and how often is settled when it is made; who wants another
-// price makes another plan, so that nobody who subscribed ever pays something else than what was shown.
+// Plan: price and interval an account sells. Both are fixed at creation; a new price needs a new plan, so that
+// subscribers pay what they agreed to.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -17,7 +17,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { intervals } from './calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
-/** What a period may cost at most, in micros: it fits into an invoice with any tax. */
+/** Highest price of a period in micros: with any tax it fits an invoice. */
 export const mostMicros = 999_999_999_999_000_000n
 const taxDecimals = 4
 const wholePercent = 100_000_000n
@@ -75,7 +75,7 @@ const settled = Type.Partial(
   ]),
 ).properties
 
-/** What was settled when the plan was made may be repeated, as it is when a whole plan is sent back, but not changed. */
+/** Fixed fields may be sent back unchanged, as in a whole plan, but not altered. */
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
@@ -167,7 +167,7 @@ export async function changePlan(
   return planOf(after)
 }
 
-/** Refuses another price, and whatever else was settled when the plan was made. */
+/** Refuse changes to fixed fields. */
 function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   const currency = currencyOf(plan.currency)
   const given = {
@@ -188,7 +188,7 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   }
 }
 
-/** The plan that an id names, or the account's own name of it. */
+/** Find a plan by id or by the account's own code. */
 export async function requirePlan(queryable: Queryable, tenant: Tenant, name: string): Promise<PlanRow> {
   const id = await planUuid(queryable, tenant, name)
   const row = id === undefined ? null : await maybe(queryable.query(findPlan, { ...tenant, id }))
@@ -196,7 +196,7 @@ export async function requirePlan(queryable: Queryable, tenant: Tenant, name: st
   return row
 }
 
-/** Undefined when it names none. */
+/** UUID of a plan by id or code; undefined when unknown. */
 export async function planUuid(queryable: Queryable, tenant: Tenant, name: string): Promise<string | undefined> {
   return uuidOf('plan', name) ?? (await maybe(queryable.query(findCode, { ...tenant, code: name })))?.id
 }
@@ -217,7 +217,7 @@ async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppErro
   return alreadyUsed(`the code ${code}`, idOf('plan', id), active ? 'active' : 'inactive')
 }
 
-/** An amount that may be nothing. */
+/** Amount that may be zero. */
 function amountOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
   if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)
@@ -225,7 +225,7 @@ function amountOf(field: string, given: number | string, currency: Currency): bi
   return micros
 }
 
-/** In millionths of a percent. */
+/** Tax rate in millionths of a percent. */
 function taxRateOf(given: number | string): bigint {
   const rate = parseAmount(given, taxDecimals)
   if (typeof rate !== 'bigint') throw invalid('tax_rate', rate.problem)

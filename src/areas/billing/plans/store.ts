@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of plans.
+// SQL of plans.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Interval } from './calendar.ts'
@@ -25,7 +25,7 @@ export interface PlanRow {
 const columns = `id, code, name, description, amount, currency, interval, interval_count, trial_days, tax_rate, tax_inclusive,
   setup_fee, active, metadata, created_at`
 
-/** None when the code was used before. */
+/** Insert a plan; no row when the code was used before. */
 export const insertPlan = statement.tenant<
   One & {
     code: string | null
@@ -69,7 +69,7 @@ export const findCode = statement.tenant<Tenant & { code: string }, { id: string
   `select id, active from billing.plans where ${mine} and code = $code`,
 )
 
-/** The plan, which nobody else changes until this transaction ends. */
+/** Lock a plan until the transaction ends. */
 export const lockPlan = statement.tenant<One, PlanRow>(
   'billing.lock_plan',
   `select ${columns} from billing.plans where ${mine} and id = $id for update`,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Billing a subscription: an invoice for a period or a part of it, and the payment that is asked for. The period, the
-// invoice, the payment and the next look commit together, so that nothing is billed twice and nothing is billed halfway.
+// Bill a subscription: an invoice for a period or part of one, and its payment. Period, invoice, payment and next
+// renewal job commit together, so that nothing is billed twice or halfway.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { formatMicros, least } from '../../../kernel/money.ts'
@@ -28,30 +28,30 @@ import { priceOfPart } from './proration.ts'
 import { insertCollection, insertPeriod, type SubscriptionRow, type SubscriptionState } from './store.ts'
 import { calendarOf } from './subscription.ts'
 
-/** Hours of the payer's day in which a phone may be asked for money without its owner expecting it. */
+/** Hours of the payer's day in which a phone may get an unexpected payment request. */
 const firstHour = 8
 const lastHour = 20
-/** The line of what is paid once; those of periods say from when to when they are. */
+/** Invoice line of the one-time fee; lines of periods state their dates. */
 const setupFee = 'Setup fee'
 
 export interface Billed {
   changes: Partial<SubscriptionState>
-  /** Null when there was nothing to bill. */
+  /** Null when nothing was to be billed. */
   invoice: InvoiceRow | null
-  /** Why the payer could not be asked; null when that went well, or was not to be done yet. */
+  /** Why the payer could not be charged; null on success or when the charge is scheduled for later. */
   refusal: AppError | null
 }
 
 export interface Billing {
-  /** When the period begins. */
+  /** Start of the period. */
   start: Date
-  /** The fee that is paid once is part of it. */
+  /** Whether the one-time fee is included. */
   isFirst?: boolean
-  /** The payer is asked at any hour, because the payer has just subscribed. */
+  /** Charge at any hour, because the payer has just subscribed. */
   isExpected?: boolean
 }
 
-/** Begins the period from a moment to the next boundary, and bills it. Null when somebody else did. */
+/** Begin the period from a moment to the next boundary and bill it; null when another transaction did. */
 export async function beginPeriod(
   app: App,
   tx: Tx,
@@ -79,17 +79,14 @@ export async function beginPeriod(
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
 }
 
-/** The next period of a subscription, and what it comes to. */
+/** Next period of a subscription with its totals. */
 export interface PlainPeriod extends Period {
   cycle: number
   figures: Figures
   paidAmount: bigint
 }
 
-/**
- * The next period where that is whole, costs something and can be asked for as it is, whoever pays; null where billing it
- * takes more than that.
- */
+/** Next period if it is whole, costs something and can be charged as it is; null where billing needs `beginPeriod`. */
 export function plainPeriodOf(app: App, tenant: Tenant, row: SubscriptionRow, plan: PlanRow): PlainPeriod | null {
   const { period_end: start } = row
   const { start: boundary, end } = intervalAt(calendarOf(row), start)
@@ -100,7 +97,7 @@ export function plainPeriodOf(app: App, tenant: Tenant, row: SubscriptionRow, pl
   return { cycle: row.cycle + 1, start, end, figures, paidAmount: grossOfFirst(figures, plan) }
 }
 
-/** Bills the rest of the current period by another price. */
+/** Bill the rest of the current period at another price. */
 export async function billRest(
   app: App,
   tx: Tx,
@@ -120,7 +117,7 @@ export async function billRest(
   return { ...billed, changes: { ...begun, paid_amount, ...billed.changes } }
 }
 
-/** What a customer gets back for the rest of a period that was billed, tax included. */
+/** Credit for the unused rest of a billed period, tax included. */
 export function unusedOf(
   {
     paid_amount,
@@ -134,44 +131,44 @@ export function unusedOf(
   return priceOfPart(paid_amount, currencyOf(currency), billed, from, period_end)
 }
 
-/** What of a paid bill was paid for its period and not given back; what was paid besides, such as the fee, goes back first. */
+/** Part of a paid bill that is for its period and not refunded; other parts, such as the fee, are refunded first. */
 export function paidForPeriod({ items: [first], tax_inclusive, amount_paid, amount_refunded }: InvoiceRow): bigint {
   if (!first || first.description === setupFee) return 0n
   const { amount, tax } = itemFrom(first)
   return least(amount + (tax_inclusive ? 0n : tax), amount_paid - amount_refunded)
 }
 
-/** Gives a customer what was paid for the rest of a period; a refund of the bill finds it under the bill. */
+/** Credit a customer for the unused rest of a period; stored under the bill, where a refund of it looks. */
 export async function creditUnused(tx: Tx, occasion: Occasion, row: SubscriptionRow, from: Date): Promise<void> {
   const { customer_id: customerId, currency, latest_invoice_id: sourceId } = row
   if (sourceId === null) return
-  // What was written off was not paid, unless the money came after all.
+  // A written-off bill was not paid, unless the money came later.
   const bill = await maybe(tx.query(findInvoice, { ...occasion.tenant, id: sourceId }))
   if (bill?.status === 'uncollectible') return
   await addCredit(tx, occasion, { customerId, currency, sourceId, step: unusedStep }, unusedOf(row, from))
 }
 
-/** A refusal with which everything is undone: the payment that it names is not there either. */
+/** Error without the payment id: the transaction that created the payment is rolled back. */
 export function undone({ code, details, extras }: AppError): AppError {
   const { payment_id: _, ...extra } = extras.extra ?? {}
   return new AppError(code, details, { ...extras, extra })
 }
 
-/** What a whole period costs, tax included. */
+/** Price of a whole period, tax included. */
 export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, plan: PlanRow, withFee: boolean): bigint {
   const items: NewItem[] = [{ ...taxed(plan), description: '', ...quantityOf(row, plan) }]
   if (withFee) items.push({ ...taxed(plan), description: '', unit_amount: formatMicros(plan.setup_fee) })
   return reckon(reckoningOf(row, plan, items)).total
 }
 
-/** The first moment, from one on, at which the payer may be asked. */
-export function askableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
-  // A card is charged without waking anybody.
+/** First moment at or after `at` when the payer may be charged. */
+export function chargeableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
+  // A card charge disturbs nobody.
   if (phone === null) return at
   return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
 }
 
-/** How a subscription's payer is asked. */
+/** Payment method of a subscription. */
 export function payerOf({ method, card_token, phone, provider }: SubscriptionRow): InvoicePayment {
   if (card_token !== null) return { method: 'card', card_token }
   if (phone === null) throw new Error(`a subscription that is paid by ${method} cannot be charged`)
@@ -188,7 +185,7 @@ async function bill(
 ): Promise<Billed> {
   const { tenant, nowMs } = occasion
   const reckoning = reckoningOf(row, plan, items)
-  if (row.method !== 'invoice') await giveUncollectable(app, tx, occasion, row, reckon(reckoning).total)
+  if (row.method !== 'invoice') await waiveUncollectable(app, tx, occasion, row, reckon(reckoning).total)
   const invoice = await createInvoice(app, tx, occasion, {
     ...reckoning,
     customer: { customer_id: idOf('customer', row.customer_id) },
@@ -206,7 +203,7 @@ async function bill(
     return { changes, invoice, refusal: null }
   }
   const now = new Date(nowMs)
-  const tryAt = isExpected ? now : askableAt(row, now)
+  const tryAt = isExpected ? now : chargeableAt(row, now)
   if (tryAt > now) {
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt })
     return { changes, invoice, refusal: null }
@@ -217,7 +214,7 @@ async function bill(
     await tx.query(insertCollection, { ...collecting, payment: payment.id, tryAt: null })
     return { changes, invoice, refusal: null }
   } catch (refusal) {
-    // Only what nobody was asked for can be gone on from.
+    // Continue only when the provider was not called.
     if (!(refusal instanceof AppError)) throw refusal
     await tx.query(insertCollection, { ...collecting, payment: null, tryAt: null })
     return { changes, invoice, refusal }
@@ -225,10 +222,10 @@ async function bill(
 }
 
 /**
- * Some providers take whole units only, and all of them have a least amount. What is left over because of that is given to
- * the customer: it is less than anybody could be asked for.
+ * Waive the uncollectable rest of a bill: some providers take whole units only and all have a minimum. The rest is
+ * credited to the customer.
  */
-async function giveUncollectable(
+async function waiveUncollectable(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -246,10 +243,10 @@ async function giveUncollectable(
 }
 
 /**
- * The same for a bill that is open, and locked: whoever is asked for it next may not be asked for as little as the last one.
- * Gives the bill as it is then, which is paid when nothing is left.
+ * Waive the uncollectable rest of an open, locked bill before the next charge, whose provider may have another minimum.
+ * Returns the updated bill, paid when nothing is left.
  */
-export async function giveUncollectableOf(
+export async function waiveUncollectableOf(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -302,7 +299,7 @@ function grossOfFirst({ items: [first] }: Figures, { tax_inclusive }: PlanRow): 
   return first ? first.amount + (tax_inclusive ? 0n : first.tax) : 0n
 }
 
-/** Days as the account's calendar shows them. */
+/** Dates in the account's time zone. */
 function span({ time_zone }: SubscriptionRow, start: Date, end: Date): string {
   return `${wallDay(start, time_zone)} to ${wallDay(end, time_zone)}`
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a subscription: at once, at the end of its period, or because it was never paid. What was billed and is not
-// paid stays owed, but is not asked for any more; a first bill that was never paid is taken back.
+// End a subscription: now, at the end of its period, or because it was never paid. Unpaid bills stay owed but are not
+// charged any more; a first bill never paid is voided.
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -16,7 +16,7 @@ import { requireStatus, requireSubscription, tellSubscription, wholeSecond } fro
 export interface Cancelling {
   atPeriodEnd: boolean
   reason: string | null
-  /** What was paid for and is not used becomes the customer's credit. */
+  /** Credit the paid and unused time to the customer. */
   prorates: boolean
 }
 
@@ -43,7 +43,7 @@ export async function cancelSubscription(
   return end(app, tx, occasion, row, reason, invoice)
 }
 
-/** The bill that an incomplete subscription waits for, which nobody else changes: it is locked before the subscription. */
+/** Lock the unpaid first bill of an incomplete subscription; bills are locked before subscriptions. */
 export async function firstBill(
   tx: Tx,
   { tenant }: Occasion,
@@ -54,7 +54,7 @@ export async function firstBill(
   return collection && maybe(tx.query(lockInvoice, { ...tenant, id: collection.invoice_id }))
 }
 
-/** Ends a subscription, whose row is locked; `invoice` is the bill that goes with it, if it was never paid. */
+/** End a subscription whose row is locked; `invoice` is its unpaid first bill, if any. */
 export async function end(
   app: App,
   tx: Tx,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing a subscription: another plan or number, another way to pay, a pause. What was paid for time that is not used by
-// the old price becomes the customer's credit, and the rest of the period is billed by the new one.
+// Change a subscription: plan, quantity, payment method, pause. Unused paid time becomes credit at the old price, and
+// the rest of the period is billed at the new one.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -58,7 +58,7 @@ export async function changeSubscription(
   const plan = input.plan_id === undefined ? old : await requireOther(tx, occasion, before, old, input.plan_id)
   const count = input.quantity ?? before.quantity
   const method = input.payment_method ? methodOf(input.payment_method, before.customer.phone ?? null) : before
-  // Whoever only wants it to end may have nothing left to pay with.
+  // A request that only ends the subscription may lack a working payment method.
   if (input.payment_method || plan.id !== before.plan_id || count !== before.quantity)
     await requirePayable(app, tx, occasion.tenant, method, { plan, count, withFee: before.cycle === 0 })
   const { id: uuid } = before
@@ -82,7 +82,7 @@ export async function changeSubscription(
   return row
 }
 
-/** The bills of somebody who is to pay by invoice, which are locked before the subscription is. */
+/** Lock the open bills of a subscription that moves to payment by invoice, before the subscription. */
 async function billsToLeave(
   tx: Tx,
   { tenant }: Occasion,
@@ -94,7 +94,7 @@ async function billsToLeave(
   return (await tx.query(lockBills, { ...tenant, subscription })).map((bill) => bill.id)
 }
 
-/** Another way to pay is tried at once where the last one failed; to whoever pays by invoice from now on the bills are sent. */
+/** Change the payment method: retry failed charges at once; with payment by invoice, send the open bills. */
 async function pay(
   app: App,
   tx: Tx,
@@ -125,7 +125,7 @@ async function reprice(
   const every = { interval: plan.interval, interval_count: plan.interval_count }
   if (row.status === 'trialing') return save(app, tx, occasion, row, { ...changes, ...every })
   const now = wholeSecond(occasion.nowMs)
-  // A period that is over is billed first, by what was agreed for it.
+  // An ended period must be billed at its old price first.
   if (row.period_end <= now) throw new AppError('CONFLICT', 'the subscription is being renewed; try again shortly')
   if (row.proration === 'none')
     return save(app, tx, occasion, row, {
@@ -147,7 +147,7 @@ async function reprice(
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
 }
 
-/** What is not used becomes credit, which must be money that somebody has paid. */
+/** Require the current bill to be paid before its unused part becomes credit. */
 async function requirePaid(
   tx: Tx,
   { tenant }: Occasion,
@@ -163,20 +163,20 @@ async function requirePaid(
 
 type Anchored = Pick<SubscriptionState, 'anchor' | 'anchor_day'>
 
-/** Periods that are counted from now on. */
+/** Anchor periods at this moment. */
 function anchoredAt({ time_zone }: SubscriptionRow, at: Date): Anchored {
   const anchor = wallClock(at, time_zone)
   return { anchor, anchor_day: dayIn(anchor) }
 }
 
-/** Periods that are counted from the end of this one. Where its month is too short for the day, the day stays what it was. */
+/** Anchor periods at the end of the current one, keeping the anchor day where the month is too short. */
 function anchoredAtEnd(row: SubscriptionRow): Anchored {
   const { interval, anchor_day, period_end } = row
   const anchored = anchoredAt(row, period_end)
   return interval === 'month' || interval === 'year' ? { ...anchored, anchor_day } : anchored
 }
 
-/** The period that begins takes the place of the one that is cut short, which is counted as well. */
+/** The new period replaces the shortened one, which counts as a cycle too. */
 function oneMore({ max_cycles }: SubscriptionRow): Pick<SubscriptionState, 'max_cycles'> {
   return { max_cycles: max_cycles === null ? null : max_cycles + 1 }
 }
@@ -199,7 +199,7 @@ async function requireOther(
   return plan
 }
 
-/** While it is paused nothing is billed. */
+/** Pause a subscription: nothing is billed meanwhile. */
 export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
   const row = await locked(tx, occasion.tenant, id)
   requireStatus(row, ['active'])
@@ -207,8 +207,8 @@ export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id
 }
 
 /**
- * What was billed goes on; if that is over, a new period begins now. But while a charge that failed meanwhile is owed nothing
- * more is billed: it is asked for at once.
+ * Resume a subscription: the billed period continues, or a new one begins if it is over. An owed charge that failed
+ * meanwhile is retried at once, before anything more is billed.
  */
 export async function resumeSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
   const { tenant, nowMs } = occasion

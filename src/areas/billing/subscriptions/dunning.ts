@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows when a bill of a subscription is paid, or could not be: it is asked for again some days after it first
-// failed, by day, and when the last try fails too the subscription ends, unless the account would rather keep it.
+// Dunning: what follows when a bill of a subscription is paid or its charge fails. Failed charges are retried by day
+// some days after the first failure; after the last retry the subscription ends, unless the account keeps it.
 import { AppError } from '../../../kernel/errors.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -13,7 +13,7 @@ import { tellInvoice } from '../invoices/invoice.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import { payInvoice } from '../invoices/pay.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
-import { askableAt, giveUncollectableOf, paidForPeriod, payerOf } from './bill.ts'
+import { chargeableAt, paidForPeriod, payerOf, waiveUncollectableOf } from './bill.ts'
 import { end } from './cancel.ts'
 import { remind } from './remind.ts'
 import { save } from './schedule.ts'
@@ -30,7 +30,7 @@ import {
 } from './store.ts'
 import { sinceNow, tellSubscription } from './subscription.ts'
 
-/** Days after the first failure, unless the account says otherwise. */
+/** Retry days after the first failure, unless the account sets others. */
 const usualDays: readonly number[] = [1, 3, 5, 7]
 
 onInvoice({
@@ -40,15 +40,15 @@ onInvoice({
   invoiceRefunded,
 })
 
-/** A bill is paid, or nobody is asked for it any more. */
+/** Bill paid or given up. */
 async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): Promise<void> {
   const { tenant, nowMs } = occasion
   const { subscription_id: id } = invoice
   if (id === null) return
   const isPaid = invoice.status === 'paid'
   const collecting = { ...tenant, subscription: id, invoice: invoice.id }
-  // Not one of ours, or one that is not asked for any more. The account's own may have taken the customer's credit already,
-  // and must not wait for the subscription then.
+  // Skip invoices that are not collected for a subscription. The account's own invoice may already hold the credit
+  // lock, and must not wait for the subscription lock after it.
   if (!(await maybe(tx.query(findCollection, collecting)))) return
   const row = await maybe(tx.query(lockSubscription, { ...tenant, id }))
   const ended = await maybe(tx.query(endCollection, collecting))
@@ -56,19 +56,19 @@ async function over(app: App, tx: Tx, occasion: Occasion, invoice: InvoiceRow): 
   const { failed } = await one(tx.query(countUnpaid, { ...tenant, subscription: id }))
   const isWell = (row.status === 'incomplete' && isPaid) || (row.status === 'past_due' && failed === 0)
   const changes = isWell ? { status: 'active' as const, ...sinceNow(row, nowMs) } : {}
-  // What nobody will pay is not credited when the rest of its period is not used.
+  // An unpaid bill gives no credit for the unused rest of its period.
   const unpaid = invoice.status === 'void' && row.latest_invoice_id === invoice.id ? { paid_amount: 0n } : {}
   const after = await save(app, tx, occasion, row, { ...changes, ...unpaid })
   if (isPaid && ended.renews) await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }
 
-/** What was given back of a paid bill is not credited once more when the rest of its period is not used. */
+/** A refunded part of a bill is not credited again for unused time. */
 async function invoiceRefunded(app: App, tx: Tx, occasion: Occasion, bill: InvoiceRow): Promise<void> {
   const { id: invoice, subscription_id: id, status } = bill
-  // One that is open has it to be paid again.
+  // An open invoice has the refunded amount due again.
   if (id === null || status !== 'paid') return
   const row = await maybe(tx.query(lockSubscription, { ...occasion.tenant, id }))
-  // What is paid for now may cost nothing, and has no bill of its own then.
+  // The current period may be free and have no bill of its own.
   if (row?.latest_invoice_id !== invoice || bill.created_at < row.paid_from) return
   await save(app, tx, occasion, row, { paid_amount: paidForPeriod(bill) })
 }
@@ -86,7 +86,7 @@ async function invoicePaymentFailed(
   const row = await maybe(tx.query(lockSubscription, { ...tenant, id }))
   if (!row) return
   const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: id, invoice: invoice.id }))
-  // What the customer tried to pay elsewhere is not a charge of ours.
+  // A payment the customer made elsewhere is not this charge.
   if (collection?.payment_id !== payment.id) return
   const isAnother = row.method !== payment.method || row.phone !== payment.phone
   if (row.method === 'invoice') {
@@ -94,11 +94,11 @@ async function invoicePaymentFailed(
     const collecting = { ...tenant, subscription: id, invoice: invoice.id }
     await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
     await leaveToCustomer(app, tx, occasion, row, [invoice.id])
-  } else if (isAnother) await askTheOther(app, tx, occasion, row, collection)
+  } else if (isAnother) await chargeNewMethod(app, tx, occasion, row, collection)
   else await chargeFailed(app, tx, occasion, row, collection)
 }
 
-/** Bills that the customer pays at their links from now on; they are locked, and so is the subscription. */
+/** Leave locked bills to be paid at their links; the subscription is locked too. */
 export async function leaveToCustomer(
   app: App,
   tx: Tx,
@@ -118,8 +118,8 @@ export async function leaveToCustomer(
   return save(app, tx, occasion, row, isWell ? { status: 'active', ...sinceNow(row, nowMs) } : {})
 }
 
-/** While one payer was asked, another one was named, who has not refused anything yet. */
-async function askTheOther(
+/** The payment method was changed while a charge was pending: try the new one. */
+async function chargeNewMethod(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -133,7 +133,7 @@ async function askTheOther(
   await save(app, tx, occasion, row, {})
 }
 
-/** Asks for the money of a bill once more; its invoice and the subscription are locked. */
+/** Retry the charge of a bill; its invoice and subscription are locked. */
 export async function retry(
   app: App,
   tx: Tx,
@@ -146,13 +146,13 @@ export async function retry(
   const collecting = { ...tenant, subscription: row.id, invoice: invoice.id }
   const { failures, failed_at: failedAt } = collection
   const now = new Date(nowMs)
-  const tryAt = row.status === 'incomplete' ? now : askableAt(row, now)
+  const tryAt = row.status === 'incomplete' ? now : chargeableAt(row, now)
   if (row.method === 'invoice' || invoice.status !== 'open')
     await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt: null })
   else if (tryAt > now) await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   else {
-    const due = await giveUncollectableOf(app, tx, occasion, row, invoice)
-    // What follows when a bill is paid has been done then.
+    const due = await waiveUncollectableOf(app, tx, occasion, row, invoice)
+    // The paid hook has run already.
     if (due.status === 'paid') return
     try {
       const payment = await payInvoice(app, tx, occasion, due, payerOf(row), false)
@@ -160,15 +160,18 @@ export async function retry(
       await tx.query(saveCollection, { ...collecting, payment: payment.id, failures, failedAt, tryAt: null })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      await couldNotAsk(app, tx, occasion, row, due, collection, error)
+      await chargeNotAttempted(app, tx, occasion, row, due, collection, error)
       return
     }
   }
   await save(app, tx, occasion, row, {})
 }
 
-/** Nobody was asked, such as because the card is gone. What was blocked left a payment, which told of it already. */
-export async function couldNotAsk(
+/**
+ * Charge not attempted, for instance because the card was deleted. A blocked charge left a failed payment, which ran
+ * this hook already.
+ */
+export async function chargeNotAttempted(
   app: App,
   tx: Tx,
   occasion: Occasion,
@@ -181,7 +184,7 @@ export async function couldNotAsk(
   await chargeFailed(app, tx, occasion, row, collection)
 }
 
-/** A charge was refused. The subscription is locked; an incomplete one waits for the payer to do something else. */
+/** Charge refused. The subscription is locked; an incomplete one waits for the payer to try another way. */
 async function chargeFailed(
   app: App,
   tx: Tx,
@@ -199,9 +202,9 @@ async function chargeFailed(
   const failures = collection.failures + 1
   const failedAt = collection.failed_at ?? new Date(nowMs)
   const wait = days[failures - 1]
-  // Whoever comes late, such as after an outage, does not make up for it by asking every minute.
+  // After an outage, late retries are not made up for: at most one per day.
   const waitMs = Math.max(failedAt.getTime() + (wait ?? 0) * dayMs, nowMs + dayMs)
-  const tryAt = wait === undefined ? null : askableAt(row, new Date(waitMs))
+  const tryAt = wait === undefined ? null : chargeableAt(row, new Date(waitMs))
   await tx.query(saveCollection, { ...collecting, payment: null, failures, failedAt, tryAt })
   const isPastDue = row.status === 'active'
   const after = await save(app, tx, occasion, row, isPastDue ? { status: 'past_due' } : {})

@@ -17,7 +17,7 @@ const rows: [micros: bigint, currency: Currency, from: string, to: string, expec
   [1_000_000_000n, 'KES', '2026-03-31T00:00:00Z', '2026-04-01T00:00:00Z', 32_260_000n],
   [1_000_000_000n, 'UGX', '2026-03-31T00:00:00Z', '2026-04-01T00:00:00Z', 32_000_000n],
   [1_000_000_000n, 'TND', '2026-03-31T00:00:00Z', '2026-04-01T00:00:00Z', 32_258_000n],
-  // Half a minor unit goes to the even one.
+  // Half a minor unit rounds to even.
   [31_000_000n * 5n, 'UGX', '2026-03-31T12:00:00Z', '2026-04-01T00:00:00Z', 2_000_000n],
   [31_000_000n * 7n, 'UGX', '2026-03-31T12:00:00Z', '2026-04-01T00:00:00Z', 4_000_000n],
   [1_000_000_000n, 'KES', '2026-04-01T00:00:00Z', '2026-03-01T00:00:00Z', 0n],
@@ -49,7 +49,7 @@ test('however often a plan is changed, a period costs its prices by their time, 
         let price = first * unit
         let due = price * BigInt(seconds)
         let billed = price
-        // What is given back is a part of what was billed last, which was rounded itself.
+        // The refund is a part of the last bill, which was rounded itself.
         let paid = { paid_from: march.start, paid_amount: price, period_end: march.end, currency }
         for (const { at, price: next } of changes) {
           const from = new Date(march.start.getTime() + at * 1_000)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling the payer that a charge failed: a text with the link of the invoice at each step, or mail where no number is known,
-// saying what comes next. The step that decides on it writes the job, so that there is one for each; where nothing can be sent,
-// nothing else is held up.
+// Reminder of a failed charge: a text with the invoice link, or mail without a phone number, stating what comes next.
+// The transaction that records the failure writes the job; a reminder that cannot be sent blocks nothing else.
 
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -15,7 +14,7 @@ import { findCustomer } from '../customers/store.ts'
 import { type Destination, deliverInvoice, headOf } from '../invoices/deliver.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { wallDay } from '../plans/calendar.ts'
-import { askableAt } from './bill.ts'
+import { chargeableAt } from './bill.ts'
 import type { SubscriptionRow } from './store.ts'
 
 const reminding = {
@@ -24,19 +23,19 @@ const reminding = {
     invoice: Type.String(),
     phone: Nullable(Type.String()),
     email: Type.Optional(Nullable(Type.String())),
-    /** Which failure it is: there is one text for each. */
+    /** Number of the failure: one text for each. */
     failure: Type.Integer(),
-    /** The day of the next try, which may be the last; null when there will be none. */
+    /** Day of the next retry; null when there is none. */
     nextTry: Type.Union([Type.Null(), Type.String()]),
     isLast: Type.Boolean(),
-    /** The subscription is over. */
+    /** Whether the subscription has ended. */
     isOver: Type.Boolean(),
   }),
 }
 
 type Reminder = Static<typeof reminding.payload>
 
-/** What comes after a charge that failed. */
+/** What follows a failed charge. */
 export interface NextStep {
   failure: number
   tryAt: Date | null
@@ -44,7 +43,7 @@ export interface NextStep {
   isOver: boolean
 }
 
-/** Has the payer be told of a charge that failed, by day, once the transaction is durable. */
+/** Queue the reminder of a failed charge, for daytime, in the given transaction. */
 export async function remind(
   app: App,
   tx: Tx,
@@ -57,7 +56,8 @@ export async function remind(
   const phone = customer?.phone ?? row.phone
   const email = phone === null ? (customer?.email ?? null) : null
   if (phone === null && email === null) return
-  const delayMs = phone === null ? 0 : askableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
+  const delayMs =
+    phone === null ? 0 : chargeableAt({ phone, time_zone: row.time_zone }, new Date(nowMs)).getTime() - nowMs
   const nextTry = tryAt && wallDay(tryAt, row.time_zone)
   const job = app.work.prepare(
     reminding,
@@ -80,7 +80,7 @@ export const remindJob: Job<App, typeof reminding.payload> = {
     const { account, environment } = tenant
     const invoice = await maybe(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
     const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
-    // Whoever has paid meanwhile, or need not any more, is not told to.
+    // No reminder when the bill was paid or closed meanwhile.
     if (invoice?.status !== 'open' || is_suspended) return { kind: 'done' }
     const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
     try {
@@ -90,7 +90,10 @@ export const remindJob: Job<App, typeof reminding.payload> = {
       if (!(error instanceof AppError)) throw error
       const mayPass = error.code === 'PROVIDER_UNAVAILABLE' && failures < remindJob.retrySeconds.length
       if (mayPass) return { kind: 'retry', reason: error.code }
-      app.log.info({ code: error.code }, 'a payer could not be told that a charge failed')
+      app.log.info(
+        { code: error.code },
+        'reminder of a failed charge not sent: dunning goes on; check the account’s sender and wallet',
+      )
     }
     return { kind: 'done' }
   },
@@ -101,7 +104,7 @@ function placeOf({ phone, email }: Reminder): Destination {
   return email == null ? {} : { email }
 }
 
-/** The space keeps it apart from the keys of requests. */
+/** The space keeps the key apart from the idempotency keys of requests. */
 function keyOf({ invoice, failure }: Reminder): string {
   return `reminder ${invoice}/${failure}`
 }

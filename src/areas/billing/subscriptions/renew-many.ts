@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that waits for the moment at which something of a subscription is due. What is due at one account at one moment is
-// done in one transaction: the plain case, another whole period on a new invoice, by a few statements however many they are;
-// everything else, also each charge, is handed to the job that looks at one subscription. Run twice, it bills once.
+// Batch renewal job. Renewals of one account that fall due together share a transaction: plain ones, a whole period on
+// a new invoice, take a few statements for all; others, and all charges, go to the single-subscription job. Idempotent.
 
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
@@ -20,7 +19,7 @@ import { createInvoices } from '../invoices/create-many.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
 import { findPlans, type PlanRow } from '../plans/store.ts'
-import { askableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
+import { chargeableAt, type PlainPeriod, plainPeriodOf } from './bill.ts'
 import { retrySeconds } from './renew.ts'
 import { jobAt, renewal, renewalAlone } from './schedule.ts'
 import {
@@ -33,10 +32,10 @@ import {
 } from './store.ts'
 import { endsWithPeriod } from './subscription.ts'
 
-/** How many jobs one transaction does, and of how many accounts at once. */
+/** Jobs per transaction, and accounts at once. */
 const mostAtOnce = 200
 const accountsAtOnce = 4
-/** How many jobs wait in memory for their transaction: the first of a month has many due at one moment. */
+/** Jobs claimed into memory: many fall due at the start of a month. */
 const claimedAtOnce = 1_000
 
 type Renewal = Run<Static<typeof renewal.payload>>
@@ -74,8 +73,8 @@ const gatheringOf = onePerApp(
 )
 
 /**
- * Does what the jobs of one account want, and settles them. When that fails it is done by halves, so that one subscription
- * which cannot be billed is left by itself, and the others are billed.
+ * Renew the subscriptions of one account's jobs and settle the jobs. On failure the batch is halved, so that only the
+ * subscription that cannot be billed is left out.
  */
 export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   try {
@@ -89,7 +88,7 @@ export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal
   }
 }
 
-/** To the job that looks at one subscription. */
+/** Hand jobs over to the single-subscription job. */
 async function handOver(app: App, tx: Tx, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   await settleAndAdd(app, tx, runs.map(done), aloneJobs(app, tenant, runs))
 }
@@ -122,7 +121,7 @@ interface Due {
   readonly row: SubscriptionRow
 }
 
-/** What is due of all that was asked for, each subscription once, and what becomes of the jobs. */
+/** Due work of the claimed jobs, one entry per subscription, and the outcome of the other jobs. */
 async function sorted(tx: Tx, { tenant, nowMs }: Occasion, runs: readonly Renewal[]) {
   const ids = [...new Set(runs.map(({ payload }) => payload.subscription))]
   const rows = new Map((await tx.query(lockSubscriptions, { ...tenant, ids })).map((row) => [row.id, row]))
@@ -138,7 +137,7 @@ async function sorted(tx: Tx, { tenant, nowMs }: Occasion, runs: readonly Renewa
     if (!seen.has(subscription)) {
       seen.add(subscription)
       if (row) due.push({ run, row })
-      // Somebody is busy with it: who waits for them sees what is left to do.
+      // Subscription locked by another transaction: the single job waits for it.
       else alone.push(run)
     }
     return done(run)
@@ -153,7 +152,7 @@ interface Plain {
   readonly period: PlainPeriod
 }
 
-/** Those that go on with another whole period, and nothing else. */
+/** Subscriptions that only need another whole period. */
 async function plainOf(app: App, tx: Tx, { tenant }: Occasion, due: readonly Due[]): Promise<Plain[]> {
   const rows = due.map(({ row }) => row).filter(isOrdinary)
   if (rows.length === 0) return []
@@ -175,13 +174,13 @@ async function plainOf(app: App, tx: Tx, { tenant }: Occasion, due: readonly Due
   })
 }
 
-/** The moment that is due is the end of a period, and another one is to follow. */
+/** Whether a period ended and the next is to follow. */
 function isOrdinary(row: SubscriptionRow): boolean {
   const isAtEnd = row.next_at?.getTime() === row.period_end.getTime()
   return row.status === 'active' && row.cycle > 0 && isAtEnd && !endsWithPeriod(row)
 }
 
-/** Begins the periods and bills them; gives the jobs that wait for what comes next, not written yet. */
+/** Begin the periods and bill them; returns the next renewal jobs, not stored yet. */
 async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[]): Promise<NewJob[]> {
   if (plain.length === 0) return []
   const { tenant, nowMs } = occasion
@@ -215,12 +214,12 @@ async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[
   })
 }
 
-/** The rows of a period: itself, the collection of its bill, and what the subscription becomes. */
+/** Rows of a period: itself, the collection of its bill and the subscription's new state. */
 function begunBy(row: SubscriptionRow, period: PlainPeriod, invoice: InvoiceRow | undefined, now: Date) {
   if (!invoice) throw new Error('a period was begun without an invoice')
   const { start, end, cycle, paidAmount } = period
-  // Whoever can be charged is asked by a job of its own, as soon as may be.
-  const tryAt = row.method === 'invoice' ? null : askableAt(row, now)
+  // Automatic charges run in a job of their own, at the first allowed hour.
+  const tryAt = row.method === 'invoice' ? null : chargeableAt(row, now)
   return {
     subscription_id: row.id,
     cycle,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that looks at one subscription when something is due: the end of a trial or a period, a bill to be asked for, or
-// asked for again, a first payment that never came. Each step is one transaction under the subscription's lock, and finds out by itself what
-// is due: run twice, or on two nodes at once, it bills once.
+// Job that renews one subscription when something is due: the end of a trial or period, a charge or its retry, a
+// missing first payment. Each step is one transaction under the subscription's lock and finds out what is due:
+// idempotent, also on two nodes at once.
 
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -15,7 +15,7 @@ import { type InvoiceRow, lockInvoice } from '../invoices/store.ts'
 import { findPlan } from '../plans/store.ts'
 import { beginPeriod } from './bill.ts'
 import { end, firstBill } from './cancel.ts'
-import { couldNotAsk, retry } from './dunning.ts'
+import { chargeNotAttempted, retry } from './dunning.ts'
 import { renewalAlone, save } from './schedule.ts'
 import {
   findCollection,
@@ -25,11 +25,11 @@ import {
   nextCollection,
   type SubscriptionRow,
 } from './store.ts'
-import { endsWithPeriod, lookAt, tellSubscription } from './subscription.ts'
+import { endsWithPeriod, nextStepAt, tellSubscription } from './subscription.ts'
 
-/** A clock that was moved by years has many periods fall due: so many steps are taken before others have their turn. */
+/** Steps per run: a clock moved by years has many periods fall due, and other jobs need their turn. */
 const stepsAtOnce = 24
-/** How many wait in memory while some run. */
+/** Jobs claimed into memory beyond those that run. */
 const claimedAtOnce = 100
 export const retrySeconds = [1, 5, 30, 60, 300, 900, 3_600, 3_600, 21_600, 86_400]
 
@@ -39,7 +39,7 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
   concurrency: 8,
   retrySeconds,
   calendar: { isSettling: async (app, tenant) => (await one(app.db.query(isCollecting, tenant))).found },
-  // The table is looked at four times a second: with no more in hand than run at once, 32 would be done in that time.
+  // Jobs are polled four times a second; without this margin only 32 would run per poll.
   room: () => claimedAtOnce,
   async handle(app, { tenant, payload: { subscription, at } }) {
     if (!tenant) throw new Error('a subscription belongs to an account')
@@ -52,12 +52,12 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
   },
 }
 
-/** Does one thing that is due. Gives in how many milliseconds to come back, or null when another job does. */
+/** Do one due step. Returns the delay in milliseconds until the next, or null when another job has it. */
 export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
   return app.db.tx(tenant, async (tx) => {
     const { account, environment } = tenant
     const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
-    // A suspended account bills nobody; what fell due meanwhile is done when it is not suspended any more.
+    // Suspended accounts bill nobody; due steps run after the suspension.
     if (is_suspended) return suspendedMs
     const occasion = occasionNow(app.clock, tenant, offset_ms)
     const seen = await maybe(tx.query(findSubscription, { ...tenant, id }))
@@ -66,7 +66,7 @@ export async function step(app: App, tenant: Tenant, id: string, at: number): Pr
     if (aheadMs > 0) return seen.next_at.getTime() === at ? aheadMs : null
     const { collection, invoice } = await billDue(tx, occasion, seen)
     const row = await one(tx.query(lockSubscription, { ...tenant, id }))
-    // Whoever was here in between has changed what is due.
+    // Another run changed what is due.
     if (row.status !== seen.status || row.next_at?.getTime() !== seen.next_at.getTime()) return 0
     if (collection && invoice) await retry(app, tx, occasion, row, invoice, collection)
     else await turn(app, tx, occasion, row, invoice)
@@ -74,7 +74,7 @@ export async function step(app: App, tenant: Tenant, id: string, at: number): Pr
   })
 }
 
-/** The bill that is to be asked for now, or that goes with an incomplete subscription. */
+/** Bill to charge now, or the unpaid bill of an incomplete subscription. */
 async function billDue(tx: Tx, occasion: Occasion, row: SubscriptionRow) {
   const { tenant, nowMs } = occasion
   const next = await maybe(tx.query(nextCollection, { ...tenant, subscription: row.id }))
@@ -82,7 +82,7 @@ async function billDue(tx: Tx, occasion: Occasion, row: SubscriptionRow) {
     return { collection: null, invoice: await firstBill(tx, occasion, row) }
   const invoice = await one(tx.query(lockInvoice, { ...tenant, id: next.invoice_id }))
   const { invoice_id } = next
-  // While the invoice was waited for, its money may have come.
+  // The payment may have arrived while this waited for the invoice lock.
   const collection = await maybe(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice_id }))
   return { collection: collection?.try_at && collection.try_at.getTime() <= nowMs ? collection : null, invoice }
 }
@@ -94,7 +94,7 @@ async function turn(
   row: SubscriptionRow,
   invoice: InvoiceRow | null,
 ): Promise<void> {
-  const due = lookAt(row)
+  const due = nextStepAt(row)
   if (!due || due.getTime() > occasion.nowMs) await save(app, tx, occasion, row, {})
   else if (row.status === 'trialing' && !row.trial_told) {
     const told = await save(app, tx, occasion, row, { trial_told: true })
@@ -115,7 +115,7 @@ async function renew(app: App, tx: Tx, occasion: Occasion, row: SubscriptionRow)
   const after = await save(app, tx, occasion, row, { ...changes, status: 'active' })
   if (refusal && invoice) {
     const collection = await one(tx.query(findCollection, { ...tenant, subscription: row.id, invoice: invoice.id }))
-    await couldNotAsk(app, tx, occasion, after, invoice, collection, refusal)
+    await chargeNotAttempted(app, tx, occasion, after, invoice, collection, refusal)
   } else if (!isFirst && (invoice === null || invoice.status === 'paid'))
     await tellSubscription(app, tx, subscriptionEvents.renewed, occasion, after)
 }

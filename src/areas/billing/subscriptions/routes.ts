@@ -21,7 +21,7 @@ import { recordOf, requireSubscription } from './subscription.ts'
 const SubscriptionParam = Type.Object({ subscription_id: Type.String({ description: 'Begins with sub_' }) })
 const reply = { status: 200, schema: Subscription } as const
 
-/** What asking a payer for money can be refused with. */
+/** Errors of a charge. */
 const payable = [
   'VALIDATION_ERROR',
   'INVALID_PHONE',
@@ -67,7 +67,7 @@ const create = write({
     recorded(tx, caller, 'subscription.create', await subscribe(app, tx, body, caller)),
 })
 
-/** Without a first bill that is under way, so that everything about it can be changed. */
+/** Subscription without a first bill in progress, so that it can be changed. */
 const aSubscription: Need = {
   operation: 'billing.createSubscription',
   id: 'subscription_id',

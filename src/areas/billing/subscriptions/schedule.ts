@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storing a subscription, and the job that looks at it when something is due. Both commit together, and the job of a test
-// account falls due earlier when its clock is moved: no scan has to find what is due, however much it is at once.
+// Store a subscription together with the job for its next due moment, in one commit. A moved sandbox clock brings the
+// job forward, so that no scan for due subscriptions is needed.
 
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
@@ -10,20 +10,20 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 import { holdClock } from '../clock.ts'
 import { nextCollection, type SubscriptionRow, type SubscriptionState, saveSubscription } from './store.ts'
-import { lookAt } from './subscription.ts'
+import { nextStepAt } from './subscription.ts'
 
 const payload = Type.Object({
   subscription: Type.String(),
-  /** The moment it waits for, in milliseconds: when that is another one by then, another job waits for it. */
+  /** Due time in milliseconds; a job whose time no longer matches is superseded by another. */
   at: Type.Integer(),
 })
 
-/** Waits for the moment at which something of a subscription is due. Those of one account are looked at together. */
+/** Job for the next due moment of a subscription; those of one account run in batches. */
 export const renewal = { lane: 'billing.renew', payload }
-/** What is due now and is more than another whole period on a new bill, such as a charge: looked at by itself. */
+/** Job for due work beyond a plain period, such as a charge: one subscription at a time. */
 export const renewalAlone = { lane: 'billing.renew_alone', payload }
 
-/** Stores what changed of a subscription, whose row is locked or new. */
+/** Update a subscription whose row is locked or new. */
 export async function save(
   app: App,
   tx: Tx,
@@ -73,7 +73,7 @@ export async function save(
 async function dueAt(tx: Tx, tenant: Tenant, row: SubscriptionRow): Promise<Date | null> {
   if (row.status === 'cancelled') return null
   const collection = await maybe(tx.query(nextCollection, { ...tenant, subscription: row.id }))
-  const own = lookAt(row)
+  const own = nextStepAt(row)
   const tried = collection?.try_at ?? null
   return own && tried ? new Date(Math.min(own.getTime(), tried.getTime())) : (own ?? tried)
 }
@@ -87,7 +87,7 @@ async function waitFor(app: App, tx: Tx, tenant: Tenant, subscription: string, a
   if (delayMs === 0) tx.afterCommit(() => app.work.begin(job))
 }
 
-/** The job that looks at a subscription at a moment, which is so far away. */
+/** Job for a subscription at a due time. */
 export function jobAt(
   app: App,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of subscriptions. Who changes one locks its row first; an invoice whose money it collects is locked before that,
-// as it is by whoever hears that the money came. `billing/area.ts` has the whole order.
+// SQL of subscriptions. Changes lock the row first; the invoice it collects is locked before it, as confirmed payments
+// do. `billing/area.ts` has the lock order.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
@@ -9,7 +9,7 @@ import type { Interval } from '../plans/calendar.ts'
 
 export type SubscriptionStatus = 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
 
-/** What of a subscription may change. */
+/** Fields of a subscription that change. */
 export interface SubscriptionState {
   status: SubscriptionStatus
   plan_id: string
@@ -67,7 +67,7 @@ const columns = `id, status, plan_id, customer_id, customer, quantity, amount, c
   trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
   metadata, created_at`
 
-/** None when the reference was used before. */
+/** Insert a subscription; no row when the reference was used before. */
 export const insertSubscription = statement.tenant<
   One & {
     status: SubscriptionStatus
@@ -116,13 +116,13 @@ export const findSubscription = statement.tenant<One, SubscriptionRow>(
   `select ${columns} from billing.subscriptions where ${mine} and id = $id`,
 )
 
-/** The subscription, which nobody else changes until this transaction ends. */
+/** Lock a subscription until the transaction ends. */
 export const lockSubscription = statement.tenant<One, SubscriptionRow>(
   'billing.lock_subscription',
   `select ${columns} from billing.subscriptions where ${mine} and id = $id for update`,
 )
 
-/** Those of them that nobody else is busy with, which nobody else changes until this transaction ends. */
+/** Lock those of the subscriptions that are not locked elsewhere (skip locked). */
 export const lockSubscriptions = statement.tenant<Tenant & { ids: readonly string[] }, SubscriptionRow>(
   'billing.lock_subscriptions',
   `select ${columns} from billing.subscriptions where ${mine} and id = any($ids::uuid[]) order by id for update skip locked`,
@@ -162,7 +162,7 @@ export const listSubscriptions = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Moves a subscription on from the status it was found in. */
+/** Update a subscription, guarded by the status it was read with. */
 export const saveSubscription = statement.tenant<
   One & {
     from: SubscriptionStatus
@@ -206,20 +206,20 @@ export const saveSubscription = statement.tenant<
    returning ${columns}`,
 )
 
-/** The account's own notes on it, which nothing depends on. */
+/** Update a subscription's metadata. */
 export const noteSubscription = statement.tenant<One & { metadata: string; at: Date }, SubscriptionRow>(
   'billing.note_subscription',
   `update billing.subscriptions set metadata = $metadata::jsonb, updated_at = $at where ${mine} and id = $id
    returning ${columns}`,
 )
 
-/** One more event is told of a subscription. */
-export const countToldOfSubscription = statement.tenant<One, { sequence: number }>(
+/** Next event sequence number of a subscription. */
+export const nextSubscriptionSequence = statement.tenant<One, { sequence: number }>(
   'billing.count_told_of_subscription',
   `update billing.subscriptions set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
 
-/** None when somebody began the period before. */
+/** Insert a period; no row when it exists. */
 export const insertPeriod = statement.tenant<
   Tenant & { subscription: string; cycle: number; start: Date; end: Date },
   object
@@ -230,7 +230,7 @@ export const insertPeriod = statement.tenant<
    on conflict do nothing returning cycle`,
 )
 
-/** Those of which nobody began the period before. */
+/** Insert periods; returns only new ones. */
 export const insertPeriods = statement.tenant<Tenant & { periods: string }, { subscription_id: string }>(
   'billing.insert_periods',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
@@ -240,7 +240,7 @@ export const insertPeriods = statement.tenant<Tenant & { periods: string }, { su
    on conflict do nothing returning subscription_id`,
 )
 
-/** Moves active subscriptions, whose rows are locked, into their next period. */
+/** Advance active, locked subscriptions to their next period. */
 export const advanceSubscriptions = statement.tenant<Tenant & { periods: string; at: Date }, { id: string }>(
   'billing.advance_subscriptions',
   `update billing.subscriptions s
@@ -271,27 +271,27 @@ export const insertCollections = statement.tenant<Tenant & { collections: string
      from jsonb_to_recordset($collections::jsonb) as n (subscription_id uuid, invoice_id uuid, try_at timestamptz)`,
 )
 
-/** Which subscriptions have a bill that is to be asked for, sooner or later. */
+/** Subscriptions that have a bill to collect. */
 export const withCollections = statement.tenant<Tenant & { ids: readonly string[] }, { subscription_id: string }>(
   'billing.with_collections',
   `select distinct subscription_id from billing.collections
     where ${mine} and subscription_id = any($ids::uuid[]) and try_at is not null`,
 )
 
-/** What is tried next; nothing else of it can be due before. */
+/** Next collection to try. */
 export const nextCollection = statement.tenant<Tenant & { subscription: string }, CollectionRow>(
   'billing.next_collection',
   `select ${collectionColumns} from billing.collections
     where ${mine} and subscription_id = $subscription and try_at is not null order by try_at, invoice_id limit 1`,
 )
 
-/** Whether somebody is being asked for a bill. */
+/** Whether a charge is in progress. */
 export const isCollecting = statement.tenant<Tenant, { found: boolean }>(
   'billing.is_collecting',
   `select exists (select from billing.collections where ${mine} and payment_id is not null) as found`,
 )
 
-/** The first bill of a subscription that is not complete before it is paid. */
+/** Collection of the first bill of an incomplete subscription. */
 export const firstCollection = statement.tenant<Tenant & { subscription: string }, CollectionRow>(
   'billing.first_collection',
   `select ${collectionColumns} from billing.collections
@@ -313,14 +313,14 @@ export const saveCollection = statement.tenant<
     where ${mine} and subscription_id = $subscription and invoice_id = $invoice`,
 )
 
-/** What is not being paid at this moment is tried as soon as it may be. */
+/** Retry collections that are not in progress, at the earliest allowed time. */
 export const tryAgain = statement.tenant<Tenant & { subscription: string; at: Date }, object>(
   'billing.try_again',
   `update billing.collections set try_at = $at
     where ${mine} and subscription_id = $subscription and payment_id is null`,
 )
 
-/** The open bills of a subscription that are not being paid at this moment, which nobody else changes until this transaction ends. */
+/** Lock the open bills of a subscription without a charge in progress, until the transaction ends. */
 export const lockBills = statement.tenant<Tenant & { subscription: string }, { id: string }>(
   'billing.lock_bills',
   `select id from billing.invoices
@@ -330,7 +330,7 @@ export const lockBills = statement.tenant<Tenant & { subscription: string }, { i
     order by id for update`,
 )
 
-/** Those of them that nobody is being asked for lie with the customer from now on. */
+/** Leave bills without a charge in progress to the customer. */
 export const leaveBills = statement.tenant<
   Tenant & { subscription: string; invoices: readonly string[] },
   { invoice_id: string }
@@ -363,7 +363,7 @@ export const timeZoneOf = statement.home<{ account: string }, { time_zone: strin
   'select accounts.timezone_of($account::uuid) as time_zone',
 )
 
-/** What the account said of charges that fail; null where it said nothing. */
+/** Dunning settings of the account; null where not set. */
 export const dunningOf = statement.home<{ account: string }, { days: number[] | null; end: string | null }>(
   'billing.dunning_of',
   `select (select s.value from accounts.with_setting('dunning_days') s where s.account_id = $account) as days,

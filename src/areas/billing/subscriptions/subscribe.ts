@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscribing somebody to a plan: a trial, or the first period with its bill. All of it is one transaction; the payer is
-// asked when it is durable.
+// Create a subscription: a trial, or the first period with its bill, in one transaction. The payer is charged after the
+// commit.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -32,7 +32,7 @@ import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
 import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'
 
-/** How far ahead a subscription may begin, and how far from today its anchor may lie. */
+/** How far ahead a subscription may begin, and how far its anchor may be from today. */
 const maxAheadMs = 730 * dayMs
 const maxAnchorMs = 3_660 * dayMs
 
@@ -147,7 +147,7 @@ async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: Subscriptio
   return save(app, tx, occasion, row, { ...billed.changes, ...(isPaid ? { status: 'active' } : {}) })
 }
 
-/** A plan that somebody may subscribe to, or has. */
+/** Plan open for subscriptions, or the one the subscription has. */
 export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: PlanRow): Promise<PlanRow> {
   const plan = await requirePlan(tx, tenant, id)
   if (!plan.active && plan.id !== has?.id)
@@ -157,7 +157,7 @@ export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: P
 
 export type Method = Pick<SubscriptionRow, 'method' | 'card_token' | 'phone' | 'provider'>
 
-/** How a subscription is paid; the customer's own phone unless another is given. */
+/** Payment method of a subscription; by default the customer's phone. */
 export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, customersPhone: string | null): Method {
   const type = given?.type.toLowerCase() ?? 'invoice'
   if (given === undefined || type === 'invoice')
@@ -171,7 +171,7 @@ export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, cust
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 
-/** Refuses what nobody could collect, each time anew. */
+/** Refuse a payment method that cannot be charged. */
 export async function requirePayable(
   app: App,
   tx: Tx,
@@ -188,7 +188,7 @@ export async function requirePayable(
   }
 }
 
-/** Until when nothing is charged: the end of the trial, or the day it begins. Null when that is now. */
+/** Time until which nothing is charged: the end of the trial or the start date; null when that is now. */
 function trialEndOf(input: NewSubscription, plan: PlanRow, timeZone: string, nowMs: number): Date | null {
   const now = wholeSecond(nowMs)
   const given = input.start_date === undefined ? now : startOfDay(input.start_date, timeZone)
@@ -222,7 +222,7 @@ function calendarFor(
   return { ...every, anchor: onDay(wall, given), anchorDay: dayIn(given) }
 }
 
-/** The day of the month of a date or wall clock. */
+/** Day of the month of a date or wall clock time. */
 export function dayIn(date: string): number {
   return Number(date.slice(8, 10))
 }

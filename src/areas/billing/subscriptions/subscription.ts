@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subscription as customers read it and are told of it, and when it has to be looked at again.
+// Subscription objects of replies and events, and the time of their next renewal step.
 
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
@@ -16,17 +16,17 @@ import type { Calendar } from '../plans/calendar.ts'
 import { mostMicros } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import {
-  countToldOfSubscription,
   findSubscription,
   lockSubscription,
+  nextSubscriptionSequence,
   type SubscriptionRow,
   type SubscriptionState,
   type SubscriptionStatus,
 } from './store.ts'
 
-/** How long before its end a trial is told to end. */
+/** Notice before a trial ends. */
 const trialNoticeMs = 3 * dayMs
-/** How long the first payment may take. */
+/** Time limit of the first payment. */
 const incompleteMs = 23 * hourMs
 
 export function recordOf(row: SubscriptionRow): Static<typeof Subscription> {
@@ -57,7 +57,7 @@ export function recordOf(row: SubscriptionRow): Static<typeof Subscription> {
   }
 }
 
-/** When money is asked for next, as far as it is known. */
+/** Next charge, as far as known. */
 function nextBilling(row: SubscriptionRow): Date | null {
   const { status, period_end, next_at } = row
   if (status === 'past_due') return next_at
@@ -68,8 +68,8 @@ export function endsWithPeriod({ cancel_at_period_end, cycle, max_cycles }: Subs
   return cancel_at_period_end || (max_cycles !== null && cycle >= max_cycles)
 }
 
-/** When a subscription by itself has to be looked at; what of its bills is to be tried again comes beside it. */
-export function lookAt(row: SubscriptionRow): Date | null {
+/** Next renewal step of the subscription itself; retries of its bills come beside it. */
+export function nextStepAt(row: SubscriptionRow): Date | null {
   switch (row.status) {
     case 'trialing':
       return row.trial_told ? row.period_end : new Date(row.period_end.getTime() - trialNoticeMs)
@@ -90,7 +90,7 @@ export function calendarOf(row: SubscriptionRow): Calendar {
   return { interval, intervalCount, anchor, anchorDay, timeZone }
 }
 
-/** What so many of a plan cost, before tax. */
+/** Price of a quantity of a plan, before tax. */
 export function priceOf({ amount }: PlanRow, quantity: number): bigint {
   const micros = amount * BigInt(quantity)
   if (micros > mostMicros)
@@ -98,18 +98,18 @@ export function priceOf({ amount }: PlanRow, quantity: number): bigint {
   return micros
 }
 
-/** A moment without parts of a second, as all boundaries are. */
+/** Moment truncated to whole seconds, as all boundaries are. */
 export function wholeSecond(ms: number): Date {
   return new Date(Math.floor(ms / 1_000) * 1_000)
 }
 
-/** The time that passed while nothing was billed belongs to nobody: what comes next begins now. */
+/** Restart periods now when unbilled time has passed. */
 export function sinceNow({ period_end }: SubscriptionRow, nowMs: number): Partial<SubscriptionState> {
   const now = wholeSecond(nowMs)
   return period_end < now ? { period_end: now } : {}
 }
 
-/** Tells of a subscription, in the transaction that changed it. */
+/** Emit a subscription event in the transaction that changed the subscription. */
 export async function tellSubscription(
   app: App,
   tx: Tx,
@@ -118,7 +118,7 @@ export async function tellSubscription(
   row: SubscriptionRow,
 ): Promise<void> {
   const { tenant } = occasion
-  const { sequence } = await one(tx.query(countToldOfSubscription, { ...tenant, id: row.id }))
+  const { sequence } = await one(tx.query(nextSubscriptionSequence, { ...tenant, id: row.id }))
   const subscription = recordOf(row)
   const { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata } = subscription
   const facts = { subscription_id, status, plan_id, customer, cancelled_at, cancel_reason, metadata }
@@ -144,7 +144,7 @@ export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<Subscr
   return row
 }
 
-/** Refuses what can be done in some states only. */
+/** Refuse an action that the status does not allow. */
 export function requireStatus({ status }: SubscriptionRow, allowed: readonly SubscriptionStatus[]): void {
   if (!allowed.includes(status))
     throw new AppError('INVALID_STATE', `the subscription is ${status}; it would have to be ${allowed.join(' or ')}`, {

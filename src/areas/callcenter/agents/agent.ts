@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: what an agent may do after what, and who may take a call. Pure.
+// The noun: status transitions of an agent, and who may take a call. Pure.
 import type { RequiredSkillOf, SkillOf } from '../schema.ts'
 
 export const agentStatuses = [
@@ -16,7 +16,7 @@ export const agentStatuses = [
 
 export type AgentStatus = (typeof agentStatuses)[number]
 
-/** What an agent may choose; the others are set by what happens. */
+/** Statuses an agent may choose; the others follow from calls. */
 export const settableStatuses = ['available', 'break', 'away', 'training', 'meeting'] as const
 export type SettableStatus = (typeof settableStatuses)[number]
 
@@ -44,7 +44,7 @@ export function isPaused(status: AgentStatus): boolean {
   return status === 'break' || status === 'away' || status === 'training' || status === 'meeting'
 }
 
-/** Levels that are still asked for after a wait: one less for each step of `relaxSeconds`, and none below one. */
+/** Required skill levels after a wait: one less per `relaxSeconds`, down to one. */
 export function relaxed(
   required: readonly RequiredSkillOf[],
   waitedSeconds: number,
@@ -62,7 +62,7 @@ export function hasSkills(skills: readonly SkillOf[], required: readonly Require
   )
 }
 
-/** How good an agent is at what is asked for: the sum of the levels. */
+/** Skill score of an agent: the sum of the required skills' levels. */
 export function scoreOf(skills: readonly SkillOf[], required: readonly RequiredSkillOf[]): number {
   return required.reduce((sum, { name }) => sum + (skills.find((skill) => skill.name === name)?.level ?? 0), 0)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent does now: every change of status ends one stretch of time, begins the next and is told as an event. Whoever calls
-// these holds the switchboard.
+// Agent status: every change ends one interval of time, starts the next and emits an event. Callers hold the
+// switchboard lock.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -10,7 +10,7 @@ import { agentEvents } from '../events.ts'
 import { type AgentStatus, mayBecome } from './agent.ts'
 import { type AgentRow, beginState, endState, findAgent, saveAgent } from './store.ts'
 
-/** What changes beside the status. */
+/** Fields that change beside the status. */
 type Change = Partial<
   Pick<
     AgentRow,
@@ -29,7 +29,7 @@ type Change = Partial<
   >
 >
 
-/** Who shows agents what they do is told of every change, once it is committed. */
+/** Watcher of agent changes, called after the commit; desks show them. */
 type Watcher = (row: AgentRow) => void
 const watchers = onePerApp(() => new Set<Watcher>())
 
@@ -38,7 +38,7 @@ export function watchAgents(app: App, watcher: Watcher): () => void {
   return () => void watchers(app).delete(watcher)
 }
 
-/** Writes what changed without a new status. */
+/** Update an agent without a status change. */
 export async function keepPresence(
   app: App,
   tx: Tx,
@@ -75,7 +75,7 @@ export async function keepPresence(
   return saved
 }
 
-/** Gives an agent another status, if it may follow the one that is; the row as it then is. */
+/** Change an agent's status if the transition is allowed; returns the updated row. */
 export async function become(
   app: App,
   tx: Tx,
@@ -114,7 +114,7 @@ export async function become(
   return next
 }
 
-/** An agent whose call is over: to what was chosen meanwhile, or free. */
+/** Agent after a call: the status chosen meanwhile, or available. */
 export function becomeFree(app: App, tx: Tx, occasion: Occasion, row: AgentRow): Promise<AgentRow> {
   const status = row.session_id === null ? 'offline' : (row.next_status ?? 'available')
   return become(app, tx, occasion, row, status, {
@@ -127,7 +127,7 @@ export function becomeFree(app: App, tx: Tx, occasion: Occasion, row: AgentRow):
   })
 }
 
-/** The leg by which an agent is rung, once there is one; a desk in a browser offers it then. */
+/** Store the leg that rings an agent; a browser desk then offers it. */
 export async function noteLeg(app: App, tx: Tx, occasion: Occasion, agent: string, leg: string): Promise<void> {
   const now = await agentNamed(tx, occasion, agent)
   if (now?.status === 'ringing' && now.leg_id === null) await keepPresence(app, tx, occasion, now, { leg_id: leg })

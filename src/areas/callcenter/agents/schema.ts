@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of requests and answers of agents.
+// Schemas of agent requests and replies.
 import { Type } from 'typebox'
 import { At, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
 import { AgentId, Language, PhoneNumber, SipUri, Skill } from '../schema.ts'

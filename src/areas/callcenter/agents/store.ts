@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of agents.
+// SQL of agents.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { SkillOf } from '../schema.ts'
@@ -35,7 +35,7 @@ export interface AgentRow {
   call_id: string | null
   leg_id: string | null
   contact_id: string | null
-  /** The connection of the browser that speaks for the agent. */
+  /** Websocket session of the agent's browser desk. */
   desk_id: string | null
   desk_lost_at: Date | null
   idle_since: Date
@@ -59,7 +59,7 @@ export const listAgents = statement.tenant<Tenant, AgentRow>(
   `select ${columns} from callcenter.agents where ${mine} order by agent_id limit 10000`,
 )
 
-/** Those who are logged in. */
+/** Agents logged in. */
 export const agentsAtWork = statement.tenant<Tenant, AgentRow>(
   'callcenter.agents_at_work',
   `select ${columns} from callcenter.agents where ${mine} and status <> 'offline' order by agent_id limit 10000`,
@@ -70,14 +70,14 @@ export const agentsOfCall = statement.tenant<Tenant & { call: string }, AgentRow
   `select ${columns} from callcenter.agents where ${mine} and call_id = $call order by agent_id`,
 )
 
-/** Those who ring for a contact, or speak in it. */
+/** Agents that ring for a contact or speak in it. */
 export const agentsOfContact = statement.tenant<Tenant & { contact: string }, AgentRow>(
   'callcenter.agents_of_contact',
   `select ${columns} from callcenter.agents
     where ${mine} and contact_id = $contact and status in ('ringing', 'on_call') order by agent_id`,
 )
 
-/** Makes an agent, or writes over what the agent may change. */
+/** Insert an agent, or update the fields an agent may change. */
 export const keepAgent = statement.tenant<
   OneAgent & {
     name: string | null
@@ -104,7 +104,7 @@ export const keepAgent = statement.tenant<
    returning ${columns}`,
 )
 
-/** Writes what an agent does. */
+/** Update an agent's status and work. */
 export const saveAgent = statement.tenant<
   OneAgent & {
     status: string

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller keeps the place in a queue and hangs up; when it is their turn an agent is rung first, and then the caller.
+// Callback from a queue: the caller hangs up and keeps the position; in turn, an agent is rung first and then the
+// caller.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
@@ -13,7 +14,7 @@ import { contactNamed, over, queueOf } from './lifecycle.ts'
 
 const promise = 'Thank you. You keep your place in the queue, and we will call you back.'
 
-/** Takes a caller out of the line who pressed the key, or tries once more whom nobody reached. */
+/** Replace a queued caller by a callback after the key press, or retry a callback that was not answered. */
 export async function callBack(
   app: App,
   tenant: Tenant,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conferences over HTTP.
+// Routes of conferences.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -64,7 +64,7 @@ function uuid(id: string): string {
   return found
 }
 
-/** Numbers must be callable, and everything else an agent. */
+/** Require an endpoint to be a callable number or an agent. */
 async function requireCallable(app: App, tenant: Tenant, from: string, endpoint: string, field: string): Promise<void> {
   if (isE164(endpoint)) return checkNumbers(app, tenant, { from, to: endpoint })
   if (endpoint.startsWith('+')) throw new AppError('INVALID_PHONE', `${field} must be E.164, such as +254711000001`)
@@ -140,7 +140,7 @@ const create = write({
   },
 })
 
-/** Opens the room and rings everybody. Where there is no room, everybody is told as having failed. */
+/** Open the room and ring all participants. Without media capacity all fail. */
 async function begin(app: App, tenant: Tenant, row: ConferenceRow, rings: readonly After[]): Promise<void> {
   await liveCalls(app)
     .openRoom(tenant, row.id)
@@ -258,7 +258,7 @@ const remove = write({
     const row = rows.find((each) => each.id === id)
     if (!row) throw noParticipant()
     const leg = row.call_id
-    // The leg's end is told on its own, and frees an agent.
+    // The end of the leg arrives as its own event and frees the agent.
     if (leg !== null) tx.afterCommit(() => void all(app, [() => liveCalls(app).hangUp(tenant, leg)]))
     return participantRecord({ ...row, status: 'left', left_at: new Date(nowMs) })
   },

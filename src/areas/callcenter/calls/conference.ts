@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A conference: a room that belongs to no call, into which everybody is rung. It begins with the first who comes and ends with
-// the last who leaves.
+// Conference: a room without a call, into which participants are rung. It starts with the first to join and ends with
+// the last to leave.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -54,7 +54,7 @@ export function participantRecord({ id, call_id, endpoint, role, status, muted, 
 const isHere = ({ status }: ParticipantRow) => status === 'joined' || status === 'held'
 const isCounted = ({ status }: ParticipantRow) => status === 'dialing' || status === 'joined' || status === 'held'
 
-/** Takes somebody into the list of a conference; they are rung afterwards. */
+/** Add a participant; ringing follows. */
 export async function addParticipant(
   app: App,
   tx: Tx,
@@ -170,7 +170,7 @@ export async function participantChanged(
   if (change.kind === 'ended') return gone(app, change.tenant, conference, participant)
 }
 
-/** How a call enters a conversation that flows name; those who are rung into a conference wait for its moderator. */
+/** Options for a call that joins a conversation; participants of a conference wait for its moderator. */
 interface Entry {
   mayBegin: boolean
   music: string
@@ -226,7 +226,7 @@ async function record(app: App, tenant: Tenant, id: string): Promise<void> {
   })
 }
 
-/** Somebody left, or never came; the last one ends the conference. */
+/** A participant left or never joined; the last one ends the conference. */
 export async function gone(app: App, tenant: Tenant, id: string, participant: string): Promise<void> {
   const after = await atSwitchboard(app, tenant, async (tx, occasion): Promise<After[]> => {
     const conference = await maybe(tx.query(findConference, { ...tenant, id }))
@@ -252,7 +252,7 @@ async function endIt(app: App, tx: Tx, occasion: Occasion, conference: Conferenc
   return ended
 }
 
-/** Ends a conference for everybody. */
+/** End a conference for all participants. */
 export async function endConference(app: App, tx: Tx, occasion: Occasion, conference: ConferenceRow): Promise<After[]> {
   if (conference.status === 'ended') return []
   await endIt(app, tx, occasion, conference)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of conferences and of those in them.
+// SQL of conferences and their participants.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
@@ -9,7 +9,7 @@ interface ConferenceOptions {
   start_on_moderator: boolean
   mute_on_entry: boolean
   max_participants: number
-  /** Begun by the action of a flow, whose calls are not rung. */
+  /** Started by a flow action; its calls are not rung. */
   is_conversation?: boolean
 }
 
@@ -55,7 +55,7 @@ export const findConference = statement.tenant<One, ConferenceRow>(
   `select ${columns} from callcenter.conferences where ${mine} and id = $id`,
 )
 
-/** The conversation of a name that flows have begun, and that is not over. */
+/** Find the open conversation of a name. */
 export const openConversation = statement.tenant<Tenant & { name: string }, ConferenceRow>(
   'callcenter.open_conversation',
   `select ${columns} from callcenter.conferences

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The action `conversation`: calls whose flows name the same conversation speak with each other. It is a conference that nobody is
-// rung into; a call's own flow goes on when the call leaves it, or when it ends.
+// Action `conversation`: calls whose flows name the same conversation share a room, a conference without ringing. A
+// call's flow continues when it leaves or the conversation ends.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
@@ -23,7 +23,7 @@ type Handed = Parameters<NonNullable<CallFollower['took']>>[2]
 type Wish = Extract<Handed, { action: 'conversation' }>
 
 const most = 50
-/** The room of a conversation that was begun elsewhere a moment ago is tried for so often. */
+/** Retries while another node opens the room. */
 const tries = 10
 const betweenMs = 200
 
@@ -38,14 +38,14 @@ export async function joinConversation(app: App, call: CallFacts, wish: Wish): P
       await joined(app, call, conference.id, participant.id, { mayBegin: wish.startOnEnter, music })
       return true
     }
-    // Its node has died, or has no room: another one is begun, once.
+    // The room's node died or lacks capacity: start another conversation, once.
     await forget(app, tenant, conference, participant)
     if (isLast || isNew) break
   }
   return { code: 'PROVIDER_UNAVAILABLE', message: `there is no room for ${wish.name} now` }
 }
 
-/** A place in the conversation of this name, which the first one begins. */
+/** Add a participant to the conversation of this name; the first starts it. */
 function takePlace(app: App, { tenant, direction, from, to }: CallFacts, wish: Wish) {
   return atSwitchboard(app, tenant, async (tx, { receivedMs, nowMs }) => {
     const open = await maybe(tx.query(openConversation, { ...tenant, name: wish.name }))
@@ -70,7 +70,7 @@ function takePlace(app: App, { tenant, direction, from, to }: CallFacts, wish: W
         id: newUuid(receivedMs),
         endpoint: direction === 'inbound' ? from : to,
         agent: null,
-        // Who ends it for everybody on leaving.
+        // A moderator ends the conversation for all on leaving.
         role: wish.endOnExit ? 'moderator' : 'participant',
         muted: wish.mute,
       }),
@@ -87,7 +87,7 @@ async function isInRoom(app: App, { tenant, call }: CallFacts, { id }: Conferenc
   return false
 }
 
-/** A call left the room of a conversation, or the room was closed: its own flow goes on. */
+/** A call left a conversation, or the room closed: its own flow continues. */
 export async function leftConversation(app: App, { tenant, call, room }: LegChange): Promise<void> {
   const conference = await maybe(app.db.query(findConference, { ...tenant, id: room }))
   if (!conference?.options.is_conversation) return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call centre's part in calls: it gives them flows, takes over what its queues and agents do, and hears what becomes of them.
+// Follower of calls: supplies flows, runs actions on queues and agents, and reacts to status changes.
 
 import { uuidOf } from '../../../kernel/ids.ts'
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
@@ -70,12 +70,12 @@ async function decideFor(app: App, call: CallFacts, assignment: DestinationOf | 
   const { tenant, from, to, direction } = call
   const { nowMs } = await occasionOf(app, tenant)
   const around = await readSurroundings(app.db, tenant, assignment, nowMs)
-  // A call that we made is routed by the number that it shows.
+  // An outbound call is routed by the number it shows.
   const ends = direction === 'inbound' ? { from, to } : { from: to, to: from }
   return decide(around, await routedCall(app.db, tenant, { ...ends, direction }, nowMs))
 }
 
-/** What a caller typed or said, in the body that a question brought. */
+/** Digits or speech in the body of a flow request. */
 function heardIn(body: Readonly<Record<string, unknown>>) {
   const digits = typeof body.dtmf === 'string' ? body.dtmf : ''
   const speech: string[] = []
@@ -85,7 +85,7 @@ function heardIn(body: Readonly<Record<string, unknown>>) {
   return { digits, speech }
 }
 
-/** Actions of a customer's own flow that are for queues and agents; the flow goes on when the call there is over. */
+/** Take over actions of a customer's flow on queues and agents; the flow continues after them. */
 async function took(app: App, call: CallFacts, action: Handed): Promise<boolean | Refusal> {
   if (action.action === 'conversation') return joinConversation(app, call, action)
   const destination = destinationIn(action)
@@ -116,7 +116,7 @@ function destinationIn(action: Handed): DestinationOf | null {
   return null
 }
 
-/** A call that ended elsewhere, such as one whose node died, is heard of by its event; so is what it cost. */
+/** Calls that ended elsewhere, for instance because their node died, arrive as events; so does the cost. */
 function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
   if (row.type !== callEvents.completed.name) return
   const call = uuidOf('call', row.resource_id)
@@ -155,7 +155,7 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
     )
 }
 
-/** Takes part in the calls of this node; gives the way to stop. */
+/** Follow the calls of this node; returns the function that stops it. */
 export function follow(app: App): () => void {
   followCalls(app, follower)
   return app.outbox.onCommitted((tenant, event) => heardOf(app, tenant, event))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call goes becomes what it does: a place in a queue, a menu, or a list of actions.
+// Carry out a call's destination: join a queue, start a menu, or run a list of actions.
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -20,16 +20,16 @@ import { atSwitchboard, occasionOf } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 import { tellQueued } from './tell.ts'
 
-/** Name under which the voice area knows this one. */
+/** Follower name in the voice area. */
 export const followerName = 'callcenter'
 
-/** A caller who waits longer than this for anything is let go. */
+/** Maximum wait in seconds for any destination. */
 const longestWaitSeconds = 7_200
 
-/** Time in which a caller whose call was lost may call again for the same place in the queue. */
+/** Time during which a caller whose call was lost may call again and regain the position in the queue. */
 const placeKeptMs = 10 * 60_000
 
-/** A call, as far as it matters where it goes. */
+/** Call to be routed. */
 interface GoingCall {
   readonly tenant: Tenant
   readonly call: string
@@ -39,13 +39,13 @@ interface GoingCall {
   readonly customData: Readonly<Record<string, unknown>>
 }
 
-/** What a call takes along. */
+/** Data a call carries along. */
 interface Luggage {
   priority: number | null
   skills: readonly RequiredSkillOf[]
   data: Readonly<Record<string, unknown>>
   path: readonly PathStep[]
-  /** The call's own flow goes on afterwards. */
+  /** Whether the call's own flow continues afterwards. */
   isHanded: boolean
 }
 
@@ -61,7 +61,7 @@ export function luggageOf(
   return { priority: decision.priority, skills: decision.skills, data, path, isHanded: false }
 }
 
-/** What a call does whose destination is decided; null where it is to be refused. */
+/** Flow for a destination; null refuses the call. */
 export async function flowTo(
   app: App,
   call: GoingCall,
@@ -88,7 +88,7 @@ export async function flowTo(
 
 // --- queues ---
 
-/** Takes a place in a queue; false when it is full or gone. */
+/** Join a queue; false when it is full or deleted. */
 export async function joinQueue(app: App, call: GoingCall, id: string, luggage: Luggage): Promise<boolean> {
   const uuid = uuidOf('queue', id)
   const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...call.tenant, id: uuid }))
@@ -153,13 +153,13 @@ async function takePlace(
   return contact
 }
 
-/** Whose call was lost with its node, and who calls again soon, has the place that they had. */
+/** Queue position of a caller whose call was lost with its node and who calls again soon. */
 async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, queue: string): Promise<Date | null> {
   const since = new Date(nowMs - placeKeptMs)
   return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
 }
 
-/** Shows that a call waits, and plays music; not waited for, since the call may be waiting for us. */
+/** Mark a call as waiting and play music. Not awaited: the call may be waiting for this. */
 export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue: QueueRow | null): void {
   const live = liveCalls(app)
   const queueId = queue && idOf('queue', queue.id)
@@ -204,7 +204,7 @@ async function keep(app: App, call: GoingCall, ivr: string, document: IvrDocumen
   })
 }
 
-/** What a caller typed or said leads on; null when the call is in no menu. */
+/** Next step after a menu input; null when the call is not in a menu. */
 export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<Flow | null> {
   const run = await maybe(app.db.query(findRun, { ...call.tenant, call: call.call }))
   if (!run) return null
@@ -216,7 +216,7 @@ export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<F
   return follow(app, call, step.destination, variables, path)
 }
 
-/** Follows a destination to where it leads now: a queue may be closed or full by then. */
+/** Resolve a destination at this moment: a queue may be closed or full by now. */
 async function follow(
   app: App,
   call: GoingCall,
@@ -231,7 +231,7 @@ async function follow(
   return (await flowTo(app, call, { ...decided, variables: { ...variables, ...decided.variables } }, path)) ?? goodbye
 }
 
-/** Sends a caller on who leaves a queue. */
+/** Route a caller who leaves a queue. */
 export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, destination: DestinationOf): Promise<void> {
   const { direction, from_number: from, to_number: to, data, call_id: call } = contact
   const going: GoingCall = { tenant, call, direction, from, to, customData: data }
@@ -239,7 +239,7 @@ export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, dest
   await liveCalls(app).resume(tenant, call, followerName, flow)
 }
 
-/** Shows where a call is that was answered after it went there, and plays music to one who waits. */
+/** Show the state of a call answered after it was routed, and play music if it waits. */
 export async function whenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
   const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (contact?.state === 'waiting' || contact?.state === 'offered') {

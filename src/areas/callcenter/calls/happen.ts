@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the legs of a call: an agent answers or does not, somebody hangs up. It is heard on the node that has the call,
-// and written down at the switchboard; what follows for the others is said after the commit.
+// Leg events: an agent answers or not, a party hangs up. Handled on the call's node under the switchboard lock;
+// commands to other legs follow after the commit.
 import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -22,7 +22,7 @@ import { readTag, tagOf } from './tag.ts'
 import { completeTransfer, transferChanged } from './transfer.ts'
 import { transferOfCall } from './transfers.ts'
 
-/** Seconds that a customer is rung whom an agent calls. */
+/** Ring timeout in seconds of a customer called by an agent. */
 const customerRingSeconds = 45
 
 export async function legChanged(app: App, change: LegChange): Promise<void> {
@@ -81,7 +81,7 @@ async function agentAnswered(
   const contact = await contactNamed(tx, occasion, contactId)
   const agent = await agentNamed(tx, occasion, agentId)
   const isWanted = agent?.status === 'ringing' && agent.contact_id === contactId && contact?.state === 'offered'
-  // Somebody else was faster, or the caller is gone.
+  // Another agent answered first, or the caller has hung up.
   if (!agent || !contact || !isWanted) return [() => live.hangUp(tenant, change.call)]
   const queue = await queueOf(tx, occasion, contact.queue_id)
   if (contact.room_id !== contact.call_id) {
@@ -98,7 +98,7 @@ async function agentAnswered(
   ]
 }
 
-/** The agent is there: now the customer is rung. */
+/** The agent answered: ring the customer. */
 async function ringCustomer(app: App, contact: ContactRow, { tenant }: Occasion): Promise<void> {
   const rung = await liveCalls(app).ring(tenant, contact.room_id, {
     to: { call: contact.call_id },
@@ -124,16 +124,16 @@ async function agentGone(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent || !contact || agent.contact_id !== contactId) return []
   if (agent.leg_id !== null && agent.leg_id !== change.call) return []
-  // The call was handed on before this leg ended, and is somebody else's by now.
+  // The call was transferred before this leg ended, and has another contact.
   if (contact.state === 'ended' || contact.state === 'wrap_up') return []
   if (agent.status === 'ringing') return notAnswered(app, tx, occasion, change, contact, agentId)
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
-  // No audio any more comes from a browser that died, or that has lost its network.
+  // Media timeout of a browser that crashed or lost its network.
   const isLost = agent.endpoint.type === 'webrtc' && (agent.desk_lost_at !== null || change.cause === 'media_timeout')
   return (isLost ? deskLost : agentLeft)(app, tx, occasion, contact, agent)
 }
 
-/** An agent hung up. Of two who spoke with the customer the other stays; otherwise the call is over. */
+/** An agent hung up. A second agent keeps the customer; otherwise the call ends. */
 async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
@@ -145,7 +145,7 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
       await saveContact(tx, tenant, contact, { agent_id: other.agent_id, leg_id: other.leg_id })
     return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
   }
-  // A consultation goes on without the first agent: the customer is given to the second.
+  // A consultation continues without the first agent: the second gets the customer.
   const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
   if (transfer?.status === 'consulting') return completeTransfer(app, tx, occasion, contact, transfer)
   if (transfer) return []
@@ -153,7 +153,7 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   return endCall(app, tenant, contact)
 }
 
-/** The browser of an agent died in a call: the caller is the first in the queue again, and the agent has left. */
+/** The agent's browser crashed during a call: requeue the caller at the front and log the agent out. */
 async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
   const queue = await queueBefore(tx, occasion, contact)
   const isWaiting = queue !== null && contact.state === 'connected' && contact.room_id === contact.call_id
@@ -165,7 +165,7 @@ async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRo
   return after
 }
 
-/** The agent did not take the call, which is the first in its queue again. */
+/** The agent did not answer: requeue the call at the front. */
 async function notAnswered(
   app: App,
   tx: Tx,
@@ -251,14 +251,14 @@ async function callChanged(app: App, change: LegChange): Promise<void> {
   })
 }
 
-/** A caller who would rather be called back presses the key of the queue. */
+/** Callback key pressed by a waiting caller. */
 async function digitPressed(app: App, { tenant, call, digit }: LegChange): Promise<void> {
   const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (contact?.state !== 'waiting' || contact.queue_id === null || digit === null) return
   await callBack(app, tenant, contact, digit)
 }
 
-/** Who hears of legs must hear of them in order: what comes of one call is done one after the other. */
+/** Serial queue per call: leg events must be handled in order. */
 export class Order {
   readonly #lines = new Map<string, Promise<void>>()
 

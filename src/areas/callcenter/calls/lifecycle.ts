@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a contact and of its agent: answered, back in the queue, over, wrapped up. Whoever calls these holds the
-// switchboard; nothing here speaks to the call itself.
+// State changes of a contact and its agent: answered, requeued, ended, wrapped up. Callers hold the switchboard lock;
+// nothing here commands the call.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -12,9 +12,9 @@ import { findQueue, type QueueRow } from '../queues/store.ts'
 import { tickLater } from '../tick.ts'
 import { tellAbandoned } from './tell.ts'
 
-/** One who gives up earlier counts apart. */
+/** Callers who hang up earlier count as short abandons. */
 const shortMs = 5_000
-/** Wrap-up of calls that came through no queue. */
+/** Wrap-up time in seconds of calls without a queue. */
 const usualWrapUpSeconds = 30
 
 export async function queueOf(tx: Tx, { tenant }: Occasion, id: string | null): Promise<QueueRow | null> {
@@ -25,7 +25,7 @@ export function contactNamed(tx: Tx, { tenant }: Occasion, id: string): Promise<
   return maybe(tx.query(findContact, { ...tenant, id }))
 }
 
-/** The customer and an agent speak: the others who rang are free again. Gives the legs that must stop ringing. */
+/** Connect customer and agent; other ringing agents become free. Returns the legs to hang up. */
 export async function connected(
   app: App,
   tx: Tx,
@@ -60,7 +60,7 @@ export async function connected(
   return { contact: next, stop }
 }
 
-/** Nobody took the call: it waits again, at the place that its time gives it. */
+/** Requeue an unanswered contact, at the position of its original wait. */
 export async function backToQueue(
   app: App,
   tx: Tx,
@@ -72,7 +72,7 @@ export async function backToQueue(
   return saveContact(tx, tenant, contact, { state: 'waiting', leg_id: null, ...change })
 }
 
-/** Ends a contact in a queue or on a call. Gives the legs of agents that must end with it. */
+/** End a contact. Returns the agent legs to hang up. */
 export async function over(
   app: App,
   tx: Tx,
@@ -114,7 +114,7 @@ async function tellLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRo
   await tellAbandoned(app, tx, occasion, contact, Math.max(1, waiting.findIndex(({ id }) => id === contact.id) + 1))
 }
 
-/** An agent's call is over: time to write down what it was about. False where the queue gives none. */
+/** Start an agent's wrap-up time; false when the queue has none. */
 export async function wrapUp(
   app: App,
   tx: Tx,
@@ -133,7 +133,7 @@ export async function wrapUp(
   return true
 }
 
-/** The agent has written it down, or the time for it is over. */
+/** End an agent's wrap-up, by request or timeout. */
 export async function wrappedUp(tx: Tx, occasion: Occasion, agent: AgentRow): Promise<void> {
   if (agent.status !== 'wrap_up' || agent.contact_id === null) return
   const contact = await contactNamed(tx, occasion, agent.contact_id)

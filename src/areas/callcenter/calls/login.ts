@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent begins and stops to work, and says what they do meanwhile. A login gives a token that speaks for this agent alone.
+// Login, logout and status of agents. A login issues a token for that agent alone.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -20,16 +20,16 @@ import { tickLater } from '../tick.ts'
 import { wrappedUp } from './lifecycle.ts'
 
 const tokenSeconds = 8 * 3_600
-/** What the subject of an agent's token begins with. */
+/** Prefix of an agent token's subject. */
 const subject = 'agent:'
 
-/** Whose token asks; null if it is a key, or somebody else's token. */
+/** Agent of a token; null for a key or another token. */
 export function agentOf({ principal }: Caller): string | null {
   const prefix = `token:${subject}`
   return principal.isToken && principal.actor.startsWith(prefix) ? principal.actor.slice(prefix.length) : null
 }
 
-/** The token of an agent speaks for that agent and no other. */
+/** Require an agent's token to act on that agent only. */
 export function requireSelf(caller: Caller, agent: string): void {
   const own = agentOf(caller)
   if (own !== null && own !== agent)
@@ -44,7 +44,7 @@ export async function agentRow(queryable: Queryable, tenant: Tenant, agent: stri
   return row
 }
 
-/** The queues that these ids name, or a refusal. */
+/** UUIDs of queues; throws when one is unknown. */
 export async function queueUuids(queryable: Queryable, tenant: Tenant, ids: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const [i, id] of ids.entries()) {
@@ -78,7 +78,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
       at: new Date(nowMs),
     }),
   )
-  // A second login ends the first one; a call under way stays.
+  // A second login replaces the first; a live call continues.
   if (kept.session_id !== null) await tellSession(app, tx, occasion, kept, 'loggedOut', 'replaced')
   const session = newUuid(receivedMs)
   const started = { session_id: session, logged_in_at: new Date(nowMs), desk_lost_at: null }
@@ -114,7 +114,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
   }
 }
 
-/** Servers by which browsers find their own address. */
+/** STUN servers by which browsers find their public address. */
 export function iceServers({ config }: App): { urls: string }[] {
   return config.PAMOJA_DESK_ICE_SERVERS.split(',').flatMap((urls) =>
     urls.trim() === '' ? [] : [{ urls: urls.trim() }],
@@ -173,7 +173,7 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   }
 }
 
-/** The agent stops working, for a reason of their own or because the desk is lost. */
+/** End an agent's session, by request or because the desk was lost. */
 export async function endSession(
   app: App,
   tx: Tx,
@@ -187,7 +187,7 @@ export async function endSession(
   await become(app, tx, occasion, row, 'offline', { ...session, reason, desk_id: null, desk_lost_at: null })
 }
 
-/** Gives the legs of the agent's call that end with the session. */
+/** Log out; returns the legs of the agent's call to hang up. */
 export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
   const { tenant, nowMs } = caller
   requireSelf(caller, wanted.agent_id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitoring over HTTP: a supervisor listens to a call, whispers to its agent, or joins it. Each of it is audited.
+// Routes of monitoring: a supervisor listens, whispers to the agent, or joins the call. All are audited.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid, uuidOf } from '../../../kernel/ids.ts'

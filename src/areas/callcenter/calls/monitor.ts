@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A supervisor in a call: listens, whispers to the agent, or speaks with both. The mode is who hears whom, and nothing else, so
-// that it changes from one frame to the next.
+// Monitoring: a supervisor listens, whispers to the agent, or speaks with both. The mode only sets who hears whom, so
+// it changes with the next frame.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -31,7 +31,7 @@ export function monitorRecord(row: MonitorRow) {
   }
 }
 
-/** Who hears a supervisor: nobody, the agents, or everybody. */
+/** Who hears a supervisor: nobody, the agents, or all. */
 async function heardBy(app: App, tenant: Tenant, { call_id, mode }: MonitorRow): Promise<'all' | string[]> {
   if (mode === 'barge') return 'all'
   if (mode === 'listen') return []
@@ -39,7 +39,7 @@ async function heardBy(app: App, tenant: Tenant, { call_id, mode }: MonitorRow):
   return contact?.leg_id ? [contact.leg_id] : []
 }
 
-/** Whom to ring for a supervisor, who must be free. */
+/** Ring target of a supervisor, who must be free. */
 export async function supervisorTarget(
   app: App,
   tx: Tx,
@@ -150,7 +150,7 @@ export async function stopMonitor(
   return { row: saved, after: leg === null ? [] : [() => liveCalls(app).hangUp(occasion.tenant, leg)] }
 }
 
-/** The call is over: so is every ear on it. */
+/** End all monitors of a call that ended. */
 export async function endMonitorsOf(app: App, tenant: Tenant, call: string): Promise<void> {
   if ((await app.db.query(monitorsOfCall, { ...tenant, call })).length === 0) return
   await atSwitchboard(app, tenant, async (tx, occasion) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of monitors: supervisors who listen to calls.
+// SQL of monitors.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that goes on after its contact is over: it waits in a queue, somebody else is given it, or it ends. Whoever calls these
-// holds the switchboard; what is to be said to the call is given back, for after the commit.
+// Next contact of a call whose contact ended: it is queued, transferred, or the call ends. Callers hold the switchboard
+// lock and run the returned commands after the commit.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -15,7 +15,7 @@ import { over } from './lifecycle.ts'
 
 export type After = () => Promise<unknown>
 
-/** The contact that goes on with the same call. */
+/** Contact that continues the same call. */
 export function successor(
   tx: Tx,
   { tenant, receivedMs, nowMs }: Occasion,
@@ -24,7 +24,7 @@ export function successor(
     queue: string | null
     wanted: string | null
     state: string
-    /** When it began to wait, where that was before. */
+    /** Start of an earlier wait that counts. */
     since?: Date
   },
 ): Promise<ContactRow> {
@@ -53,7 +53,7 @@ export function successor(
   )
 }
 
-/** Ends a contact, and lets its call wait in a queue. */
+/** End a contact and queue its call. */
 export async function waitIn(
   app: App,
   tx: Tx,
@@ -82,14 +82,14 @@ export async function waitIn(
   ]
 }
 
-/** The queue that a call was in last. */
+/** Last queue of a call. */
 export async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
   const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
   const last = before.findLast(({ queue_id }) => queue_id !== null)?.queue_id ?? null
   return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
 }
 
-/** Nobody speaks with the customer any more: the call's own flow goes on, or the call is over. */
+/** No agent is left: continue the call's own flow, or end the call. */
 export function endCall(app: App, tenant: Tenant, contact: ContactRow): After[] {
   const live = liveCalls(app)
   if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the call centre over HTTP: agents call, hold, mute, and hand calls on.
+// Routes of agent calls: dial, hold, mute, transfer.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -30,7 +30,7 @@ const seconds = (least: number, most: number, description: string) =>
 
 const noCall = () => new AppError('NOT_FOUND', 'there is no such call; ids of calls begin with call_')
 
-/** The contact of a call, whether it is the customer's call that is named or the agent's. */
+/** Find a contact by the id of the customer's call or of the agent's. */
 export async function contactFor(
   app: App,
   tenant: Tenant,
@@ -46,7 +46,7 @@ export async function contactFor(
   return { contact, call }
 }
 
-/** An agent's token is for the agent's own call. */
+/** Require an agent's token to act on the agent's own call. */
 function requireOwnCall(caller: Caller, contact: ContactRow | null): void {
   const own = agentOf(caller)
   if (own !== null && contact?.agent_id !== own)
@@ -264,7 +264,7 @@ const change = write({
   },
 })
 
-/** Counts the time that a customer is on hold. */
+/** Count the hold time of a customer. */
 function held(contact: ContactRow, hold: boolean | undefined, nowMs: number): Partial<ContactRow> {
   if (hold === true) return contact.held_since === null ? { held_since: new Date(nowMs) } : {}
   if (hold !== false || contact.held_since === null) return {}

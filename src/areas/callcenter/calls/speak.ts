@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said to calls after a commit: agents are rung, callers are sent elsewhere, announcements are played. Each may fail by
-// itself: a call that is gone is told of by its end.
+// Commands to calls after a commit: ring agents, route callers, play announcements. Each may fail alone: the end of a
+// lost call arrives as an event.
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -30,7 +30,7 @@ export function offer(tenant: Tenant, contact: ContactRow, agent: AgentRow, seco
 
 const sorry = 'We are sorry. Nobody could take your call. Please call again later.'
 
-/** Sends a caller who leaves a queue on; without a destination, with a message. */
+/** Route a caller who leaves a queue; without a destination, play a message. */
 export function leaveQueue(tenant: Tenant, contact: ContactRow, action: DestinationOf | null, language: string): Act {
   const destination = action ?? { type: 'message' as const, text: sorry }
   const actions = compileDestination(destination, language, { variables: contact.data, path: contact.ivr_path })
@@ -92,7 +92,7 @@ async function carryOut(app: App, act: Act): Promise<void> {
   }
 }
 
-/** Rings an agent for a contact. The room of a call that we make is opened first. */
+/** Ring an agent for a contact. The room of an outbound call is opened first. */
 async function ringAgent(
   app: App,
   tenant: Tenant,
@@ -118,7 +118,7 @@ async function ringAgent(
   })
 }
 
-/** An agent who cannot be rung is away; a caller who is gone costs the agent nothing. */
+/** Agent not rung: an unreachable agent becomes away; when the caller is gone, the agent stays as before. */
 async function notRung(app: App, tenant: Tenant, contact: ContactRow, agent: AgentRow, reason: string): Promise<void> {
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))

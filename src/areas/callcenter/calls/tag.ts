@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that legs carry, by which what becomes of them finds its contact, transfer, monitor or conference.
+// Tags of legs, by which a leg event finds its contact, transfer, monitor or conference.
 
 const kinds = ['offer', 'customer', 'transfer', 'monitor', 'participant'] as const
 type TagKind = (typeof kinds)[number]

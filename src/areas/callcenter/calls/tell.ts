@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers are told of a call in the call centre.
+// Events of calls in the call centre.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -8,7 +8,7 @@ import { callEvents } from '../../voice/area.ts'
 import type { ContactRow } from '../contacts.ts'
 import type { TransferRow } from './transfers.ts'
 
-/** What every event of a call says. The order of these is that of their times. */
+/** Fields common to all events of a call. The sequence is always 0: receivers order these events by time. */
 function about({ tenant }: Occasion, contact: ContactRow) {
   const call_id = idOf('call', contact.call_id)
   return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a call from an agent to somebody else: cold, the agent leaves as soon as the other rings; warm, the two speak first while
-// the customer hears music, and then complete, merge or cancel it.
+// Transfer of a call. Cold: the agent leaves as soon as the target rings. Warm: both speak while the customer hears
+// music, then complete, merge or cancel.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -37,7 +37,7 @@ type Target =
   | { type: 'queue'; queue: QueueRow }
   | { type: 'line'; to: LegToRing['to'] }
 
-/** Who a destination names: an agent, a queue, a number or a SIP address. */
+/** Target of a destination: an agent, queue, number or SIP address. */
 export async function transferTarget(app: App, tenant: Tenant, destination: string): Promise<Target> {
   const uuid = uuidOf('queue', destination)
   const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: uuid }))
@@ -48,7 +48,7 @@ export async function transferTarget(app: App, tenant: Tenant, destination: stri
   throw new AppError('VALIDATION_ERROR', 'destination must be an agent, a queue, a number or a SIP address')
 }
 
-/** Begins a transfer. Gives it with what is to be done once that is stored. */
+/** Start a transfer. Returns it with the commands to run after the commit. */
 export async function beginTransfer(
   app: App,
   tx: Tx,
@@ -141,7 +141,7 @@ function save(
   )
 }
 
-/** Ends a transfer, and tells of it. */
+/** End a transfer and emit its event. */
 async function settle(
   app: App,
   tx: Tx,
@@ -156,7 +156,7 @@ async function settle(
   return saved
 }
 
-/** The call waits in another queue; the agent is done with it. */
+/** Move the call to another queue; the agent is released. */
 async function intoQueue(
   app: App,
   tx: Tx,
@@ -198,7 +198,7 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
     )
 }
 
-/** A cold transfer is done when the other rings: the first agent leaves, the customer hears it ring. */
+/** Cold transfer: when the target rings, the first agent leaves and the customer hears ringing. */
 async function targetRings(
   app: App,
   tx: Tx,
@@ -251,7 +251,7 @@ function whisper(app: App, tenant: Tenant, { message }: TransferRow, leg: string
   return message === null ? [] : [() => liveCalls(app).play(tenant, leg, { text: message, language: 'en-US' })]
 }
 
-/** The customer speaks with whom the call was given to. */
+/** Connect the customer with the target. */
 async function given(
   app: App,
   tx: Tx,
@@ -277,7 +277,7 @@ async function given(
   ]
 }
 
-/** The other does not answer, or leaves: the first agent has the customer back, or a queue, or the call is over. */
+/** The target did not answer or left: the customer returns to the first agent, or to a queue, or the call ends. */
 async function targetGone(
   app: App,
   tx: Tx,
@@ -299,13 +299,13 @@ async function targetGone(
     await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
     return [() => live.hold(tenant, contact.call_id, null)]
   }
-  // A leg that was given the call and now hangs up.
+  // The target hangs up after it was given the call.
   if (contact.state === 'connected' && (contact.leg_id === change.call || isTheirs)) {
     const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
     return isOver ? endCall(app, tenant, contact) : []
   }
   if (contact.state !== 'offered') return []
-  // Cold, and nobody answered: the first agent has left, so that the call goes back to its queue.
+  // Cold transfer without an answer: the first agent has left, so the call returns to its queue.
   if (agent && isTheirs)
     await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
   await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
@@ -315,7 +315,7 @@ async function targetGone(
   return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
 }
 
-/** One of those who speak with the customer leaves; the call is over when it was the last. */
+/** A party of the customer's call leaves; the last one ends the call. */
 async function leftBehind(
   app: App,
   tx: Tx,
@@ -333,7 +333,7 @@ async function leftBehind(
   return { over: true }
 }
 
-/** Warm: the customer is given to the second agent, and the first one leaves. */
+/** Complete a warm transfer: the second agent gets the customer and the first leaves. */
 export async function completeTransfer(
   app: App,
   tx: Tx,
@@ -351,7 +351,7 @@ export async function completeTransfer(
   return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
 }
 
-/** What an agent decides about a transfer: complete, merge (all three speak) or cancel. */
+/** Decide a transfer: complete, merge (all three speak) or cancel. */
 export async function decideTransfer(
   app: App,
   tx: Tx,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of transfers. Whoever changes one holds the switchboard.
+// SQL of transfers. Changes need the switchboard lock.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
@@ -44,13 +44,12 @@ export const findTransfer = statement.tenant<One, TransferRow>(
   `select ${columns} from callcenter.transfers where ${mine} and id = $id`,
 )
 
-/** Transfers that are not decided yet. */
 export const openTransfers = statement.tenant<Tenant, TransferRow>(
   'callcenter.open_transfers',
   `select ${columns} from callcenter.transfers where ${mine} and status in ('ringing', 'consulting') order by id limit 10000`,
 )
 
-/** The transfer that a call is in the middle of. */
+/** Open transfer of a call. */
 export const transferOfCall = statement.tenant<Tenant & { call: string }, TransferRow>(
   'callcenter.transfer_of_call',
   `select ${columns} from callcenter.transfers

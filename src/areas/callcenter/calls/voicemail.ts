@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caller has left a message: told once the recording can be fetched. The message is named by the id of its recording.
+// Voicemail event, emitted when the recording can be downloaded. Its id is that of the recording.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program and the threads that carry the audio of desks say to each other.
+// Messages between the program and the threads that carry desk audio.
 
-/** Where audio of desks arrives. */
+/** Addresses of desk audio. */
 export interface AudioPlace {
-  /** Address that plain RTP is exchanged at, with the rooms. */
+  /** Address of plain RTP, towards the rooms. */
   readonly host: string
-  /** Address that browsers are told. */
+  /** Address announced to browsers. */
   readonly deskHost: string
   readonly ports: readonly [number, number] | null
 }
 
-/** End of a leg that speaks plain RTP. */
+/** Plain RTP endpoint of a leg. */
 export interface PlainEnd {
   readonly host: string
   readonly port: number
@@ -25,7 +25,7 @@ export type AudioCommand =
 
 export interface AudioAnswer {
   readonly id: number
-  /** Of an open: what the browser is offered, and where plain RTP is taken. */
+  /** Reply to an open: the SDP offer for the browser, and the plain RTP port. */
   readonly opened?: { readonly sdp: string; readonly port: number }
   readonly error?: string
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of this node that carry the audio of desks: the first starts with the first desk. A thread that dies takes its
-// desks with it, which are told so and connect again.
+// Threads of this node that carry desk audio; the first starts with the first desk. A crashed thread loses its desks,
+// which are notified and reconnect.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../kernel/errors.ts'
@@ -9,7 +9,7 @@ import type { AudioAnswer, AudioCommand, AudioPlace, FromAudioWorker, PlainEnd }
 
 const workerFile = new URL('dist/src/areas/callcenter/desk/audio-worker.js', root)
 const mostWorkers = Math.max(1, Math.min(4, availableParallelism() - 1))
-/** Desks that one thread serves in time; measured in docs/benchmarks.md. */
+/** Desks per thread; measured in docs/benchmarks.md. */
 const mostDesks = 40
 
 interface Thread {
@@ -18,11 +18,10 @@ interface Thread {
   readonly answers: Map<number, { done(answer: AudioAnswer): void; failed(error: Error): void }>
 }
 
-/** The audio of one desk, as the desk commands it. */
 export interface DeskAudio {
-  /** What the browser is offered. */
+  /** SDP offer for the browser. */
   readonly sdp: string
-  /** Where a room may send plain RTP. */
+  /** Plain RTP endpoint for a room. */
   readonly end: PlainEnd
   answer(sdp: string): Promise<void>
   candidate(candidate: string, sdpMid: string | null, sdpMLineIndex: number | null): Promise<void>
@@ -35,7 +34,7 @@ export class AudioPool {
   private lastId = 0
   private isClosed = false
 
-  /** `changed` is told of every state of the connection with the browser; `gone` when its thread is. */
+  /** Open a desk's audio. `changed` gets every connection state of the browser, and `gone` when the thread crashed. */
   async open(desk: string, place: AudioPlace, changed: (state: string) => void): Promise<DeskAudio> {
     const thread = this.freest()
     thread.desks.set(desk, changed)

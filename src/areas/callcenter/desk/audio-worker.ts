@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that carries the audio of desks: encryption takes some thirty times the work of plain RTP, and audio must leave on time
-// whatever the rest of the program computes.
+// Thread of desk audio: encryption costs some thirty times as much as plain RTP, and audio must leave on time whatever
+// the main thread computes.
 import { parentPort } from 'node:worker_threads'
 import type { AudioAnswer, AudioCommand, FromAudioWorker } from './audio-command.ts'
 import { WebRtcLeg } from './webrtc-leg.ts'

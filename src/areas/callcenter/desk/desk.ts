@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One desk: an agent's browser at a websocket. It shows what the agent does, offers calls, and obeys the agent. What it shows is
-// read from the agent's row, so that a desk that connects again, on any node, shows the same.
+// Desk: an agent's browser on a websocket. It shows the agent's state, offers calls and takes commands. The state is
+// read from the agent's row, so that a reconnected desk, on any node, shows the same.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -15,9 +15,9 @@ import { contextOf } from '../metrics/agent-context.ts'
 import type { QueueRow } from '../queues/store.ts'
 import type { DeskAudio } from './audio-pool.ts'
 import { type DeskMessage, idIn, readMessage } from './message.ts'
-import { type Obedience, obey } from './obey.ts'
+import { type CommandContext, obey } from './obey.ts'
 
-/** What is known of an agent's work at one moment. */
+/** Snapshot of an agent's work. */
 export interface DeskView {
   readonly agent: AgentRow
   readonly contact: ContactRow | null
@@ -36,10 +36,10 @@ export class Desk implements Conversation {
   private row: AgentRow
   private contact: ContactRow | null = null
   private transfer: TransferRow | null = null
-  /** The leg whose audio this desk brings. */
+  /** Leg whose audio this desk carries. */
   private bridged: string | null = null
   private isMuted = false
-  /** Message type -> the last one sent, so that nothing is said twice. */
+  /** Last message sent per type, to skip repeats. */
   private readonly said = new Map<string, string>()
 
   constructor(
@@ -67,14 +67,14 @@ export class Desk implements Conversation {
     await this.left()
   }
 
-  /** The audio is up: the agent can be rung. */
+  /** The audio is connected: the agent can be rung. */
   ready(): void {
     this.connection.send({ type: 'desk.ready' })
   }
 
-  // --- what the agent is shown ---
+  // --- messages to the agent ---
 
-  /** Shows how things are now, as far as the desk does not know it. */
+  /** Send what changed since the last snapshot. */
   async show(view: DeskView): Promise<void> {
     this.row = view.agent
     this.contact = view.contact
@@ -116,7 +116,7 @@ export class Desk implements Conversation {
     }
   }
 
-  /** Offers a call, once, with what is known of who calls. */
+  /** Offer a call once, with what is known of the caller. */
   private async offer({ agent, contact, queue }: DeskView, leg: string): Promise<void> {
     if (this.said.get('offered') === leg) return
     this.said.set('offered', leg)
@@ -132,7 +132,7 @@ export class Desk implements Conversation {
     })
   }
 
-  /** Brings the audio of the leg that the agent speaks on, after a desk came back; of none, when that is over. */
+  /** Connect the desk's audio with the agent's leg, also after a reconnect; null disconnects it. */
   private async follow(leg: string | null): Promise<void> {
     if (this.bridged !== null && this.bridged !== leg) {
       this.bridged = null
@@ -152,7 +152,7 @@ export class Desk implements Conversation {
     return place !== null
   }
 
-  // --- what the agent does ---
+  // --- messages from the agent ---
 
   async heard(given: object): Promise<void> {
     const id = idIn(given)
@@ -165,7 +165,11 @@ export class Desk implements Conversation {
       else if (id !== null) this.connection.send({ type: 'done', id, ...(result ? { result } : {}) })
     } catch (error) {
       const known = error instanceof AppError ? error : null
-      if (!known) this.app.log.error({ error, operation: 'callcenter.desk' }, 'a message of a desk failed')
+      if (!known)
+        this.app.log.error(
+          { error, operation: 'callcenter.desk' },
+          'message of a desk failed inside this program: the agent is told; report the error',
+        )
       const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'it failed here']
       this.connection.send({ type: 'error', ...reply, code, message: words })
     }
@@ -202,7 +206,7 @@ export class Desk implements Conversation {
     }
   }
 
-  private now(): Obedience {
+  private now(): CommandContext {
     return { agent: this.row, transfer: this.transfer }
   }
 

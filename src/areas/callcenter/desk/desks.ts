@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The desks of this node: they are told of what changes as it does, wherever it was changed, and once a second of how it is.
+// Desks of this node: notified of changes made on any node, and refreshed every second.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -21,13 +21,13 @@ import { occasionOf } from '../switchboard.ts'
 import type { AudioPlace } from './audio-command.ts'
 import { AudioPool } from './audio-pool.ts'
 import { Desk, type DeskView } from './desk.ts'
-import { deskCame, deskSessions, deskWent } from './presence.ts'
+import { deskConnected, deskDisconnected, deskSessions } from './presence.ts'
 
-/** What nodes tell each other: an agent whose desk is on another node has changed. */
+/** Signal topic: an agent whose desk is on another node has changed. */
 export const deskTopic = 'callcenter-desks'
 
 const lookEveryMs = 1_000
-/** A browser whose audio has not come up by then has none. */
+/** Timeout for a browser's audio to connect. */
 const audioWithinMs = 20_000
 
 class Desks {
@@ -46,7 +46,7 @@ class Desks {
     this.timer = setInterval(() => void this.look(), lookEveryMs).unref()
   }
 
-  // --- desks come and go ---
+  // --- connect and disconnect ---
 
   async take(connection: Connection, caller: Caller): Promise<Conversation> {
     const { tenant } = caller
@@ -84,7 +84,7 @@ class Desks {
     }
   }
 
-  /** An agent can be rung once the audio is up; a desk whose audio is lost is lost. */
+  /** An agent can be rung once the audio is connected; a desk that lost its audio counts as lost. */
   private audioChanged(id: string, state: string): void {
     const desk = [...this.open].find((one) => one.id === id)
     if (!desk) return
@@ -92,7 +92,10 @@ class Desks {
     if (state !== 'connected' || this.registered.has(desk)) return
     this.registered.add(desk)
     this.came(desk).catch((error) => {
-      this.app.log.warn({ error }, 'a desk could not be opened')
+      this.app.log.warn(
+        { error },
+        'desk not registered: its connection is closed and the browser connects again; check the error',
+      )
       desk.close(4_009, error instanceof AppError ? error.code : 'INTERNAL_ERROR')
     })
   }
@@ -103,7 +106,7 @@ class Desks {
       desk.close(4_004, 'a desk was opened elsewhere')
       return true
     })
-    await deskCame(this.app, desk.tenant, desk.agentId, desk.id)
+    await deskConnected(this.app, desk.tenant, desk.agentId, desk.id)
     if (!this.open.has(desk)) return this.went(desk)
     desk.ready()
   }
@@ -116,11 +119,11 @@ class Desks {
   }
 
   private async went(desk: Desk): Promise<void> {
-    await deskWent(this.app, desk.tenant, desk.agentId, desk.id)
+    await deskDisconnected(this.app, desk.tenant, desk.agentId, desk.id)
     await sessionsOf(this.app).end({ ...desk.tenant, id: desk.id })
   }
 
-  // --- what they are told ---
+  // --- notifications ---
 
   private of(account: string, environment: string, agentId: string): Desk[] {
     return [...this.open].filter(
@@ -129,7 +132,7 @@ class Desks {
     )
   }
 
-  /** An agent changed here: the desk is here, or on a node that is told. */
+  /** An agent changed on this node: update its desk here, or signal the node that has it. */
   private changed(row: AgentRow): void {
     const here = this.of(row.account_id, row.environment, row.agent_id)
     for (const desk of here) void this.refresh(desk)
@@ -156,11 +159,11 @@ class Desks {
       const transfer = call === null ? null : await maybe(db.query(transferOfCall, { ...tenant, call }))
       await desk.show({ agent, contact, queue, transfer })
     } catch (error) {
-      log.warn({ error }, 'a desk was not told what changed; it is told with the next look')
+      log.warn({ error }, 'desk not updated: the next poll updates it; check the database if this repeats')
     }
   }
 
-  /** Every account with desks here is looked at once, however many desks it has. */
+  /** Refresh desks, with one query per account. */
   private async look(): Promise<void> {
     if (this.isLooking || this.open.size === 0) return
     this.isLooking = true
@@ -168,7 +171,10 @@ class Desks {
       const tenants = new Map([...this.open].map(({ tenant }) => [`${tenant.account} ${tenant.environment}`, tenant]))
       for (const tenant of tenants.values()) await this.lookAt(tenant)
     } catch (error) {
-      this.app.log.warn({ error }, 'desks were not told how it is; they are told with the next look')
+      this.app.log.warn(
+        { error },
+        'desks not refreshed: the next poll refreshes them; check the database if this repeats',
+      )
     } finally {
       this.isLooking = false
     }
@@ -194,7 +200,7 @@ class Desks {
     }
   }
 
-  /** Ends what is open, and waits until it is written down. */
+  /** Close all desks and wait until that is stored. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     this.unwatch()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a desk. Each is a JSON object with a `type`; one with an `id` is answered by `done` or `error` with the same id.
+// Messages of a desk: JSON objects with a `type`. One with an `id` is answered by `done` or `error` with the same id.
 import { type Static, Type } from 'typebox'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { Moment, OneOf } from '../../../platform/schema.ts'
@@ -48,16 +48,16 @@ export type DeskMessage = { [T in MessageType]: { type: T; body: Static<Schemas[
 
 const checks = new Map(Object.entries(schemas).map(([type, schema]) => [type, bodyChecker(schema)]))
 
-/** The message in what a desk sent; null when there is no message of that type. Refuses one that breaks a rule. */
+/** Parse a desk's message; null for an unknown type. Throws when it is invalid. */
 export function readMessage(given: object): DeskMessage | null {
   const { type, id: _, ...fields } = Object(given)
   const check = typeof type === 'string' ? checks.get(type) : undefined
   if (!check) return null
-  // Checked against the schema of its type.
+  // The schema of the type was checked.
   return { type, body: check(fields).value } as DeskMessage
 }
 
-/** The id by which a desk knows the answer to a message again. */
+/** Id of a message, repeated in its reply. */
 export function idIn(given: object): string | null {
   const { id } = Object(given)
   return typeof id === 'string' && id.length <= 64 ? id : null

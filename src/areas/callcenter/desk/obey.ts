@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent asks for at a desk is asked of the API's own routes, with the agent's token: the same checks, and the same refusals.
+// Desk commands, run through the API's own routes with the agent's token: same checks, same errors.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -11,8 +11,8 @@ import type { TransferRow } from '../calls/transfers.ts'
 import { agentRoutes } from '../routes/agents.ts'
 import type { DeskMessage } from './message.ts'
 
-/** The work that a message is about, unless it says otherwise. */
-export interface Obedience {
+/** Default call of a desk command. */
+export interface CommandContext {
   readonly agent: AgentRow
   readonly transfer: TransferRow | null
 }
@@ -33,7 +33,7 @@ const changeCall = verb('callcenter.changeCall')
 const startTransfer = verb('callcenter.transfer')
 const decideTransfer = verb('callcenter.decideTransfer')
 
-export async function obey(app: App, caller: Caller, { type, body }: Asked, work: Obedience): Promise<unknown> {
+export async function obey(app: App, caller: Caller, { type, body }: Asked, work: CommandContext): Promise<unknown> {
   const { agent_id } = work.agent
   switch (type) {
     case 'status.set':
@@ -55,7 +55,7 @@ export async function obey(app: App, caller: Caller, { type, body }: Asked, work
   }
 }
 
-function callOf({ agent }: Obedience): { call_id: string } {
+function callOf({ agent }: CommandContext): { call_id: string } {
   if (agent.call_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
   return { call_id: idOf('call', agent.call_id) }
 }

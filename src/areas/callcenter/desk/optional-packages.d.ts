@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that is used of werift, which may be missing, so that the program compiles without it. What is installed has more.
+// Types of the optional package werift, as far as used, so that the program compiles without it.
 
 declare module 'werift' {
   interface Told<Values extends unknown[]> {

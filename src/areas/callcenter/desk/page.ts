@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain page that is a desk: an agent signs in and answers calls in the browser. Its files hold nothing of any account; the
-// token stays in the tab.
+// Desk page: an agent signs in and answers calls in the browser. Its files contain no account data; the token stays in
+// the tab.
 import { readFileSync } from 'node:fs'
 import type { Hook } from '../../../platform/hook.ts'
 import { root } from '../../../platform/root.ts'
@@ -9,7 +9,7 @@ import { fileHook } from '../../../platform/web/static-files.ts'
 
 const assets = new URL('src/areas/callcenter/desk/page/', root)
 
-/** No script and no style stands in the page, and nothing is asked of anywhere else. */
+/** No inline script or style, and no requests to other origins. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A desk in a browser comes and goes: agents can be rung while one is connected, and have half a minute to come back when it is
-// lost. Meanwhile the customer of a call hears music.
+// Connection of a browser desk: agents can be rung while it is connected, and have half a minute to reconnect.
+// Meanwhile the customer of a live call hears music.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -16,8 +16,8 @@ import { tickLater } from '../tick.ts'
 const lostMs = 30_000
 const reason = 'desk_lost'
 
-/** The desk speaks for its agent from now on, and a desk before it no more. */
-export async function deskCame(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+/** The desk connects for its agent and replaces an earlier one. */
+export async function deskConnected(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
   const { before, held } = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const row = await agentNamed(tx, occasion, agent)
     if (!row || row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agent} is not logged in`)
@@ -30,8 +30,8 @@ export async function deskCame(app: App, tenant: Tenant, agent: string, desk: st
   if (held !== null) await liveCalls(app).hold(tenant, held, null)
 }
 
-/** The desk is gone, with its browser or its node. */
-export async function deskWent(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
+/** The desk disconnected, with its browser or its node. */
+export async function deskDisconnected(app: App, tenant: Tenant, agent: string, desk: string): Promise<void> {
   const lost = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const row = await agentNamed(tx, occasion, agent)
     if (row?.desk_id !== desk) return null
@@ -44,7 +44,7 @@ export async function deskWent(app: App, tenant: Tenant, agent: string, desk: st
   if (lost?.customer) await live.hold(tenant, lost.customer, { music: 'default' })
 }
 
-/** The call of the customer whom an agent speaks with, unless the agent put it on hold. */
+/** Call of the agent's customer, unless the agent put it on hold. */
 async function customerOf(
   tx: Parameters<typeof contactNamed>[0],
   occasion: Parameters<typeof contactNamed>[1],
@@ -54,11 +54,11 @@ async function customerOf(
   return contact?.state === 'connected' && contact.held_since === null ? contact.call_id : null
 }
 
-/** Desks of a node that died are lost. */
+/** Recovery of a dead node's desks: they count as lost. */
 export const deskSessions: SessionKind = {
   name: 'desk',
   async orphaned(app, { id, ...tenant }) {
     const row = await maybe(app.db.query(agentOfDesk, { ...tenant, desk: id }))
-    if (row) await deskWent(app, tenant, row.agent_id, id)
+    if (row) await deskDisconnected(app, tenant, row.agent_id, id)
   },
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audio of one desk: WebRTC (DTLS-SRTP over ICE) with a browser on one side, plain RTP with a room on the other. One track is
-// kept up for the whole login, so that a call connects without a new handshake. Both sides speak PCMU; nothing is transcoded.
+// Audio of one desk: WebRTC (DTLS-SRTP over ICE) towards the browser, plain RTP towards a room. One track lasts for the
+// whole login, so that a call connects without a new handshake. Both sides use PCMU without transcoding.
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import type { AudioPlace, PlainEnd } from './audio-command.ts'
 
 const pcmu = 0
 const samplesPerMs = 8
-/** More than 60 ms in one packet is nothing that a browser sends. */
+/** Payload limit: browsers send at most 60 ms per packet. */
 const mostPayload = 480
 const triesForPort = 50
 
@@ -24,7 +24,7 @@ export class WebRtcLeg {
   private room: PlainEnd | null = null
   private toRoom = randomInt(2 ** 15)
   private toBrowser = { sequence: randomInt(2 ** 15), timestamp: randomInt(2 ** 31), atMs: 0 }
-  /** Timestamp of the room that the first packet of a call had, and what it became. */
+  /** RTP timestamp of a call's first packet from the room, and the one it was mapped to. */
   private anchor: { theirs: number; ours: number } | null = null
 
   private constructor(peer: RTCPeerConnection, track: MediaStreamTrack, socket: Socket, nowMs: () => number) {
@@ -39,7 +39,7 @@ export class WebRtcLeg {
     socket.on('error', () => undefined)
   }
 
-  /** Opens both sides, and gives what the browser is offered. */
+  /** Open both sides; returns the SDP offer for the browser. */
   static async open(place: AudioPlace, nowMs: () => number, changed: (state: string) => void) {
     const { RTCPeerConnection, RTCRtpCodecParameters, MediaStreamTrack } = await loaded()
     const codec = new RTCRtpCodecParameters({
@@ -53,7 +53,7 @@ export class WebRtcLeg {
       codecs: { audio: [codec], video: [] },
       headerExtensions: { audio: [], video: [] },
       iceServers: [],
-      // Only the address that operators chose is told, never those of other networks of the machine.
+      // Announce only the configured address, not the machine's other networks.
       iceUseIpv4: false,
       iceUseIpv6: false,
       iceAdditionalHostAddresses: [place.deskHost],
@@ -84,7 +84,7 @@ export class WebRtcLeg {
     await this.peer.addIceCandidate({ candidate, ...where })
   }
 
-  /** Connects with the place of a room where this leg is spoken to; null with none. */
+  /** Connect to a room's endpoint; null disconnects. */
   bridge(room: PlainEnd | null): void {
     this.room = room
     this.anchor = null
@@ -118,7 +118,7 @@ export class WebRtcLeg {
     this.track.writeRtp(packetOf({ sequence, timestamp, source: this.source, marker: isFirst }, packet.payload))
   }
 
-  /** One stream for the whole login: the next call goes on where the last one ended, later by the time between. */
+  /** One RTP stream for the whole login: the next call continues the timestamps, advanced by the time between. */
   private resumedAt(): number {
     const { timestamp, atMs } = this.toBrowser
     const passedMs = atMs === 0 ? 0 : Math.max(20, Math.round(this.nowMs() - atMs))
@@ -133,7 +133,7 @@ function packetOf(header: Omit<RtpPacket, 'payload' | 'payloadType'>, payload: B
   return bytes
 }
 
-/** Browsers may hide addresses behind names of the local network. They reach us by ours, so that theirs are not looked up. */
+/** mDNS candidates are skipped: browsers hide their addresses, but reach ours. */
 function isName(candidate: string): boolean {
   return /\.local\b/i.test(candidate)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Menus and destinations as call-control actions, which the voice area carries out. What a caller types comes back to the call
-// centre, since these flows are its own.
+// Menus and destinations compiled to call-control actions for the voice area. Inputs come back to the call centre,
+// which owns these flows.
 import type { DestinationOf } from '../schema.ts'
 import type { IvrDocument, IvrPrompt } from './ivr.ts'
 import { filledIn, menuOf, type WalkState } from './walk.ts'
@@ -40,18 +40,18 @@ function spoken(prompt: IvrPrompt, language: string, { variables }: WalkState, b
   }
 }
 
-/** What a call brings to a customer's server that is asked for its flow. */
+/** Call data sent to a customer's server that supplies the flow. */
 interface Luggage {
   variables: Readonly<Record<string, unknown>>
   path: readonly unknown[]
 }
 
-/** A server that is asked for the flow, which its answer replaces. */
+/** Action that asks a server for the flow. */
 export function compileQuestion(url: string, luggage: Luggage): Action[] {
   return [{ action: 'notify', payload: luggage, eventUrl: [url] }]
 }
 
-/** Actions of a destination that is not of the call centre; null for queues, agents and menus, which are. */
+/** Actions of a destination outside the call centre; null for queues, agents and menus. */
 export function compileDestination(destination: DestinationOf, language: string, luggage: Luggage): Action[] | null {
   const { type, number = '', uri = '', answer_url = '', text } = destination
   const tongue = destination.language ?? language

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: menus that callers walk through by keys and words, and what makes a set of them whole.
+// The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
+import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, Url } from '../schema.ts'
 
@@ -15,7 +16,7 @@ const Prompt = Type.Object({
 
 const values = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
 
-/** Where a choice leads. `then` of a `set` is one of the others. */
+/** Target of a choice. `then` of a `set` is one of the others. */
 export interface IvrAction {
   menu?: string
   webhook?: string
@@ -99,7 +100,7 @@ const Menu = Type.Object({
       min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       pattern: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Regular expression that the digits must fit' }),
+        Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
       ),
       mask: Type.Optional(Type.Boolean({ description: 'Keeps what was typed out of logs and traces' })),
       next: Action,
@@ -189,7 +190,7 @@ export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
   }
 }
 
-/** All actions that a menu may lead to. */
+/** All actions reachable from a menu. */
 export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
   const direct = [
     ...Object.values(options).map(({ action }) => action),
@@ -199,7 +200,7 @@ export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: Ivr
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
 }
 
-/** The destination that an action names; null if it names none. */
+/** Destination of an action; null when it has none. */
 export function destinationIn({ type, id, number, uri, answer_url, text, language }: IvrAction): DestinationOf | null {
   if (type === undefined) return null
   return {
@@ -213,7 +214,7 @@ export function destinationIn({ type, id, number, uri, answer_url, text, languag
   }
 }
 
-/** What makes the menus unusable: where, and a sentence. Null if nothing does. */
+/** Why menus are invalid: the field and a sentence; null when valid. */
 export function ivrProblem(ivr: IvrDocument): { field: string; problem: string } | null {
   if (!ivr.menus[ivr.entry]) return { field: 'entry', problem: `must be a menu; there is no "${ivr.entry}"` }
   for (const [key, menu] of Object.entries(ivr.menus)) {
@@ -233,24 +234,14 @@ function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
   if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
   if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
     return 'must have either text or url in its prompt'
-  if (collect?.pattern !== undefined && !isPattern(collect.pattern))
-    return 'must have a regular expression as pattern, without repetitions inside repetitions'
+  if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))
+    return `must have a pattern of ${quickPatternRule}`
   if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'
   for (const action of actionsOf(menu)) {
     const problem = actionProblem(ivr, action)
     if (problem) return problem
   }
   return null
-}
-
-/** Only patterns that cannot run for long: no group is repeated. */
-function isPattern(pattern: string): boolean {
-  if (/\)[*+{?]/.test(pattern) || /\\\d/.test(pattern)) return false
-  try {
-    return new RegExp(pattern) instanceof RegExp
-  } catch {
-    return false
-  }
 }
 
 function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {
@@ -265,7 +256,7 @@ function actionProblem(ivr: IvrDocument, action: IvrAction): string | null {
   return problem ? `has a destination that ${problem}` : null
 }
 
-/** How many choices each menu is away from the entry. */
+/** Depth of each menu from the entry. */
 function depthsOf({ entry, menus: all }: IvrDocument): Map<string, number> {
   const depths = new Map([[entry, 1]])
   const line = [entry]

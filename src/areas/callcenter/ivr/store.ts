@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of IVRs, and of the calls that are in one.
+// SQL of IVRs and of the calls in them.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { IvrDocument } from './ivr.ts'
@@ -49,7 +49,7 @@ interface RunRow {
   state: WalkState
 }
 
-/** Notes where a call is in its IVR; it keeps the version that it began with. */
+/** Store the position of a call in its IVR, with the version it started with. */
 export const keepRun = statement.tenant<
   Tenant & { call: string; ivr: string; document: string; state: string; at: Date },
   object

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A walk through an IVR as a pure function: where the caller is and what was typed or said give the next menu, or where the
-// call goes. Live calls and simulations walk alike.
+// IVR walk as a pure function: position and input give the next menu or destination. Used by live calls and
+// simulations.
 import type { DestinationOf } from '../schema.ts'
 import { destinationIn, type IvrAction, type IvrDocument, type IvrMenu, type IvrPrompt } from './ivr.ts'
 
 export interface WalkState {
   readonly menu: string
-  /** Menus that `back` leads to. */
+  /** History of menus, for `back`. */
   readonly before: readonly string[]
   readonly variables: Readonly<Record<string, string | number | boolean>>
   readonly path: readonly { menu: string; digit: string; label: string | null }[]
@@ -20,12 +20,12 @@ export interface Heard {
 }
 
 type WalkStep =
-  /** The caller is asked: `prompt` in place of the menu's own, where one is said again. */
+  /** Play a menu; `prompt` replaces its own on a retry. */
   | { kind: 'menu'; state: WalkState; prompt: IvrPrompt | null }
   | { kind: 'go'; state: WalkState; destination: DestinationOf }
   | { kind: 'webhook'; state: WalkState; url: string }
 
-/** A caller cannot go around in circles without end. */
+/** Step limit against endless loops. */
 const mostSteps = 100
 
 export function enter(ivr: IvrDocument, variables: WalkState['variables'] = {}): WalkState {
@@ -86,7 +86,7 @@ function collected(ivr: IvrDocument, state: WalkState, { collect }: IvrMenu, dig
   )
 }
 
-/** Nothing was heard, or nothing that the menu has: the caller is asked again, and after the last time led elsewhere. */
+/** No input or an invalid one: ask again, and after the last retry follow the menu's fallback. */
 function again(ivr: IvrDocument, state: WalkState, why: 'timeouts' | 'mistakes'): WalkStep {
   const menu = menuOf(ivr, state)
   const otherwise = (why === 'timeouts' ? menu.on_timeout : menu.on_invalid) ?? {}
@@ -119,7 +119,7 @@ function goodbye(state: WalkState): WalkStep {
   return { kind: 'go', state, destination: { type: 'hangup' } }
 }
 
-/** Fills variables into a text. */
+/** Substitute variables in a text. */
 export function filledIn(text: string, variables: WalkState['variables']): string {
   return text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? ''))
 }

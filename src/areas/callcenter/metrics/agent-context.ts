@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent is shown of a call and of the customer: the wait, the way through the menus, and what happened before, on every
-// channel that tells of it in events.
+// Context of a call for the agent: the wait, the path through the menus, and the customer's history on all channels
+// that emit events.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -43,7 +43,7 @@ export async function contextOf(
   }
 }
 
-/** What the other channels know of the customer, newest first. */
+/** Customer history on other channels, newest first. */
 async function elsewhere(app: App, tenant: Tenant, customer: KnownAs | null) {
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
   const known = customer ? app.histories : []
@@ -72,7 +72,7 @@ function callShown(contact: ContactRow, nowMs: number) {
   }
 }
 
-/** What the call brought along: variables of the menus and custom data may name the customer. */
+/** Customer of a call: phone, menu variables and custom data may identify them. */
 function customerShown(phone: string, contact: ContactRow | null) {
   const data = contact?.data ?? {}
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stretches of time that reports are cut into, by the clock on the wall of a time zone. Pure.
+// Report intervals by the wall clock of a time zone. Pure.
 import { dayMs, minuteMs } from '../../../kernel/time.ts'
 import { wallTime } from '../routing/hours.ts'
 
@@ -15,15 +15,15 @@ const lengthMs: Readonly<Record<Interval, number>> = {
   month: 28 * dayMs,
 }
 
-/** How many intervals a stretch of time has, at most. */
+/** Upper bound of the number of intervals in a time range. */
 export function countOf(interval: Interval, fromMs: number, toMs: number): number {
   return Math.ceil((toMs - fromMs) / lengthMs[interval]) + 1
 }
 
-/** The moment at which a clock on the wall shows a minute of a date. */
+/** Moment at which the wall clock shows a minute of a date. */
 export function momentOfWall(date: string, minute: number, timezone: string): Date {
   const wanted = Date.parse(`${date}T00:00:00Z`) + minute * minuteMs
-  // The offset is that of the moment itself, which the first guess may miss by a change of the clocks.
+  // Iterate: the first guess may have the UTC offset from before a clock change.
   let guess = wanted
   for (let i = 0; i < 2; i++) {
     const shown = wallTime(new Date(guess), timezone)
@@ -32,7 +32,7 @@ export function momentOfWall(date: string, minute: number, timezone: string): Da
   return new Date(guess)
 }
 
-/** Beginning of the interval that a moment is in. */
+/** Start of the interval that contains a moment. */
 export function startOf(moment: Date, interval: Interval, timezone: string): Date {
   const { date, minute } = wallTime(moment, timezone)
   switch (interval) {
@@ -54,7 +54,7 @@ export function startOf(moment: Date, interval: Interval, timezone: string): Dat
   }
 }
 
-/** End of the interval that begins at a moment. */
+/** End of the interval that starts at a moment. */
 export function endOf(start: Date, interval: Interval, timezone: string): Date {
   const within =
     interval === 'month' ? 32 * dayMs : lengthMs[interval] + (interval === 'day' || interval === 'week' ? dayMs / 2 : 0)

@@ -25,7 +25,7 @@ function contact(entered: string, more: Partial<Counted> = {}): Counted {
   }
 }
 
-/** A morning, as somebody with a pencil would note it. */
+/** Contacts of one morning. */
 const morning: readonly Counted[] = [
   // Waits 10 s, talks 110 s of which 20 s on hold, writes for 30 s.
   contact('08:00:00', {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What contacts and agents' times add up to, by the definitions of the documentation. Pure, so that a day can be checked by hand.
+// Metrics of contacts and agent time, by the definitions of the documentation. Pure, so that a day can be checked by
+// hand.
 import type { AgentStatus } from '../agents/agent.ts'
 import type { ContactRow } from '../contacts.ts'
 
-/** What counts of a contact. */
+/** Fields of a contact that metrics use. */
 export type Counted = Pick<
   ContactRow,
   | 'outcome'
@@ -21,7 +22,7 @@ export type Counted = Pick<
   | 'cost'
 >
 
-/** A stretch of an agent's time. */
+/** Interval of an agent's time. */
 export interface Stretch {
   agent_id: string
   status: AgentStatus
@@ -62,7 +63,7 @@ export function holdSeconds({ hold_ms }: Counted): number {
   return Number(hold_ms) / 1_000
 }
 
-/** Seconds spoken, without those on hold. */
+/** Talk time in seconds, without hold. */
 export function talkSeconds(contact: Counted, nowMs: number): number {
   if (contact.answered_at === null) return 0
   const until = contact.ended_at?.getTime() ?? nowMs
@@ -79,19 +80,19 @@ function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : rounded((part / whole) * 100)
 }
 
-/** Two digits after the point. */
+/** Rounded to two decimals. */
 function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-/** The smallest value that so many of a hundred do not exceed. */
+/** Percentile by the nearest-rank method. */
 function percentile(values: readonly number[], of: number): number | null {
   const sorted = [...values].sort((a, b) => a - b)
   const value = sorted[Math.max(0, Math.ceil((of / 100) * sorted.length) - 1)]
   return value === undefined ? null : rounded(value)
 }
 
-/** Time on calls and after them, of that and the time spent free. */
+/** Occupancy: time on calls and wrap-up, as a share of that plus available time. */
 export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilMs: number): number | null {
   let busy = 0
   let free = 0
@@ -104,7 +105,7 @@ export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilM
   return percent(busy, busy + free)
 }
 
-/** Adds contacts up, one after the other, and keeps nothing of them but numbers. */
+/** Running totals of contacts; keeps numbers only. */
 export class Tally {
   private offered = 0
   private answered = 0
@@ -139,14 +140,14 @@ export class Tally {
     this.hold += holdSeconds(contact)
     this.wrap += wrapSeconds(contact, nowMs)
     if (direction === 'inbound') this.inbound++
-    // The service level is about queues: a call that an agent made waited in none.
+    // The service level covers queues only: outbound calls do not wait.
     if (queue_id === null) return
     this.served++
     this.servedWait += wait
     if (in_threshold) this.inTime++
   }
 
-  /** A caller who was answered called again within a day: the first call resolved nothing. */
+  /** An answered caller called again within a day: the first call was not resolved. */
   calledAgain(): void {
     this.again++
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call centre as it is now, and what came of the calls of a window of time.
+// Real-time metrics: the current state, and results of a time window.
 import { idOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { Queryable } from '../../../platform/db.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports over the past: contacts are read page by page and added up by interval and group.
+// Historical reports: contacts are read page by page and totalled by interval and group.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, nilUuid } from '../../../kernel/ids.ts'
 import { dayMs, minuteMs, parseDay, parseMoment } from '../../../kernel/time.ts'
@@ -13,7 +13,7 @@ import { pageOfContacts, type ReportedContact, stretchesBetween } from './store.
 export const groups = ['queue', 'agent', 'number', 'direction', 'hour_of_day', 'disposition'] as const
 export type Group = (typeof groups)[number]
 
-/** Names of the columns that a group gives a row. */
+/** Columns of each group. */
 export const groupColumns = {
   queue: 'queue_id',
   agent: 'agent_id',
@@ -44,7 +44,7 @@ export type ReportRow = MoreMeasures & {
   occupancy_percent: number | null
 }
 
-/** The stretch of time that a request names; dates are days of its time zone, the last one included. */
+/** Time range of a request; dates are days of its time zone, the last one included. */
 export function rangeOf(from: string, to: string, timezone: string): { from: Date; to: Date } {
   const first = bound(from, timezone, 0)
   const last = bound(to, timezone, 1)
@@ -117,7 +117,7 @@ class Sums {
   private readonly cells = new Map<string, { start: Date; keys: ReportRow['keys']; tally: Tally }>()
   private readonly all = new Tally()
   private readonly starts = new Map<number, Date>()
-  /** The last answered call of each caller, to tell whether it resolved anything. */
+  /** Last answered call of each caller, for first-call resolution. */
   private readonly last = new Map<string, { atMs: number; call: string; tally: Tally }>()
 
   constructor(wish: ReportWish, nowMs: number) {
@@ -134,7 +134,7 @@ class Sums {
 
   private followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: Tally): void {
     const before = this.last.get(from_number)
-    // One call that went from hand to hand is no second call.
+    // A transferred call is not a second call.
     if (before?.call === call) return
     if (before && entered_at.getTime() - before.atMs <= dayMs) {
       before.tally.calledAgain()
@@ -161,7 +161,7 @@ class Sums {
     return tally
   }
 
-  /** Offsets of time zones are quarters of hours, so that a quarter is in one interval. */
+  /** Cache key: time zone offsets are multiples of 15 minutes, so a quarter of an hour lies in one interval. */
   private startOf(moment: Date): Date {
     const quarter = Math.floor(moment.getTime() / (15 * minuteMs))
     let start = this.starts.get(quarter)
@@ -197,7 +197,7 @@ class Sums {
       )
       .map(({ start, keys, tally }) => {
         const own = by.includes('agent') ? stretches.filter(({ agent_id }) => agent_id === keys.agent) : stretches
-        // Agents' time belongs to no queue or number: it is told of agents and of all together.
+        // Agent time belongs to no queue or number: it is reported per agent and in total only.
         const isTold = by.every((group) => group === 'agent')
         const sinceMs = Math.max(start.getTime(), from.getTime())
         const untilMs = Math.min(endOf(start, interval, timezone).getTime(), to.getTime(), this.nowMs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics over HTTP: how the call centre is now, once or every second, and reports over the past as JSON or CSV.
+// Routes of metrics: real time, once or streamed every second, and historical reports as JSON or CSV.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -73,7 +73,7 @@ const Realtime = Type.Object(
   { title: 'RealtimeMetrics' },
 )
 
-/** The queue that a query names; one that is none names nothing. */
+/** Queue UUID of a query; null when missing or malformed. */
 function queueIn(id: string | undefined): string | null {
   if (id === undefined) return null
   const uuid = uuidOf('queue', id)

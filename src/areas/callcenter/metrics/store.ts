@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of metrics: contacts page by page, and how agents spent their time.
+// SQL of metrics: pages of contacts, and agent time.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { ContactRow } from '../contacts.ts'
@@ -28,7 +28,7 @@ export type ReportedContact = Pick<
   | 'cost'
 >
 
-/** The next page of the contacts of a stretch of time, in the order in which they came. */
+/** Next page of contacts of a time range, in order of arrival. */
 export const pageOfContacts = statement.tenant<
   Tenant & {
     since: Date

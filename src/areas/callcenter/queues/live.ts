@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue as it is now: who waits in which order, which agents serve it, how long a wait may be. Pure.
+// Live state of a queue: waiting callers in order, its agents, expected waits. Pure.
 import { isPaused } from '../agents/agent.ts'
 import type { AgentRow } from '../agents/store.ts'
 import type { ContactRow } from '../contacts.ts'
 import { type Candidate, estimatedWait, inOrder, type Waiting } from './queue.ts'
 import type { QueueRow } from './store.ts'
 
-/** Everything that is going on at a switchboard. */
+/** Everything in progress at a switchboard. */
 export interface Scene {
   readonly agents: readonly AgentRow[]
   readonly contacts: readonly ContactRow[]
@@ -35,7 +35,7 @@ export function candidateOf(agent: AgentRow): Candidate & { row: AgentRow } {
   }
 }
 
-/** Callers of a queue who have no agent yet, in the order in which they are served; those who ring an agent come first. */
+/** Callers of a queue without an agent, in order; those with a ringing agent first. */
 export function waitingIn(queue: QueueRow, contacts: readonly ContactRow[], nowMs: number): WaitingContact[] {
   const here = contacts
     .filter(({ queue_id, state }) => queue_id === queue.id && (state === 'waiting' || state === 'offered'))
@@ -72,7 +72,7 @@ export interface QueueLive {
   readonly waiting: readonly WaitingContact[]
   readonly longestWaitSeconds: number
   readonly agents: AgentCounts
-  /** Seconds that one who comes now may expect to wait. */
+  /** Expected wait in seconds of a new caller. */
   readonly estimatedWait: number | null
 }
 

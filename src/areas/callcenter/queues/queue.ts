@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: what a queue is told, in which order its callers are served, and which agent serves one. Pure.
+// The noun: queue settings, the order of callers and the choice of agents. Pure.
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
 import { hasSkills, relaxed, scoreOf } from '../agents/agent.ts'
@@ -8,7 +8,7 @@ import { AgentId, Destination, Language, RequiredSkill, type RequiredSkillOf, ty
 const strategies = ['longest_idle', 'round_robin', 'skills', 'least_calls', 'ring_all', 'priority'] as const
 export type Strategy = (typeof strategies)[number]
 
-/** Most agents that ring at once for one caller. */
+/** Limit of agents that ring at once for one caller. */
 const mostRinging = 20
 
 const whole = (minimum: number, maximum: number, description: string) =>
@@ -89,7 +89,7 @@ export const QueueChange = Type.Object({
   status: Type.Optional(OneOf(['open', 'closed', 'paused'])),
 })
 
-/** What is kept of a queue: everything that may be told, with what holds where nothing was. */
+/** Stored queue: all settings, with defaults. */
 export interface QueueDocument {
   strategy: Strategy
   skills_required: RequiredSkillOf[]
@@ -132,7 +132,7 @@ export const queueDefaults: QueueDocument = {
   priority: 5,
 }
 
-/** A caller who waits, as far as the order matters. */
+/** Waiting caller, as far as the order needs it. */
 export interface Waiting {
   readonly id: string
   readonly priority: number
@@ -140,19 +140,19 @@ export interface Waiting {
   readonly agingSeconds: number
 }
 
-/** Priority after the wait so far. */
+/** Priority raised by the wait so far. */
 export function agedPriority({ priority, enteredMs, agingSeconds }: Waiting, nowMs: number): number {
   return priority + Math.floor(Math.max(0, nowMs - enteredMs) / 1_000 / agingSeconds)
 }
 
-/** The order in which callers are served: the highest priority first, and of the same the one who waits longest. */
+/** Callers in order: highest priority first, then longest wait. */
 export function inOrder<W extends Waiting>(waiting: readonly W[], nowMs: number): W[] {
   return [...waiting].sort(
     (a, b) => agedPriority(b, nowMs) - agedPriority(a, nowMs) || a.enteredMs - b.enteredMs || (a.id < b.id ? -1 : 1),
   )
 }
 
-/** An agent who is free, as far as the choice matters. */
+/** Free agent, as far as the choice needs it. */
 export interface Candidate {
   readonly agentId: string
   readonly skills: readonly SkillOf[]
@@ -165,7 +165,7 @@ interface Call {
   readonly skills: readonly RequiredSkillOf[]
   readonly waitedSeconds: number
   readonly refusedBy: readonly string[]
-  /** Set when the call is for one agent and no other. */
+  /** Set when the call is for one agent only. */
   readonly wantedAgent: string | null
 }
 
@@ -175,7 +175,7 @@ export interface ChoosingQueue {
   readonly lastAgent: string | null
 }
 
-/** Those of the free agents who may take the call. */
+/** Free agents who may take the call. */
 export function eligible<C extends Candidate>(queue: ChoosingQueue, call: Call, free: readonly C[]): C[] {
   const { skills_required, skill_relax_seconds, agents } = queue.document
   const required = relaxed([...skills_required, ...call.skills], call.waitedSeconds, skill_relax_seconds)
@@ -189,7 +189,7 @@ export function eligible<C extends Candidate>(queue: ChoosingQueue, call: Call, 
   )
 }
 
-/** The agents who ring for a call: one, or with `ring_all` all of them. None if nobody may take it. */
+/** Agents to ring for a call: one, or all with `ring_all`; empty when none may take it. */
 export function choose<C extends Candidate>(queue: ChoosingQueue, call: Call, free: readonly C[]): C[] {
   const able = eligible(queue, call, free)
   const byIdle = (a: C, b: C) => a.idleSinceMs - b.idleSinceMs || (a.agentId < b.agentId ? -1 : 1)
@@ -206,18 +206,18 @@ export function choose<C extends Candidate>(queue: ChoosingQueue, call: Call, fr
   return able.sort(orders[strategy]).slice(0, strategy === 'ring_all' ? mostRinging : 1)
 }
 
-/** Place in the list of the queue's agents; those who only logged in to it come last. */
+/** Index in the queue's list of agents; those who only logged in to it come last. */
 function placeOf({ document }: ChoosingQueue, { agentId }: Candidate): number {
   const place = document.agents.indexOf(agentId)
   return place === -1 ? document.agents.length : place
 }
 
-/** Whether an agent's turn comes before that of the last one, once around the table. */
+/** Round-robin turn of an agent after the last one served. */
 function turnOf({ lastAgent }: ChoosingQueue, { agentId }: Candidate): number {
   return lastAgent !== null && agentId <= lastAgent ? 1 : 0
 }
 
-/** Seconds that the caller at a place may expect to wait; null while no agent is there. */
+/** Expected wait in seconds at a position; null while no agent is logged in. */
 export function estimatedWait(
   place: number,
   agents: { working: number; available: number },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of queues.
+// SQL of queues.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { QueueDocument } from './queue.ts'
@@ -17,7 +17,7 @@ export interface QueueRow {
 
 const columns = 'id, name, status, document, last_agent, breached_at, created_at, updated_at'
 
-/** Nothing, if another queue has the name. */
+/** Insert a queue; no row when the name is taken. */
 export const insertQueue = statement.tenant<One & { name: string; document: string; at: Date }, QueueRow>(
   'callcenter.insert_queue',
   `insert into callcenter.queues (bucket, account_id, environment, id, name, status, document, created_at, updated_at)
@@ -53,7 +53,7 @@ export const saveQueue = statement.tenant<One & { name: string; status: string; 
    returning ${columns}`,
 )
 
-/** Notes whose turn it was. */
+/** Store the last agent served, for round robin. */
 export const noteTurn = statement.tenant<One & { agent: string }, object>(
   'callcenter.note_turn',
   `update callcenter.queues set last_agent = $agent where ${mine} and id = $id`,

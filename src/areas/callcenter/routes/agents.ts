@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents over HTTP: they log in, say what they do, and see whom they speak to.
+// Routes of agents: login, status and call context.
 import { Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -30,7 +30,7 @@ import { tickLater } from '../tick.ts'
 const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id of the agent' }) })
 const anAgent = { operation: 'callcenter.login', id: 'agent_id' }
 
-/** How an agent is reached must be said whole. */
+/** Require a complete endpoint. */
 function requireEndpoint(endpoint: AgentEndpoint | undefined): void {
   if (endpoint?.type === 'phone' && endpoint.number === undefined) throw invalid('endpoint.number', 'is missing')
   if (endpoint?.type === 'sip' && endpoint.uri === undefined) throw invalid('endpoint.uri', 'is missing')

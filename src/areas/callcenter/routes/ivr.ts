@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IVRs over HTTP.
+// Routes of IVRs.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -47,7 +47,7 @@ function ivrRecord({ id, version, document, created_at, updated_at }: IvrRow): S
   return { ivr_id: idOf('ivr', id), version, ...rest, menus: plainMenus(menus), created_at, updated_at }
 }
 
-/** Menus as they were sent; the schema of a request describes them. */
+/** Menus in the type of the request schema. */
 function plainMenus(menus: IvrDocument['menus']): Static<typeof IvrCreate>['menus'] {
   return JSON.parse(JSON.stringify(menus))
 }
@@ -60,7 +60,7 @@ function ivrUuid(id: string): string {
   return uuid
 }
 
-/** Refuses menus that lead nowhere. */
+/** Refuse menus whose destinations do not exist. */
 async function checkIvr(app: App, tenant: Tenant, ivr: IvrDocument): Promise<void> {
   const problem = ivrProblem(ivr)
   if (problem) throw invalid(problem.field, problem.problem)
@@ -138,7 +138,7 @@ const change = write({
     const row = await maybe(tx.query(lockIvr, ivr))
     if (!row) throw noIvr()
     const document: IvrDocument = { ...row.document, ...body }
-    // Somebody may have changed the menus since they were looked at.
+    // Recheck: the menus may have changed since they were read.
     const problem = ivrProblem(document)
     if (problem) throw invalid(problem.field, problem.problem)
     return ivrRecord(await one(tx.query(saveIvr, { ...ivr, document: JSON.stringify(document), at: new Date(nowMs) })))

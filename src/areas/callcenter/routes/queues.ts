@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues over HTTP.
+// Routes of queues.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -114,7 +114,7 @@ async function checkQueue(app: App, tenant: Tenant, wanted: Static<typeof QueueC
   if (wanted.callback?.enabled && wanted.callback.key === undefined) throw invalid('callback.key', 'is missing')
 }
 
-/** What a queue is told, over what it was. Lists are replaced whole. */
+/** Queue settings of a request merged over the stored ones. Lists are replaced. */
 function merged(before: QueueDocument, wanted: Static<typeof QueueChange>): QueueDocument {
   const { name: _name, status: _status, ...rest } = wanted
   return { ...before, ...rest }
@@ -171,7 +171,7 @@ const change = write({
   },
 })
 
-/** Those that were offered today, by the account's clock. */
+/** Contacts offered today, by the account's clock. */
 async function today(app: App, { tenant, nowMs }: Caller): Promise<ContactRow[]> {
   const since = new Date(nowMs)
   since.setUTCHours(0, 0, 0, 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routing over HTTP: rules, business hours, and what they would do with a call.
+// Routes of routing rules and business hours, and simulation of a call.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -371,7 +371,7 @@ const simulate = write({
   },
 })
 
-/** A destination without what a rule adds to it. */
+/** Destination without the extra fields of a rule. */
 function plainDestination(given: Static<typeof Destination>): Static<typeof Destination> {
   const { type, id, number, uri, answer_url, text, language } = given
   return {

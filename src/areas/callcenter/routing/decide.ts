@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call goes, as a pure function of everything that is known: the number's assignment, the rules, opening hours, queues,
-// menus. Live calls and simulations are decided here, and nowhere else.
+// Routing decision as a pure function of the number's assignment, rules, business hours, queues and menus. Used by live
+// calls and simulations.
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { enter, type Heard, type WalkState, walk } from '../ivr/walk.ts'
 import {
@@ -26,19 +26,19 @@ export interface KnownQueue {
   readonly estimated_wait: number | null
 }
 
-/** Everything that a decision may depend on. Ids are those of the API. */
+/** Input of a decision. Ids are those of the API. */
 export interface Surroundings {
-  /** What the number is assigned to; null: nothing, or the rules. */
+  /** Assignment of the number; null for none or for the rules. */
   readonly assignment: DestinationOf | null
   readonly rules: readonly Rule[]
   readonly hours: ReadonlyMap<string, HoursOf>
   readonly queues: ReadonlyMap<string, KnownQueue>
   readonly ivrs: ReadonlyMap<string, IvrDocument>
-  /** Agents who are logged in; the free ones among them may be given calls. */
+  /** Agents logged in; free ones can be assigned calls. */
   readonly agents: readonly (Candidate & { readonly isFree: boolean })[]
 }
 
-/** The call, beside what rules may ask about the surroundings. */
+/** Call without what rules look up in the surroundings. */
 export type RoutedCall = Omit<CallFacts, 'hours' | 'queues'>
 
 interface TraceStep {
@@ -50,26 +50,26 @@ interface TraceStep {
 }
 
 export interface Decision {
-  /** Null: nobody answers, the call is refused. */
+  /** Null refuses the call. */
   destination: DestinationOf | null
   matchedRule: string | null
   hours: { id: string; open: boolean } | null
   estimatedWait: number | null
   eligible: { agentId: string; score: number; idleSinceMs: number }[]
-  /** What the call takes along. */
+  /** Data the call carries along. */
   priority: number | null
   skills: readonly RequiredSkillOf[]
   variables: Readonly<Record<string, string | number | boolean>>
-  /** Where in an IVR the caller is, if the call goes to one. */
+  /** Position in an IVR, if the call goes to one. */
   walk: WalkState | null
   trace: TraceStep[]
   warnings: string[]
 }
 
-/** A destination leads to another one so many times at most. */
+/** Limit of destinations that lead to another. */
 const mostHops = 12
 
-/** Decides about a call that comes in. `heard` is what the caller will type or say, one entry for each menu. */
+/** Route an incoming call. `heard` simulates the caller's inputs, one per menu. */
 export function decide(around: Surroundings, call: RoutedCall, heard: readonly Heard[] = []): Decision {
   const run = new Run(around, call, heard)
   const { assignment } = around
@@ -83,7 +83,7 @@ export function decide(around: Surroundings, call: RoutedCall, heard: readonly H
   return run.decision
 }
 
-/** Follows a destination of a call that is under way, such as a choice in a menu, to where it leads now. */
+/** Resolve a destination of a live call, such as a menu choice, at this moment. */
 export function settle(around: Surroundings, call: RoutedCall, destination: DestinationOf): Decision {
   const run = new Run(around, call, [])
   run.settle(destination, 0)
@@ -153,7 +153,7 @@ class Run {
     decision.variables = { ...decision.variables, ...action.set }
   }
 
-  /** Follows a destination until the call stays somewhere. */
+  /** Follow destinations until the call stays at one. */
   settle(destination: DestinationOf, hops: number): void {
     if (hops > mostHops) {
       this.decision.warnings.push('the destinations lead in a circle')
@@ -242,7 +242,7 @@ class Run {
           ? this.around.hours.get(business_hours_id)?.closed_action
           : null
       if (closed) return this.settle(closed, hops + 1)
-      // A queue without agents keeps its callers, unless it says otherwise.
+      // A queue without agents keeps its callers, unless its settings say otherwise.
       if (cause !== 'no_agents') return this.lost(`the queue ${id} takes nobody: ${cause}`)
     }
     this.decision.destination = { type: 'queue', id }

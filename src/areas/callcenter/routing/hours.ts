@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: opening hours in a time zone, with holidays. Whether a calendar is open at a moment, and when that changes. Pure.
+// The noun: business hours in a time zone, with holidays: whether they are open at a moment, and the next change. Pure.
 import { type Static, Type } from 'typebox'
 import { dayMs, minuteMs } from '../../../kernel/time.ts'
 import { Day, TimeZone } from '../../../platform/schema.ts'
@@ -8,7 +8,7 @@ import { Destination } from '../schema.ts'
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 type Weekday = (typeof weekdays)[number]
 
-/** A change is looked for so many days ahead. */
+/** Days ahead searched for the next change. */
 const mostDaysAhead = 14
 
 const Time = Type.String({
@@ -48,7 +48,7 @@ export const HoursDocument = Type.Object({
 
 export type HoursOf = Static<typeof HoursDocument>
 
-/** What is wrong with intervals that are each well formed; null if nothing is. */
+/** Why well-formed intervals are invalid; null when valid. */
 export function intervalProblem({ weekly, holidays = [] }: HoursOf): string | null {
   const all = [...Object.values(weekly), ...holidays.map(({ intervals = [] }) => intervals)]
   for (const intervals of all)
@@ -66,7 +66,7 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes
 }
 
-/** A moment as a clock on the wall shows it in a time zone. */
+/** Wall clock time in a time zone. */
 interface WallTime {
   /** YYYY-MM-DD. */
   date: string
@@ -103,7 +103,7 @@ function dayBefore(date: string): string {
   return new Date(new Date(`${date}T00:00:00Z`).getTime() - dayMs).toISOString().slice(0, 10)
 }
 
-/** The intervals of a date: those of a holiday that falls on it, else those of its weekday. */
+/** Intervals of a date: those of a holiday, else of the weekday. */
 function intervalsOf({ weekly, holidays = [] }: HoursOf, date: string): { open: string; close: string }[] {
   const holiday =
     holidays.find((one) => one.date === date) ??
@@ -111,7 +111,7 @@ function intervalsOf({ weekly, holidays = [] }: HoursOf, date: string): { open: 
   return holiday ? (holiday.intervals ?? []) : (weekly[weekdayOf(date)] ?? [])
 }
 
-/** Open when an interval of the day holds the minute, or one of the day before that goes on after midnight. */
+/** Whether an interval of the day, or one of the day before that passes midnight, contains the minute. */
 export function isOpenAt(hours: HoursOf, moment: Date): boolean {
   const { date, minute } = wallTime(moment, hours.timezone)
   const holds = (intervals: readonly { open: string; close: string }[], at: number) =>
@@ -119,13 +119,13 @@ export function isOpenAt(hours: HoursOf, moment: Date): boolean {
   return holds(intervalsOf(hours, date), minute) || holds(intervalsOf(hours, dayBefore(date)), minute + 24 * 60)
 }
 
-/** When it opens or closes next; null if it does not within two weeks. Hours change at whole minutes. */
+/** Next opening or closing; null when none within two weeks. Hours change at whole minutes. */
 export function nextChange(hours: HoursOf, moment: Date): Date | null {
   const isOpen = isOpenAt(hours, moment)
   const first = Math.floor(moment.getTime() / minuteMs) * minuteMs
   const last = first + mostDaysAhead * dayMs
-  // Quarters of an hour find the stretch in which it changes, minutes the moment; an interval shorter than that is found too,
-  // since every boundary of a day is looked at.
+  // Search by quarters of an hour and by the boundaries of each day, so that short intervals are found, then by
+  // minutes.
   let before = first
   for (const at of looks(hours, first, last)) {
     if (isOpenAt(hours, new Date(at)) !== isOpen) return exactly(hours, isOpen, before, at)
@@ -134,7 +134,7 @@ export function nextChange(hours: HoursOf, moment: Date): Date | null {
   return null
 }
 
-/** Moments at which it may have changed: every quarter of an hour, and every boundary that a day names. */
+/** Moments to check: every quarter of an hour and every boundary of a day. */
 function looks(hours: HoursOf, first: number, last: number): number[] {
   const minutes = new Set<number>()
   const all = [...Object.values(hours.weekly), ...(hours.holidays ?? []).map(({ intervals = [] }) => intervals)]

@@ -31,10 +31,10 @@ const openings: readonly [string, boolean][] = [
   ['2026-03-09T09:00:00Z', false],
   ['2026-03-09T13:59:59Z', true],
   ['2026-03-09T14:00:00Z', false],
-  // A holiday has hours of its own.
+  // A holiday with its own hours.
   ['2026-03-02T05:30:00Z', false],
   ['2026-03-02T07:30:00Z', true],
-  // Friday goes on after midnight, for two hours.
+  // Friday passes midnight by two hours.
   ['2026-03-06T22:59:00Z', true],
   ['2026-03-06T23:00:00Z', false],
   // Every year on the same day; a Friday in 2026.
@@ -197,7 +197,7 @@ const rule: fc.Arbitrary<Omit<Rule, 'id'>> = fc.record({
   action: destination,
 })
 
-/** A live call: it is decided when it comes, and then each menu is answered by itself. */
+/** A live call: decided on arrival, then menu by menu. */
 function live(around: Surroundings, heard: readonly Heard[]): DestinationOf | null {
   let decided = decide(around, call)
   for (const one of heard) {
@@ -257,10 +257,10 @@ const wrong: readonly [string, object][] = [
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: {} } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { menu: 'main', repeat: true } } } } } }],
   ['menus.main', { ...good, menus: { main: { options: { '1': { action: { type: 'phone' } } } } } }],
-  [
+  ...['(a+)+', `${'\\d*'.repeat(25)}x`, '(1|1)(1|1)x'].map((pattern): [string, object] => [
     'menus.main',
-    { ...good, menus: { main: { collect: { variable: 'a', pattern: '(a+)+', next: { type: 'hangup' } } } } },
-  ],
+    { ...good, menus: { main: { collect: { variable: 'a', pattern, next: { type: 'hangup' } } } } },
+  ]),
   ['menus.m10', { ...good, entry: 'm0', menus: chain(12) }],
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: a rule that says where a call goes, and whether a call meets its conditions. Pure.
+// The noun: a routing rule and whether a call meets its conditions. Pure.
 import { type Static, Type } from 'typebox'
 import { placeOf } from '../../../kernel/phone.ts'
 import { OneOf } from '../../../platform/schema.ts'
@@ -105,24 +105,24 @@ export interface Rule extends RuleDocument {
   readonly createdMs: number
 }
 
-/** What a rule may ask about a call. */
+/** Facts of a call that rules can test. */
 export interface CallFacts {
   to: string
   from: string
   direction: 'inbound' | 'outbound'
   language: string | null
   at: Date
-  /** Time zone of conditions on the time of day and the weekday. */
+  /** Time zone for conditions on time of day and weekday. */
   timezone: string
   customer: { tags: readonly string[]; attributes: Readonly<Record<string, unknown>> }
   variables: Readonly<Record<string, unknown>>
   hours: ReadonlyMap<string, HoursOf>
   queues: ReadonlyMap<string, { waiting: number; available_agents: number; estimated_wait: number | null }>
-  /** When the caller called last. */
+  /** Time of the caller's last call. */
   lastCallAt: Date | null
 }
 
-/** What is wrong with a condition that is well formed; null if nothing is. */
+/** Why a well-formed condition is invalid; null when valid. */
 export function conditionProblem({ field, op, value }: ConditionOf): string | null {
   if (field === 'business_hours')
     return (op === 'open' || op === 'closed') && typeof value === 'string'
@@ -136,7 +136,7 @@ export function conditionProblem({ field, op, value }: ConditionOf): string | nu
   return null
 }
 
-/** Value that a call has for a field: a text, a number, several of them, or nothing. */
+/** Value of a field of the call: text, number, list or undefined. */
 function fieldOf(field: string, facts: CallFacts): unknown {
   const [head = '', second = '', ...rest] = field.split('.')
   if (head === 'queue') {
@@ -186,7 +186,7 @@ export function meets(condition: ConditionOf, facts: CallFacts): boolean {
     return hours !== undefined && isOpenAt(hours, facts.at) === (op === 'open')
   }
   const has = fieldOf(field, facts)
-  // The caller called within so many hours: eq and lte read the same.
+  // Called within this many hours: eq and lte mean the same.
   if (field === 'returning_within_hours' && (op === 'eq' || op === 'lte'))
     return typeof has === 'number' && has <= Number(value)
   if (field === 'from_prefix' && op === 'eq') return String(has).startsWith(String(value))
@@ -194,7 +194,7 @@ export function meets(condition: ConditionOf, facts: CallFacts): boolean {
   return compare(has, op, value)
 }
 
-/** A list meets what one of it meets; what must not be, none of it may be. */
+/** A list matches when one element does; a negated operator requires that none does. */
 function compareAny(has: readonly unknown[], op: ConditionOf['op'], value: ConditionOf['value']): boolean {
   if (op === 'exists') return has.length > 0 === (value !== false)
   if (op === 'ne' || op === 'not_in') return has.every((one) => compare(one, op, value))
@@ -230,19 +230,22 @@ function compare(has: unknown, op: ConditionOf['op'], value: ConditionOf['value'
   }
 }
 
-/** Numbers by their size, and everything else (times such as 08:30) as text. NaN, which nothing meets, for what has no order. */
+/**
+ * Comparison: numbers by value, the rest (times such as 08:30) as text; NaN, which no operator matches, when there is
+ * no order.
+ */
 function orderOf(has: unknown, value: unknown): number {
   if (typeof has === 'number' || typeof value === 'number') return Number(has) - Number(value)
   return String(has) < String(value) ? -1 : String(has) > String(value) ? 1 : 0
 }
 
-/** Whether a call meets a rule; one without conditions is met by every call. */
+/** Whether a call meets a rule; one without conditions always does. */
 export function isMet({ match, conditions }: RuleDocument, facts: CallFacts): boolean {
   if (conditions.length === 0) return true
   return match === 'any' ? conditions.some((one) => meets(one, facts)) : conditions.every((one) => meets(one, facts))
 }
 
-/** The order in which rules are looked at. */
+/** Rules in order of evaluation. */
 export function inRuleOrder(rules: readonly Rule[]): Rule[] {
   return [...rules].sort((a, b) => a.priority - b.priority || a.createdMs - b.createdMs || (a.id < b.id ? -1 : 1))
 }

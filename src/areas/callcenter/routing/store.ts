@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of routing rules and business hours.
+// SQL of routing rules and business hours.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { HoursOf } from './hours.ts'
@@ -52,7 +52,7 @@ export interface HoursRow {
 
 const hoursColumns = 'id, name, document, created_at, updated_at'
 
-/** Makes business hours, or changes those of the name. */
+/** Insert or update business hours by name. */
 export const keepHours = statement.tenant<
   One & { name: string; document: string; at: Date },
   HoursRow & { is_new: boolean }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads everything that a decision about a call may depend on.
+// Load the input of a routing decision.
 import { idOf } from '../../../kernel/ids.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -56,7 +56,7 @@ export async function readSurroundings(
   }
 }
 
-/** What is known of a caller: when they called last, and what was given with the call. */
+/** Facts of a caller: the last call, and data given with this one. */
 export async function routedCall(
   queryable: Queryable,
   tenant: Tenant,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a number is assigned to, as routing reads it.
+// Number assignment as routing reads it.
 import type { DestinationOf } from '../schema.ts'
 
-/** The destination that a number's target names; null for the rules, and for what is no target of the call centre. */
+/** Destination of a number's target; null for the rules and for targets outside the call centre. */
 export function assignmentOf(
   target: { readonly type: string; readonly [field: string]: unknown } | null,
 ): DestinationOf | null {

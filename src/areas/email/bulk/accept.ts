@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepting one content for many recipients: each entry is judged apart, what is left is stored and charged in one transaction, and leaves
-// in batches.
+// Accept a bulk: one content for many recipients. Entries are validated one by one; the valid ones are stored and
+// charged in one transaction and sent in batches.
 
 import type { Static } from 'typebox'
 import { parseMailbox } from '../../../kernel/email-address.ts'
@@ -55,7 +55,7 @@ interface Judged {
   readonly problems: Accepted['errors']
 }
 
-/** Every entry that can be sent to, and what is wrong with the others. The first of several with one address wins. */
+/** Valid entries, and the errors of the others. Of duplicates the first wins. */
 function judge(input: Input): Judged {
   const entries: Judged['entries'][number][] = []
   const problems: Accepted['errors'] = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job of a bulk: lets one batch after the other go, as fast as the plan allows, stops when too many bounce or complain, and says when all
-// of it is over.
+// Job of a bulk: releases batches as fast as the plan allows, pauses on too many bounces or complaints, and completes
+// the bulk.
 import { Type } from 'typebox'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { hourMs, minuteMs } from '../../../kernel/time.ts'
@@ -59,7 +59,7 @@ export const batchJob: Job<App, typeof Payload> = {
   },
 }
 
-/** Pause until the next batch: what was asked for, or what the plan's limit of messages a minute makes of it. */
+/** Delay before the next batch: as requested, or by the plan's limit of messages a minute. */
 function waitMs({ batch_interval, batch_size, batches }: BulkRow, batch: number, most: number | null): number {
   if (batch + 1 >= batches) return 100
   return Math.max(batch_interval * 1000, most === null || most === 0 ? 0 : Math.ceil((batch_size / most) * minuteMs))
@@ -104,7 +104,7 @@ async function sendBatch(
   })
 }
 
-/** Too many refusals or complaints say that the list is bad: going on would harm the sender. */
+/** Pause a bulk on too many bounces or complaints: a bad list would harm the sender's reputation. */
 async function pausedByItself(app: App, tenant: Tenant, row: BulkRow): Promise<boolean> {
   if (row.status !== 'sending' || row.paused_reason !== null) return false
   const counts = await countsOf(app.db, tenant, row.id)
@@ -149,14 +149,14 @@ async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occas
     const locked = await lockBulk(tx, tenant, row.id)
     if (!locked || locked.status === 'cancelled' || locked.status === 'completed') return true
     const counts = await countsOf(tx, tenant, row.id)
-    // What a relay took stays `sent` until a report comes, which may be never.
+    // A relayed message stays `sent` until a report, which may never come.
     if (counts.queued + counts.under_way > 0) return false
     await finishBulk(app, tx, tenant, locked, 'completed', occasion)
     return true
   })
 }
 
-/** Ends a bulk and tells of it. */
+/** Complete a bulk and emit its event. */
 export async function finishBulk(
   app: App,
   tx: Tx,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk sends over HTTP: accept, follow, pause, resume, cancel.
+// Routes of bulks: accept, read, pause, resume, cancel.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -130,7 +130,7 @@ const pause = control('pause', 'Stop a bulk until it is resumed', async (_app, t
 
 const resume = control('resume', 'Let a paused bulk go on', async (_app, tx, row, { tenant }) => {
   if (row.status !== 'paused') throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}, not paused`)
-  // Kept as a sign that the customer wants it sent all the same: it does not stop by itself again.
+  // The reason is kept: a bulk resumed by the customer does not pause automatically again.
   return setStatus(tx, tenant, row, 'sending', row.paused_reason === 'request' ? null : row.paused_reason)
 })
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of bulk requests and replies.
+// Schemas of bulk requests and replies.
 import { Type } from 'typebox'
 import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import { contentFields, Tags, Variables } from '../schema.ts'

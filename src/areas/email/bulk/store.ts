@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk sends as they are stored; their counts come from their messages.
+// SQL of bulks; their counts come from their messages.
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
@@ -101,7 +101,7 @@ export const dispatchBatch = statement.tenant<
 
 type Counts = Static<typeof BulkRecord>['counts']
 
-/** Counts that are not shown: refusals for good, and messages that no server has taken yet. */
+/** Internal counts: hard bounces, and messages no server has accepted yet. */
 type AllCounts = Counts & { hard: number; under_way: number }
 
 const counting = statement.tenant<Tenant & { bulk: string }, AllCounts>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries a message to a server that takes it: those that the DNS names for the recipient's domain, or the relay of the operator.
+// Send a message to a mail server: one of the recipient domain's MX hosts, or the operator's relay.
 import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
 import { isAscii } from '../../../kernel/email-address.ts'
 import type { App } from '../../../platform/app.ts'
@@ -10,26 +10,26 @@ import { type ClientOptions, SmtpError } from '../../../protocols/smtp/client.ts
 import { namesFor } from '../dns/names.ts'
 import { mailWorld } from '../mail-world.ts'
 import type { Composed } from './compose.ts'
-import { Crowded, Destinations } from './destinations.ts'
+import { Destinations, QueueFullError } from './destinations.ts'
 import { type Verdict, verdictOf, verdictOfError } from './verdict.ts'
 
 const smtpPort = 25
 const maxServers = 5
 const maxAddresses = 4
 const crowdedMs = 1_000
-/** Pause of a destination that blocks this server's address. */
+/** Pause of a destination that blocks our IP address. */
 const blockedMs = 3_600_000
 
 export interface Carried {
   readonly verdict: Verdict
   readonly mx: string | null
   readonly tls: string | null
-  /** Taken by a relay, which is not the recipient's server. */
+  /** Accepted by a relay, not by the recipient's server. */
   readonly isRelayed: boolean
 }
 
-/** There is no connection to be had just now: nothing was tried. */
-export interface NotNow {
+/** No connection available now: no attempt was made. */
+export interface NoConnection {
   readonly notNowMs: number
 }
 
@@ -40,7 +40,7 @@ export async function carry(
   environment: Environment,
   to: string,
   { bytes, envelopeFrom }: Composed,
-): Promise<Carried | NotNow> {
+): Promise<Carried | NoConnection> {
   const route = await routeFor(app, environment, to)
   if (!('servers' in route))
     return 'notNowMs' in route ? route : { verdict: route, mx: null, tls: null, isRelayed: false }
@@ -63,7 +63,7 @@ export async function carry(
     destination.learn(isThrottled, performance.now(), isThrottled && sent.reply.code >= 500 ? blockedMs : undefined)
     return { verdict, mx: server.servername ?? server.host, tls, isRelayed }
   } catch (error) {
-    if (error instanceof Crowded) return { notNowMs: crowdedMs }
+    if (error instanceof QueueFullError) return { notNowMs: crowdedMs }
     if (!(error instanceof SmtpError)) throw error
     const verdict = verdictOfError(error)
     if (verdict.kind === 'deferred' && verdict.isThrottled) destination.learn(true, performance.now())
@@ -77,7 +77,7 @@ interface Route {
   readonly isRelayed: boolean
 }
 
-async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | NotNow> {
+async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | NoConnection> {
   const relay = environment === 'live' ? app.config.PAMOJA_MAIL_RELAY : null
   if (relay !== null) return relayRoute(app, new URL(relay))
   const names = namesFor(app, environment)
@@ -86,13 +86,13 @@ async function routeFor(app: App, environment: Environment, to: string): Promise
   const found = await names.exchanges(domain)
   if (found.kind === 'failed') return deferred(found.reason)
   if (found.kind === 'none' && found.isNameMissing) return unknownDomain(`the domain ${domain} does not exist`)
-  // Without an MX record the name itself is the server (RFC 5321 §5.1).
+  // Without MX records the domain itself is the server (RFC 5321 §5.1).
   const hosts = found.kind === 'found' ? found.values.map(({ host }) => host) : [domain]
   if (hosts.every((host) => host === '' || host === '.')) return unknownDomain(`the domain ${domain} takes no mail`)
   return mxRoute(app, environment, names, hosts.slice(0, maxServers), found.kind === 'found')
 }
 
-/** Recipients of the sandbox whose server has no TLS, or a broken one, are looked up under a name of their own. */
+/** Sandbox recipients whose server lacks TLS, or has a broken one, have a domain of their own. */
 function domainToAsk(environment: Environment, to: string): string {
   const domain = to.slice(to.lastIndexOf('@') + 1)
   const special = environment === 'test' ? /^(notls|badtls)(?:\+[^@]*)?@/.exec(to) : null
@@ -112,7 +112,7 @@ async function mxRoute(
     const addresses = await names.addresses(host)
     if (addresses.kind === 'failed') failure = addresses.reason
     if (addresses.kind !== 'found') continue
-    for (const address of addresses.values.filter((one) => mayReach(app, environment, one)).slice(0, maxAddresses))
+    for (const address of addresses.values.filter((one) => mayReach(environment, one)).slice(0, maxAddresses))
       servers.push({
         ...common(app),
         host: address,
@@ -136,9 +136,9 @@ function portOf(app: App, environment: Environment, host: string): number {
   return environment === 'live' ? smtpPort : (mailWorld.of(app)?.portOf(host) ?? smtpPort)
 }
 
-/** An MX record is whatever its owner wrote: live mail must not be used to speak to machines of this network. */
-function mayReach(app: App, environment: Environment, address: string): boolean {
-  if (environment === 'test' || app.config.NODE_ENV !== 'production') return true
+/** Refuse private addresses for live mail: an MX record could point into this network. The sandbox answers only with its own. */
+export function mayReach(environment: Environment, address: string): boolean {
+  if (environment === 'test') return true
   const parsed = parseAddress(address)
   return parsed !== null && classOfAddress(parsed) === 'public'
 }
@@ -149,7 +149,7 @@ function relayRoute(app: App, { protocol, hostname, port, username, password }: 
     ? { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } }
     : {}
   const usual = isImplicitTls ? 465 : 587
-  // A password is never sent in the clear.
+  // A password requires TLS.
   const tls = username ? 'required' : 'opportunistic'
   return {
     name: 'relay',

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that a recipient gets: the content with placeholders filled in, links and picture of its own, the fields of the
-// header, and signatures in front.
+// Compose the message for one recipient: placeholders, tracked links and pixel, header fields, DKIM signatures.
 
 import { parseMailbox } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -44,7 +43,7 @@ export async function composeFor(
   }
 }
 
-/** What makes a message this recipient's: addresses that lead back here. */
+/** Per-recipient URLs that lead back here. */
 interface Marks {
   html(html: string): string
   readonly unsubscribeUrl: string
@@ -101,7 +100,7 @@ export interface Said {
   readonly missing: readonly string[]
 }
 
-/** Subject, html and text of a content for one recipient. */
+/** Rendered subject, html and text for one recipient. */
 export async function rendered(
   app: App,
   tenant: Tenant,
@@ -173,7 +172,7 @@ function attachmentsOf({ body, files }: Content): Attachment[] {
   })
 }
 
-/** A submitted message with its html part replaced; everything else stays as it was, byte for byte. */
+/** Submitted message with its html part replaced; the rest is unchanged byte for byte. */
 function rawFor(raw: Buffer, marks: Marks, unsubscribe: boolean): Buffer {
   const front = Buffer.from(unsubscribe ? marks.unsubscribeFields : '')
   const part = partOf(parseMessage(raw), 'text/html')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs that send: one for each recipient of a message, in a lane for what is wanted now and one for bulk mail, so that a
-// newsletter never stands before a password. A job ends when the recipient's server has said yes or no for good.
+// Jobs that send mail, one per recipient, with separate lanes for single and bulk mail, so that a newsletter does not
+// delay a password reset. A job ends when the recipient's server accepts or refuses for good.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -17,7 +17,7 @@ import { storeCarried, storeChange, storeExpired, storeFailed } from './finish.t
 import { loadOutgoing, type OutgoingRow } from './load.ts'
 import { aboutOf, newsOf } from './news.ts'
 
-/** A dialogue that takes longer is told of before it ends. */
+/** Duration after which an SMTP dialogue is reported before it ends. */
 const longDialogueMs = 2_000
 const pausedMs = 60_000
 
@@ -68,13 +68,13 @@ async function failed(
   return { kind: 'settled' }
 }
 
-/** It waited longer than it may, as when the account was suspended meanwhile: a code that nobody can use any more is not sent. */
+/** Expired message, for instance after a suspension of the account: an outdated code is not sent. */
 async function expired(app: App, tenant: Tenant, row: OutgoingRow, run: Run<unknown>): Promise<Outcome> {
   await storeExpired(app, tenant, row, run)
   return { kind: 'settled' }
 }
 
-/** The message's bytes, or why there are none. */
+/** Bytes of the message, or why there are none. */
 async function composedOf(app: App, tenant: Tenant, row: OutgoingRow): Promise<Composed | string> {
   const content = await loadContent(app, tenant, row.content_id)
   if (!content) return 'the content is no longer kept'
@@ -88,7 +88,7 @@ async function composedOf(app: App, tenant: Tenant, row: OutgoingRow): Promise<C
   }
 }
 
-/** Says that a message is on its way, when the server takes long to decide. Gives the moment that was told, if it was. */
+/** Emit `sent` early when the server is slow to decide. Returns the time emitted, if any. */
 function tellLate(app: App, tenant: Tenant, row: OutgoingRow): () => Promise<Date | null> {
   if (row.sent_at !== null) return async () => null
   let telling: Promise<Date | null> = Promise.resolve(null)

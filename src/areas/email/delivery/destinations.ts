@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to other mail servers, by destination: the group of servers that takes a domain's mail. Each begins with two
-// connections, gets more while all goes well and fewer when it asks for that; what waits for one is bounded, so that a
-// destination that hardly moves does not hold up the others.
+// Connection pool per destination, the group of servers of a domain. It starts with two connections, grows on success
+// and shrinks when throttled; its queue is bounded, so that a slow destination does not block others.
 import {
   type ClientOptions,
   type Sent,
@@ -25,8 +24,8 @@ interface Idle {
   readonly timer: NodeJS.Timeout
 }
 
-/** Too much waits for this destination: the message is better tried again in a while. */
-export class Crowded extends Error {}
+/** The queue of this destination is full: retry later. */
+export class QueueFullError extends Error {}
 
 export class Destination {
   readonly #idle: Idle[] = []
@@ -40,12 +39,12 @@ export class Destination {
     return this.#open === 0 && this.#waiting.length === 0 && this.#idle.length === 0
   }
 
-  /** Time that is left of a pause that the destination asked for. */
+  /** Rest of a pause the destination asked for. */
   pauseMs(nowMs: number): number {
     return Math.max(0, this.#pausedUntilMs - nowMs)
   }
 
-  /** Sends over a connection that is open, or a new one to the first of these servers that answers. */
+  /** Send over an idle connection, or a new one to the first server that answers. */
   async send(
     servers: readonly ClientOptions[],
     transaction: Transaction,
@@ -59,7 +58,7 @@ export class Destination {
     }
   }
 
-  /** A server may have left a connection that was idle: what it did not get is sent to it on a new one. */
+  /** Retry on a new connection when the server closed an idle one before the message was sent. */
   async #exchange(servers: readonly ClientOptions[], transaction: Transaction) {
     const idle = this.#reuse(servers)
     if (idle)
@@ -97,7 +96,7 @@ export class Destination {
       this.#open += 1
       return Promise.resolve()
     }
-    if (this.#waiting.length >= maxWaiting) return Promise.reject(new Crowded())
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(new QueueFullError())
     return new Promise((resolve) => {
       this.#waiting.push(() => {
         this.#open += 1
@@ -138,7 +137,7 @@ export class Destination {
     this.#idle.push({ client, used, at, timer })
   }
 
-  /** All went well, or the server asked for less. */
+  /** Adjust the connection limit after success or throttling. */
   learn(isThrottled: boolean, nowMs: number, pauseMs = backOffMs): void {
     if (isThrottled) {
       this.#limit = Math.max(1, Math.floor(this.#limit / 2))
@@ -161,7 +160,7 @@ export class Destination {
   }
 }
 
-/** A handshake that fails is no reason to leave the mail undelivered: without TLS it is as safe as it was before there was any. */
+/** Fall back to plain SMTP when the TLS handshake fails: opportunistic TLS is no worse than none. */
 async function connectTolerantly(server: ClientOptions): Promise<SmtpClient> {
   try {
     return await SmtpClient.connect(server)
@@ -175,7 +174,7 @@ function keyOf({ host, port }: ClientOptions): string {
   return `${host} ${port}`
 }
 
-/** Destinations that this node speaks to, or has just spoken to. */
+/** Destinations in use, or used recently, on this node. */
 export class Destinations {
   readonly #known = new Map<string, Destination>()
 

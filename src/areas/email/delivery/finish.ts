@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a recipient, stored with its events in one group commit.
+// Store a recipient's outcome and its events in one group commit.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
@@ -14,7 +14,7 @@ import type { OutgoingRow } from './load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf, type Told } from './news.ts'
 import { exhausted, retryAfterMs, type Verdict } from './verdict.ts'
 
-/** How long a commit that the database did not confirm waits before it is repeated, and how often. */
+/** Retry delay and count of a commit that the database did not confirm. */
 const repeatMs = 500
 const maxRepeats = 120
 
@@ -49,7 +49,7 @@ const finishRecipient = operation.tenant(
   { changed: 'boolean', deliveries: 'text' },
 )
 
-/** Run of the job that sends to a recipient; null where no job is involved, as with bounces that come later. */
+/** Run of the sending job; null without one, as for later bounces. */
 export interface SendRun {
   readonly id: string
   readonly attempt: number
@@ -80,7 +80,7 @@ export async function storeChange(
   change: Change,
 ): Promise<boolean> {
   const reply = change.verdict?.reply ?? null
-  const { changed, deliveries } = await surely(() =>
+  const { changed, deliveries } = await commitWithRetries(() =>
     app.commit(finishRecipient, {
       bucket: tenant.bucket,
       account: tenant.account,
@@ -112,8 +112,8 @@ export async function storeChange(
   return changed === true
 }
 
-/** Commits, and does so again as long as the database is away: what a server took must not be sent to it again. */
-async function surely<T>(commit: () => Promise<T>): Promise<T> {
+/** Retry a commit while the database is unavailable: an accepted message must not be sent again. */
+async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++)
     try {
       return await commit()
@@ -123,7 +123,7 @@ async function surely<T>(commit: () => Promise<T>): Promise<T> {
     }
 }
 
-/** The recipient's server said something, or nobody could be reached. */
+/** Store the server's reply, or that none could be reached. */
 export async function storeCarried(
   app: App,
   tenant: Tenant,
@@ -215,7 +215,7 @@ export function bounceNews(
   })
 }
 
-/** The message never left: its price goes back. */
+/** Store a failure before sending: the price is refunded. */
 export async function storeFailed(
   app: App,
   tenant: Tenant,
@@ -242,7 +242,7 @@ function lastReply({ smtp_response: said, enhanced_code: enhanced }: OutgoingRow
   return code === undefined ? null : { code: Number(code), enhanced, text }
 }
 
-/** The time of a message is over. One that no server was asked about is not charged. */
+/** Store an expiry. A message never attempted is not charged. */
 export async function storeExpired(app: App, tenant: Tenant, row: OutgoingRow, run: SendRun): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
   const reply = lastReply(row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipient of a message as the sending of it needs them. What this node has just accepted it need not read back.
+// Load a recipient for sending, from the handover of this node or the database.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'
@@ -24,7 +24,7 @@ export interface OutgoingRow {
   bulk_id: string | null
   variables: Record<string, unknown> | null
   tags: string[]
-  /** As JSON. */
+  /** JSON text. */
   metadata: string
   track_opens: boolean
   track_clicks: boolean
@@ -36,7 +36,7 @@ export interface OutgoingRow {
   is_suspended: boolean
   suppressed: string | null
   bulk_status: string | null
-  /** As the last server said it, its enhanced code apart. */
+  /** Last reply of a server, without its enhanced code. */
   smtp_response: string | null
   enhanced_code: string | null
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a recipient, as a group commit stores them with what they tell of.
+// Events of a recipient, in the form of group commits.
 import type { Static, TSchema } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -15,7 +15,7 @@ export interface Told {
   readonly callback_url: string | null
 }
 
-/** What every event of a recipient says. */
+/** Fields common to all events of a recipient. */
 export function aboutOf(told: Told) {
   return {
     message_id: idOf('email', told.id),
@@ -36,12 +36,12 @@ export function newsOf<S extends TSchema>(
   return app.outbox.prepare(type, occasion, idOf('email', told.id), payload, { callbackUrl: told.callback_url })
 }
 
-/** Events as the SQL functions of this area take them. */
+/** Events encoded for this area's SQL functions. */
 export function eventsColumn(events: readonly NewEvent[]): string {
   return JSON.stringify(events.map(({ row }) => row))
 }
 
-/** Hands over what a commit told of: one text of deliveries for each event, separated by bars. */
+/** Start the webhook deliveries of a commit: one text per event, separated by bars. */
 export function beginAll(app: App, events: readonly NewEvent[], deliveries: string | null): void {
   if (deliveries === null) return
   const each = deliveries.split('|')

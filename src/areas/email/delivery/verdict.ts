@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer of somebody's mail server means for a recipient: delivered, refused for good, or worth another try, and when.
+// Verdict on a mail server's reply: delivered, bounced, or deferred until when.
 import type { SmtpError } from '../../../protocols/smtp/client.ts'
 import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
 
@@ -15,14 +15,14 @@ export type Verdict =
       reply: Reply | null
       suppresses: boolean
     }
-  /** Tried again; `isThrottled` says that the server wants fewer of us, not that this recipient is a problem. */
+  /** Deferred, to be retried; `isThrottled`: the server wants less traffic, the recipient is fine. */
   | { kind: 'deferred'; reason: string; reply: Reply | null; isThrottled: boolean }
 
-/** Waits before each attempt after the first, in seconds. */
+/** Retry delays in seconds. */
 const retrySeconds = [60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 57_600, 86_400] as const
 const jitter = 0.1
 
-/** Wait before the next attempt; null when there is none, or it would come after the message expires. */
+/** Delay before the next attempt; null when there is none or the message expires first. */
 export function retryAfterMs(attempts: number, expiresInMs: number, random: number): number | null {
   const seconds = retrySeconds[attempts - 1]
   if (seconds === undefined) return null
@@ -42,7 +42,7 @@ export function verdictOf(reply: Reply): Verdict {
   }
 }
 
-/** A server that blocks our address says nothing about the recipient: the message waits, nobody is suppressed. */
+/** A block of our IP address says nothing about the recipient: defer without a suppression. */
 function refused(reply: Reply, reason: string): Verdict {
   if (isBlocked(reason)) return { kind: 'deferred', reason, reply, isThrottled: true }
   const category = categoryOf(reply, reason)
@@ -78,7 +78,10 @@ function categoryOf({ enhanced }: Reply, reason: string): BounceCategory {
   return 'other'
 }
 
-/** A server that could not be spoken to. Whether it took the message is unknown after the content: it is sent again, under the same id. */
+/**
+ * Verdict on a connection error. After the content was sent its acceptance is unknown: it is sent again with the same
+ * Message-ID.
+ */
 export function verdictOfError(error: SmtpError): Verdict {
   if (error.reply && error.reply.code >= 500)
     return { kind: 'deferred', reason: replyLine(error.reply).slice(0, 500), reply: error.reply, isThrottled: true }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The authoritative name server of the mail service's zone.
+// Listener of the authoritative name server for the mail zone.
 import type { AreaListener } from '../../../platform/listeners.ts'
 import { DnsServer } from '../../../protocols/dns/server.ts'
 import { answerZone } from './zone.ts'

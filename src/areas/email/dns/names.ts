@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where addresses are looked up: the DNS of the world for live mail, that of the sandbox for test mail.
+// DNS resolver: the public DNS for live mail, the sandbox's for test mail.
 import type { App } from '../../../platform/app.ts'
 import { Names } from '../../../platform/names.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
@@ -11,7 +11,7 @@ const both = onePerApp((app) => {
   return { live: new Names(), test: world && new Names({ servers: [`${world.host}:${world.dnsPort}`], forMs: 0 }) }
 })
 
-/** Null on a node without a sandbox, which test mail has to wait for. */
+/** Null on a node without a sandbox; test mail waits for one that has it. */
 export function namesFor(app: App, environment: Environment): Names | null {
   return both(app)[environment]
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The zone that is delegated to this service: the names that customers' CNAME records lead to. Keys are looked up by their
-// label; all other names are few and known.
+// DNS zone delegated to this service: the targets of customers' CNAME records. Keys are looked up by label; other names
+// are fixed.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import type { Answer, DnsRecord, RecordType } from '../../../protocols/dns/wire.ts'

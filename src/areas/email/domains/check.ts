@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking a domain's records up, by the servers that keep them: what is right makes the domain verified, what is gone for three days makes it
-// failed, and a DNS that does not answer changes nothing.
+// Check of a domain's DNS records at their authoritative servers: correct ones verify the domain, three days without
+// them fail it, and a DNS failure changes nothing.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs, hourMs, minuteMs } from '../../../kernel/time.ts'
@@ -21,7 +21,7 @@ export const domainColumns = `id, domain, status, token, selector, private_keys,
 
 const missingForMs = 3 * dayMs
 const pendingForMs = 14 * dayMs
-/** Checks after the domain was registered; then hourly, and daily once it is verified or failed. */
+/** Delays of the first checks; then hourly, and daily once verified or failed. */
 const firstChecksMs = [minuteMs, 5 * minuteMs, 30 * minuteMs] as const
 
 const find = statement.tenant<One, DomainRow & { clock_offset_ms: bigint }>(
@@ -77,7 +77,7 @@ export function labelsOf(id: string, selector: string): string[] {
   return [keyLabel(id, selector), keyLabel(id, edwardsSelector(selector))]
 }
 
-/** Records of a domain as they are in the DNS now; null when the DNS does not say. */
+/** Current DNS records of a domain; null on a DNS failure. */
 async function lookUp(
   app: App,
   { environment }: Tenant,
@@ -110,7 +110,7 @@ async function lookUpOne(
   return isRight ? { status: 'valid' } : { status: 'invalid', seen: answer.values.join(' | ') }
 }
 
-/** Looks the records up and stores what that makes of the domain. Null when it is gone. */
+/** Check a domain and store its status. Null when it was deleted. */
 export async function checkDomain(
   app: App,
   tenant: Tenant,
@@ -155,7 +155,7 @@ async function storeChecked(
     )
   }
   const records: Record<string, string> = found
-  // Mail is signed with the keys from before as long as the new ones are not found.
+  // Old keys sign as long as the new ones are not published.
   const isRight = records.verification === 'valid' && (records.dkim === 'valid' || records.dkim_previous === 'valid')
   const isRotated =
     row.previous !== null && records.dkim === 'valid' && Date.parse(row.previous.until) <= occasion.nowMs

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A domain that an account sends from: the DNS records it needs, and what looking them up says.
+// Sending domain: its required DNS records and their status.
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import { edwardsSelector, type PublicKeys } from './keys.ts'
 
-/** Keys that a domain had before they were rotated. */
+/** Keys before the last rotation. */
 interface PreviousKeys {
   readonly selector: string
   readonly public_keys: PublicKeys
-  /** As ISO 8601: published at least until then. */
+  /** Published at least until then; ISO 8601. */
   readonly until: string
 }
 
@@ -26,7 +26,7 @@ export interface DomainRow {
   dkim_record: 'cname' | 'txt'
   tracking_subdomain: string
   return_path_subdomain: string
-  /** Status of each record, by its purpose, and what was found where it is wrong. */
+  /** Status of each record by purpose, and the wrong value found. */
   records: Record<string, string>
   last_error: string | null
   missing_since: Date | null
@@ -44,7 +44,7 @@ export interface WantedRecord {
   readonly value: string
   readonly purpose: 'verification' | 'dkim' | 'return_path' | 'tracking' | 'dmarc'
   readonly required: boolean
-  /** Name under which its status is stored: two records may have one purpose. */
+  /** Key of the stored status: two records may share a purpose. */
   readonly key: string
 }
 

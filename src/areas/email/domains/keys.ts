@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that sign an account's mail: an RSA key, which everybody verifies, and an Ed25519 key for those who do. Private keys are
-// sealed at rest; made ready they are kept in memory, since every message needs them.
+// DKIM keys: RSA, which everybody verifies, and Ed25519. Private keys are sealed at rest and cached in memory, since
+// every message needs them.
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { App } from '../../../platform/app.ts'
@@ -20,13 +20,13 @@ export interface PublicKeys {
   readonly ed25519: string
 }
 
-/** In the thread pool: an RSA key takes some hundred milliseconds. */
+/** Generated in the thread pool: an RSA key takes some hundred milliseconds. */
 export async function newKeys(): Promise<KeyPairs> {
   const [rsa, ed25519] = await Promise.all([generate('rsa', { modulusLength: 2048 }), generate('ed25519', {})])
   return { rsa: rsa.privateKey, ed25519: ed25519.privateKey }
 }
 
-/** Values of their TXT records. */
+/** Values of the TXT records. */
 export function publicKeysOf({ rsa, ed25519 }: KeyPairs): PublicKeys {
   return { rsa: dkimRecord(rsa), ed25519: dkimRecord(ed25519) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Domains over HTTP: register, read, verify, rotate their keys, remove.
+// Routes of domains: register, read, verify, rotate keys, delete.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
@@ -21,9 +21,9 @@ import { newKeys, publicKeysOf, sealKeys } from './keys.ts'
 import { announceDomains } from './senders.ts'
 
 const checksPerMinute = 6
-/** How long keys that were rotated stay published: mail on its way was signed with them. */
+/** How long rotated keys stay published, for mail in transit. */
 const publishedMs = 7 * dayMs
-/** Names under which anybody may register: none of them is one company's. */
+/** Public suffixes: registries, not a company's own domain. */
 const publicSuffixes = new Set(
   'co.ke or.ke ac.ke go.ke ne.ke sc.ke co.tz or.tz co.ug or.ug co.za org.za com.ng org.ng com.gh co.uk org.uk com.eg co.zw co.zm com.et co.rw co.mz co.ao'.split(
     ' ',
@@ -91,7 +91,7 @@ function registrable(app: App, text: string): string {
 
 const label = (rule: string) => Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule })
 
-/** A verified domain belongs to one account of the installation, so that each that a test makes is another. */
+/** A verified domain belongs to one account of the installation, so each example needs its own. */
 const aDomain: Need = {
   operation: 'email.createDomain',
   id: 'id',
@@ -153,7 +153,7 @@ const createDomain = writeAcross({
   },
 })
 
-/** Makes the keys known to the DNS; in the sandbox, all records that a customer would add. */
+/** Publish the keys in the DNS; in the sandbox, all records a customer would add. */
 async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow): Promise<void> {
   const labels = labelsOf(row.id, row.selector)
   await tx.query(publishKeys, { labels, values: [row.public_keys.rsa, row.public_keys.ed25519] })
@@ -331,7 +331,7 @@ const everyTestDomain = statement.everywhere<{ buckets: readonly number[] }, Dom
   `select ${domainColumns} from email.domains where bucket = any($buckets::smallint[]) and environment = 'test' order by id desc limit 3000`,
 )
 
-/** What was published in the sandbox before this node started is published again. */
+/** Republish sandbox records after a restart. */
 export async function republish(app: App, buckets: readonly number[]): Promise<void> {
   for (const row of await app.db.query(everyTestDomain, { buckets })) publishInSandbox(app, row)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which domains an account may send from, and with which keys. Every message asks, so the answer is kept in memory and dropped on
-// every node when a domain changes.
+// Cache of an account's sending domains and keys, read for every message and invalidated on all nodes when a domain
+// changes.
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'
@@ -16,9 +16,9 @@ const maxRemembered = 10_000
 export interface Sender {
   readonly domain: string
   readonly keys: readonly SigningKey[]
-  /** Domain of the envelope sender. */
+  /** Envelope sender domain. */
   readonly returnPath: string
-  /** Where links of its messages lead, without a path. */
+  /** Base URL of tracked links. */
   readonly trackingUrl: string
 }
 
@@ -42,7 +42,7 @@ const verified = statement.tenant<Tenant, Row>(
 
 const senders = onePerApp((app) => new Senders(app))
 
-/** The account's sender for a domain or a subdomain of one that it verified; null when it has none. */
+/** Sender of an account for a verified domain or its subdomain; null when there is none. */
 export async function senderFor(app: App, tenant: Tenant, domain: string): Promise<Sender | null> {
   const known = await senders(app).of(tenant)
   for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
@@ -52,12 +52,12 @@ export async function senderFor(app: App, tenant: Tenant, domain: string): Promi
   return null
 }
 
-/** The domains that an account may send from, the oldest first. */
+/** Domains an account may send from, oldest first. */
 export async function sendersOf(app: App, tenant: Tenant): Promise<readonly Sender[]> {
   return senders(app).of(tenant)
 }
 
-/** Tells every node that an account's domains changed. */
+/** Invalidate an account's domains on all nodes. */
 export async function announceDomains(app: App, tx: Tx, { account }: Tenant): Promise<void> {
   tx.afterCommit(() => senders(app).forget(account))
   await app.signals.send(tx, 'email', account)
@@ -91,7 +91,7 @@ class Senders {
   async #sender(tenant: Tenant, row: Row): Promise<Sender> {
     const { PAMOJA_MAIL_HOST: mailHost } = this.#app.config
     const isValid = (purpose: string) => row.records[purpose] === 'valid'
-    // New keys sign once their records are found; until then those from before do.
+    // New keys sign once their records are found; until then the old ones do.
     const isOld = !isValid('dkim') && row.previous !== null && row.previous_keys !== null
     const sealed = isOld && row.previous_keys ? row.previous_keys : row.private_keys
     const selector = isOld && row.previous ? row.previous.selector : row.selector
@@ -108,7 +108,7 @@ class Senders {
     }
   }
 
-  /** Keys of the domain that all test accounts have are made at each start, and published where the sandbox looks for them. */
+  /** Keys of the shared sandbox domain, generated at each start and published in the sandbox DNS. */
   #forSandbox(): Promise<Sender> {
     this.#sandbox ??= makeSandboxSender(this.#app)
     return this.#sandbox
@@ -132,7 +132,7 @@ async function makeSandboxSender(app: App): Promise<Sender> {
   }
 }
 
-/** Live links go through the customer's own name where it leads to us, else through ours; test links to this node. */
+/** Base URL of tracked links: the customer's own host where it points to us, else ours; for test mail this node. */
 function trackingUrl(app: App, { environment }: Tenant, ownHost: string | null): string {
   const { PAMOJA_MAIL_HOST: mailHost } = app.config
   if (environment === 'test' || mailHost.endsWith('.test')) return app.publicUrl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the operator's relay, or a feedback loop, tells what became of mail: as JSON, or as the report that it would mail
-// (RFC 3464, RFC 5965). Each event names the envelope sender, which was signed here: the token alone makes nothing up.
+// Webhook for delivery reports of the operator's relay or a feedback loop: JSON, or a mailed report (RFC 3464, RFC
+// 5965). Each event names the signed envelope sender, so the token alone cannot forge one.
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import Value from 'typebox/value'
@@ -10,13 +10,13 @@ import { fieldsOf, type HookCall, hook, json } from '../../../platform/hook.ts'
 import { OneOf } from '../../../platform/schema.ts'
 import { fieldOf, parseHeader } from '../../../protocols/mime/header.ts'
 import { recipientOf, takeReport, takeReturn } from './returns.ts'
-import { storeDeed } from './spool.ts'
+import { storeAction } from './spool.ts'
 
 const maxEvents = 1_000
 
 const ProviderEvent = Type.Object({
   event: OneOf(['delivered', 'bounced', 'complained', 'unsubscribed']),
-  /** The envelope sender that the message left with. */
+  /** Envelope sender of the message. */
   return_path: Type.String({ maxLength: 320 }),
   email: Type.Optional(Type.String({ maxLength: 320 })),
   /** `5.1.1` */
@@ -50,7 +50,7 @@ function isOurs(expected: string | null, given: string): boolean {
 
 interface Taken {
   accepted: number
-  /** Events of mail that did not leave from here. */
+  /** Events of mail not sent from here. */
   ignored: number
 }
 
@@ -80,9 +80,9 @@ async function takeEvents(app: App, call: Pick<HookCall, 'query' | 'headers' | '
     else taken.ignored += 1
     if (!recipient) continue
     if (event.event === 'unsubscribed')
-      await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'api', userAgent: null, ip: null })
+      await storeAction(app, recipient, { kind: 'unsubscribe', source: 'api', userAgent: null, ip: null })
     else if (event.event === 'complained')
-      await storeDeed(app, recipient, {
+      await storeAction(app, recipient, {
         kind: 'complain',
         feedbackType: event.feedback_type ?? 'abuse',
         reporter: null,

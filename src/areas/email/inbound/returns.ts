@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other mail servers bring back: reports that a message was not delivered (RFC 3464), that it was called spam (RFC 5965), and
-// mail to the address for unsubscribing. Only addresses that we signed are taken, so that nobody gets mail from us about
-// mail that we did not send.
+// Returned mail over SMTP: bounces (RFC 3464), complaints (RFC 5965) and unsubscribe requests. Only addresses we signed
+// are accepted, which prevents backscatter.
 import { createSecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
@@ -17,7 +16,7 @@ import { emailEvents } from '../events.ts'
 import { listenSmtp } from '../listening.ts'
 import { mailWorld } from '../mail-world.ts'
 import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
-import { storeDeed } from './spool.ts'
+import { storeAction } from './spool.ts'
 
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000
@@ -74,12 +73,12 @@ export function recipientOf(app: App, address: string): Returned | null {
 
 export async function takeReturn(app: App, recipient: Returned, content: Buffer): Promise<void> {
   if (recipient.use === 'u') {
-    await storeDeed(app, recipient, { kind: 'unsubscribe', source: 'mailto', userAgent: null, ip: null })
+    await storeAction(app, recipient, { kind: 'unsubscribe', source: 'mailto', userAgent: null, ip: null })
     return
   }
   const abuse = parseAbuseReport(content)
   if (abuse) {
-    await storeDeed(app, recipient, {
+    await storeAction(app, recipient, {
       kind: 'complain',
       feedbackType: abuse.feedbackType,
       reporter: abuse.reporter?.replace(/^dns;\s*/, '') ?? null,

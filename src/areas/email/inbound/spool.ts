@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recipients did, on its way into the database: a reader who clicks is answered at once, and while the database is away it
-// is kept here, up to a bound. A crash loses what is kept, and nothing else.
+// Queue of recipients' actions (opens, clicks): the reader is answered at once, and actions are buffered, within a
+// limit, while the database is unavailable. A crash loses the buffer only.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
@@ -17,7 +17,7 @@ const maxKept = 100_000
 const maxAtOnce = 32
 const awayMs = 500
 
-export type Deed =
+export type RecipientAction =
   | { kind: 'open'; userAgent: string | null; ip: string | null }
   | { kind: 'click'; link: number; url: string; userAgent: string | null; ip: string | null }
   | {
@@ -30,7 +30,7 @@ export type Deed =
 
 interface Kept {
   readonly recipient: Recipient
-  readonly deed: Deed
+  readonly action: RecipientAction
   readonly atMs: number
 }
 
@@ -80,10 +80,10 @@ class Spool {
     this.#app = app
   }
 
-  /** False when there is no room: the deed is not counted. */
-  add(recipient: Recipient, deed: Deed): boolean {
+  /** Queue an action; false when the buffer is full and it is not counted. */
+  add(recipient: Recipient, action: RecipientAction): boolean {
     if (this.#kept.length >= maxKept) return false
-    this.#kept.push({ recipient, deed, atMs: this.#app.clock.nowMs() })
+    this.#kept.push({ recipient, action, atMs: this.#app.clock.nowMs() })
     this.#pump()
     return true
   }
@@ -102,7 +102,7 @@ class Spool {
 
   async #store(kept: Kept): Promise<void> {
     try {
-      await storeDeed(this.#app, kept.recipient, kept.deed, kept.atMs)
+      await storeAction(this.#app, kept.recipient, kept.action, kept.atMs)
     } catch (error) {
       if (!isUnavailable(error))
         return this.#app.log.error(
@@ -117,44 +117,44 @@ class Spool {
 
 const spool = onePerApp((app) => new Spool(app))
 
-/** Counts what somebody did, as soon as the database can be told. */
-export function note(app: App, recipient: Recipient, deed: Deed): void {
-  if (!spool(app).add(recipient, deed))
+/** Queue an action to be stored soon. */
+export function note(app: App, recipient: Recipient, action: RecipientAction): void {
+  if (!spool(app).add(recipient, action))
     app.log.warn(
       'opens and clicks dropped: the buffer is full because the database is slow or away; check the database',
     )
 }
 
-/** Stores what somebody did. False when there is no such recipient. */
-export async function storeDeed(
+/** Store an action; false when the recipient is unknown. */
+export async function storeAction(
   app: App,
   { tenant, message, number }: Recipient,
-  deed: Deed,
+  action: RecipientAction,
   atMs = app.clock.nowMs(),
 ): Promise<boolean> {
   const row = await maybe(app.db.query(load, { ...tenant, message, number }))
   if (!row) return false
   const occasion = { ...occasionNow(app.clock, tenant, row.clock_offset_ms), nowMs: atMs + Number(row.clock_offset_ms) }
   const machine =
-    (deed.kind === 'open' || deed.kind === 'click') && isMachine(deed.userAgent, occasion.nowMs, row.delivered_at)
+    (action.kind === 'open' || action.kind === 'click') && isMachine(action.userAgent, occasion.nowMs, row.delivered_at)
   const opened =
-    deed.kind === 'open' || deed.kind === 'click'
-      ? newsOf(app, emailEvents.opened, occasion, row, openedPayload(row, deed, machine))
+    action.kind === 'open' || action.kind === 'click'
+      ? newsOf(app, emailEvents.opened, occasion, row, openedPayload(row, action, machine))
       : null
-  const event = deed.kind === 'open' ? opened : eventOf(app, occasion, row, deed, machine)
+  const event = action.kind === 'open' ? opened : eventOf(app, occasion, row, action, machine)
   const { opened_told, told } = await app.commit(track, {
     bucket: tenant.bucket,
     account: tenant.account,
     environment: tenant.environment,
     message,
     number,
-    kind: deed.kind,
-    link: deed.kind === 'click' ? deed.link : null,
+    kind: action.kind,
+    link: action.kind === 'click' ? action.link : null,
     machine,
     at: new Date(occasion.nowMs),
     suppression: newUuid(occasion.receivedMs),
     address: row.email.toLowerCase(),
-    detail: deed.kind === 'complain' ? deed.feedbackType : deed.kind === 'unsubscribe' ? deed.source : null,
+    detail: action.kind === 'complain' ? action.feedbackType : action.kind === 'unsubscribe' ? action.source : null,
     opened: opened && eventsColumn([opened]),
     event: event && eventsColumn([event]),
   })
@@ -171,32 +171,32 @@ function eventOf(
   app: App,
   occasion: Parameters<typeof newsOf>[2],
   row: Row,
-  deed: Exclude<Deed, { kind: 'open' }>,
+  action: Exclude<RecipientAction, { kind: 'open' }>,
   machine: boolean,
 ): NewEvent {
   const about = aboutOf(row)
-  switch (deed.kind) {
+  switch (action.kind) {
     case 'click':
       return newsOf(app, emailEvents.clicked, occasion, row, {
         ...about,
-        url: deed.url,
-        user_agent: deed.userAgent,
-        ip: deed.ip,
-        link_index: deed.link,
+        url: action.url,
+        user_agent: action.userAgent,
+        ip: action.ip,
+        link_index: action.link,
         machine,
       })
     case 'unsubscribe':
       return newsOf(app, emailEvents.unsubscribed, occasion, row, {
         ...about,
-        user_agent: deed.userAgent,
-        ip: deed.ip,
-        source: deed.source,
+        user_agent: action.userAgent,
+        ip: action.ip,
+        source: action.source,
       })
     case 'complain':
       return newsOf(app, emailEvents.complained, occasion, row, {
         ...about,
-        feedback_type: deed.feedbackType,
-        reporter: deed.reporter,
+        feedback_type: action.feedbackType,
+        reporter: action.reporter,
       })
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that messages carry: the picture that is loaded when one is opened, links, and the way out of bulk mail. Links lead only
-// where they were signed to, and work while the database is away; what a link scanner fetches changes nothing.
+// Tracking URLs: open pixel, links, and unsubscribe. Links redirect only to signed targets and work without the
+// database; link scanners change nothing.
 import { AppError } from '../../../kernel/errors.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
@@ -9,7 +9,7 @@ import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { readLinkToken } from '../tracking/token.ts'
-import { note, storeDeed } from './spool.ts'
+import { note, storeAction } from './spool.ts'
 
 const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const limits = [{ by: 'address', perSecond: 500 }]
@@ -90,7 +90,9 @@ const unsubscribe = hook({
     const frame = frameOf(recipient, whose)
     if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
-    if (!(await storeDeed(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip })))
+    if (
+      !(await storeAction(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip }))
+    )
       return page(404, noSuchMessage)
     return page(200, { ...frame, ...done(call.params.token) }, 'here')
   },
@@ -135,7 +137,7 @@ function addressed({ tenant, message, number }: Recipient) {
   return { ...tenant, message, number }
 }
 
-/** Whose mail it is, as they show themselves; nobody's once the message is forgotten. */
+/** Brand of the sender's page; none once the message is deleted. */
 function frameOf({ tenant }: Recipient, whose: Whose | null): Pick<Page, 'from' | 'brand' | 'isTest'> {
   const isTest = tenant.environment === 'test'
   return whose === null ? { isTest } : { isTest, from: whose.account_name, brand: whose.brand }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailboxes of the sandbox over HTTP: what test mail arrived, how it looks, what receivers make of its signatures; and its DNS. An
-// account sees only its own mail, which the envelope sender tells.
+// Routes of the sandbox mailboxes and DNS: received test mail, its rendering and signature checks. An account sees its
+// own mail only, by the envelope sender.
 import { Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepting a message, through a group commit: it is there exactly when it was paid for, and so is a job for each recipient.
+// Accept a message in a group commit: message, charge and one job per recipient are stored together.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -68,7 +68,7 @@ const submit = operation.tenant(
 
 type Accepted = Static<typeof EmailAccepted>
 
-/** Throws why a message is not accepted; then nothing was stored or charged. */
+/** Accept a draft; throws without storing or charging anything. */
 export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed): Promise<Accepted> {
   const { tenant, nowMs, receivedMs } = sending
   const suppressed = await suppressedAmong(
@@ -151,7 +151,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     audit: auditOf(draft, sending),
     key: keyed.row(reply),
   })
-  // Of a commit that was not confirmed nobody knows whether the message is there: its content stays.
+  // After an unconfirmed commit the message may exist: keep its content.
   const isAhead = columns.content_body === null
   if (isAhead && (seen !== null || verdict === 'insufficient' || verdict === 'duplicate'))
     await discardContent(app, tenant, draft.uuid)
@@ -167,7 +167,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
   return reply
 }
 
-/** The audit log tells of requests; what falls due by itself is none. */
+/** Audit entry of a request; scheduled work has none. */
 function auditOf(
   { uuid }: Draft,
   { tenant, receivedMs, requestId, actor, ip }: Sending,
@@ -177,7 +177,7 @@ function auditOf(
   return audited({ by, action: 'email.send', target: `email:${uuid}` })
 }
 
-/** All recipients are leased to the node that the first one is. */
+/** Start all recipients' jobs on the node that leases the first. */
 function begin(
   app: App,
   draft: Draft,

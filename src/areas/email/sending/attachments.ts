@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a message as a request gives them: strict base64, a type for each, and none that mail servers refuse.
+// Attachments of a request: strict base64, a content type each, none that mail servers refuse.
 import { AppError } from '../../../kernel/errors.ts'
 import { isBase64 } from '../../../protocols/mime/encoding.ts'
 import type { StoredAttachment } from '../contents.ts'

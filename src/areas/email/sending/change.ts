@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can still be done about a message: cancel it, move it to another time, send it again, look at what it says.
+// Changes to an accepted message: cancel, reschedule, resend, preview.
 
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -103,7 +103,7 @@ const patchEmail = write({
   },
 })
 
-/** A copy of the content to the same recipients, or to another one. */
+/** Resend the content to the same recipients or to another. */
 async function resend(
   app: App,
   id: string,
@@ -207,7 +207,7 @@ async function contentOf(
   }
 }
 
-/** What a message says that was submitted as a whole. */
+/** Text or html part of a message submitted over SMTP. */
 function partOfRaw(raw: Buffer, part: 'html' | 'text'): string | null {
   const found = partOf(parseMessage(raw), part === 'html' ? 'text/html' : 'text/plain')
   return found ? textOf(raw, found) : null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message before it is accepted: addresses, content, sender, time and price, or the reason why it is refused.
+// Draft of a message: validated addresses, content, sender, time and price, or the error.
 import type { Static } from 'typebox'
 import { type Mailbox, parseMailbox } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -18,12 +18,12 @@ import { compile } from '../templates/engine.ts'
 import { type FoundTemplate, findTemplate } from '../templates/find.ts'
 import { attachmentsOf } from './attachments.ts'
 
-/** On whose behalf, when, and in which currency. */
+/** Context of a send: tenant, time and currency. */
 export interface Sending extends Occasion {
   readonly actor: string
   readonly ip: string
   readonly currency: Currency
-  /** Nobody pays for it: it is the house that wants it to be read. */
+  /** Free of charge: mail of the platform itself. */
   readonly isFree?: boolean
 }
 
@@ -45,7 +45,7 @@ export interface Draft {
   readonly template: string | null
   readonly variables: Record<string, unknown> | null
   readonly tags: readonly string[]
-  /** As JSON. */
+  /** JSON text. */
   readonly metadata: string
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly callbackUrl: string | null
@@ -98,7 +98,7 @@ export async function draftOf(app: App, sending: Sending, input: Input): Promise
   }
 }
 
-/** Base64 makes files a third larger, and lines of it a little more. */
+/** Message size: base64 adds a third, line breaks a little more. */
 export function messageSize(content: Content): number {
   return sizeOf({ ...content, files: null }) + Math.ceil((content.files?.length ?? 0) * 1.37)
 }
@@ -183,7 +183,7 @@ export function checkVariables(variables: Record<string, unknown>, field: string
   if (depth(variables) > 8) throw new AppError('VALIDATION_ERROR', `${field} must have at most 8 levels`)
 }
 
-/** When to send; null is now. */
+/** Scheduled time; null for now. */
 export function scheduledTime(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
@@ -199,7 +199,7 @@ export async function requireSender(app: App, tenant: Tenant, { domain }: Mailbo
   return sender
 }
 
-/** Fills the placeholders in once, so that what cannot be rendered is refused now; names that have no value are warned of. */
+/** Render once to refuse errors now; missing variables give warnings. */
 async function sayable(
   app: App,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail that another area sends for an account, such as an invoice: from the account's own domain, at its price. Where the account has no
-// domain it cannot be sent, and that is said.
+// Mail sent by another area for an account, such as an invoice: from the account's domain, at its price. Without a
+// domain it throws.
 import { AppError } from '../../../kernel/errors.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -13,16 +13,16 @@ import { draftOf, type Sending } from './draft.ts'
 
 export interface AccountMail {
   readonly to: string
-  /** Name before the address, as the reader sees it. */
+  /** Display name of the sender. */
   readonly fromName: string
-  /** What stands before the @. */
+  /** Local part of the sender's address. */
   readonly fromLocal: string
   readonly subject: string
   readonly html: string
   readonly attachments: readonly { filename: string; content: Buffer; contentType: string }[]
-  /** With a space in it, which no key of a request has: sent once under it. */
+  /** Idempotency key, with a space in it, which keys of requests never have. */
   readonly key?: string
-  /** Nobody pays for it: it is the house that wants it to be read. */
+  /** Free of charge: mail of the platform itself. */
   readonly isFree?: boolean
 }
 
@@ -31,7 +31,10 @@ const currencyOf = statement.home<{ account: string }, { currency: string; is_su
   'select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended',
 )
 
-/** Gives the id of the message, null when it was sent before. Throws an AppError when it cannot be sent; then nothing was charged. */
+/**
+ * Send mail; returns the message id, or null when sent before. Throws an AppError, without a charge, when it cannot be
+ * sent.
+ */
 export async function mailForAccount(
   app: App,
   sending: Omit<Sending, 'currency'>,
@@ -76,7 +79,7 @@ export async function mailForAccount(
   }
 }
 
-/** In production, mail under a name that is nobody's would be refused everywhere. */
+/** Whether live mail can leave: a host name under .test would be refused everywhere. */
 function canLeave({ config }: App, { environment }: Tenant): boolean {
   if (environment === 'test' || config.NODE_ENV !== 'production') return true
   return config.PAMOJA_MAIL_RELAY !== null || !config.PAMOJA_MAIL_HOST.endsWith('.test')

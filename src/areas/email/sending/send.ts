@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending a message: what is asked for becomes a draft, and the draft is accepted.
+// Send a message: validate it into a draft, then accept the draft.
 
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mail to the owners of an account, when something needs them. It leaves from a domain that the account may send from, and
-// nobody pays for it; an account that has none hears of it by its events alone.
+// Notices to an account's owners, free of charge, from a domain the account may send from; without one, only events are
+// emitted.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement } from '../../../platform/db.ts'
@@ -44,7 +44,7 @@ export const ownerNoticeJob: Job<App, typeof ownerNotice.payload> = {
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         if (error.status >= 500) return { kind: 'retry', reason: error.code }
-        app.log.info({ code: error.code }, 'an owner could not be told by mail')
+        app.log.info({ code: error.code }, 'notice not mailed to an owner: check the account’s sending domain')
       }
     return { kind: 'done' }
   },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Users of SMTP submission. A password is 256 random bits, so that its plain hash is as good as a slow one, and comparing it tells
-// nothing.
+// SMTP submission credentials. A password is 256 random bits, so a plain hash is as safe as a slow one; it is compared
+// in constant time.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { parseDomain } from '../../../kernel/email-address.ts'
@@ -8,7 +8,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
-import type { Caller } from '../../../platform/auth.ts'
+import { type Caller, requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { IdParam, list, writeAcross } from '../../../platform/route.ts'
@@ -86,7 +86,7 @@ function hashOf(password: string): Buffer {
   return createHash('sha256').update(password).digest()
 }
 
-/** The credential that a client shows; null when there is none, or the password is wrong. */
+/** Credential of a client; null when unknown or the password is wrong. */
 export async function credentialOf(
   queryable: Queryable,
   username: string,
@@ -155,7 +155,7 @@ function shown(app: App, row: CredentialRow): Static<typeof Credential> {
   }
 }
 
-/** Name under which customers reach submission. */
+/** Public host name of SMTP submission. */
 export function smtpHost(app: App): string {
   const { PAMOJA_MAIL_HOST: mailHost, PAMOJA_SMTP_HOST: listening } = app.config
   return mailHost.endsWith('.test') ? listening : mailHost
@@ -173,6 +173,7 @@ const createCredential = writeAcross({
   reply: { status: 201, schema: WithPassword, location: () => '/v1/email/smtp-credentials' },
   examples: [{ name: 'A user for the shop', body: { name: 'shop' } }],
   handle: async (app, tx, { body }, caller) => {
+    requireUnbound(caller, 'makes no SMTP user')
     const domains = (body.domains ?? []).map((domain, i) => requireDomain(domain, `domains[${i}]`))
     const bad = (body.allowed_ips ?? []).findIndex((one) => !isAddressRange(one))
     if (bad >= 0) throw new AppError('VALIDATION_ERROR', `allowed_ips[${bad}] must be an address or a CIDR range`)
@@ -250,6 +251,7 @@ const rotateCredential = writeAcross({
   reply: { status: 200, schema: WithPassword },
   errors: ['NOT_FOUND'],
   handle: async (app, tx, { params }, caller) => {
+    requireUnbound(caller, 'rotates no SMTP user')
     const password = randomBytes(32).toString('base64url')
     const row = await maybe(
       tx.query(rotate, { ...caller.tenant, id: uuidOfCredential(params.id), hash: hashOf(password) }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message that came without an HTTP request, and so without an Idempotency-Key.
+// Placeholder for the Idempotency-Key of a message without an HTTP request.
 import type { Keyed } from '../../../platform/http/idempotency.ts'
 
 export const noKey: Keyed = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SMTP submission (RFC 6409): STARTTLS, then AUTH with an SMTP credential or an API key, then mail. A message is accepted as one of
-// the API is, and answered with 250 when it is durable.
+// SMTP submission (RFC 6409): STARTTLS, AUTH with an SMTP credential or API key, then mail. Messages are accepted like
+// those of the API and answered with 250 once durable.
 import { createSecureContext } from 'node:tls'
 import { isInRange, parseAddress, parseAddressRange } from '../../../kernel/addresses.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -27,15 +27,15 @@ const maxRecipients = 100
 const maxMessages = 1_000
 const idleMs = 300_000
 const triesPerMinute = 5
-/** How long a key or password that was good is not looked at again. */
+/** Cache time of a valid key or password. */
 const goodForMs = 1_000
 
 interface User {
   readonly tenant: Tenant
   readonly actor: string
-  /** Empty: every domain of the account. */
+  /** Allowed domains; empty: all of the account's. */
   readonly domains: readonly string[]
-  /** Whether the key or password is good still: it may be taken away while a connection is open. */
+  /** Recheck the key or password: it may be revoked while a connection is open. */
   readonly isStillGood: () => Promise<boolean>
 }
 
@@ -290,7 +290,7 @@ async function draftOfSubmitted(
   }
 }
 
-/** The reply of SMTP for what the API would refuse. */
+/** SMTP reply for an API error. */
 function refusal({ code, details, extras }: AppError): Reply {
   const text = `${code} ${details}`.replace(/[\r\n]+/g, ' ').slice(0, 400)
   switch (code) {
@@ -309,7 +309,7 @@ function refusal({ code, details, extras }: AppError): Reply {
     case 'SERVICE_UNAVAILABLE':
       return away
     case 'DUPLICATE_REFERENCE':
-      // The client repeats what it did not hear the answer to.
+      // The client repeats a message whose reply it missed.
       return typeof extras.extra?.existing_id === 'string'
         ? reply(250, `2.0.0 Ok: queued before as ${extras.extra.existing_id}`)
         : reply(550, `5.5.0 ${text}`)

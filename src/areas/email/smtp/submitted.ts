@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A submitted message made ready to be stored: what its header commands is taken out and obeyed, what must not travel (Bcc) is
-// removed, what is missing is added.
+// Prepare a submitted message: apply and remove our control headers, remove Bcc, add missing fields.
 import { type Mailbox, parseAddress } from '../../../kernel/email-address.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { parseJson } from '../../../platform/http/json.ts'
@@ -37,7 +36,7 @@ const commandNames = new Set([
 const maxTags = 10
 const maxNameLength = 200
 
-/** A sentence that says what is wrong, where something is. */
+/** Parse a submitted message; a string states the error. */
 export function readSubmitted(
   content: Buffer,
   about: { messageId: string; domain: string; date: string; received: string },
@@ -64,8 +63,8 @@ export function readSubmitted(
 }
 
 /**
- * The sender as every reader of the header sees them. Encoded words stand for a name and never for an address (RFC 2047 §5), and
- * before the angle brackets stands nothing that could be one: else readers would see another sender than was checked.
+ * Sender mailbox as all readers see it. Encoded words are names, never addresses (RFC 2047 §5), and nothing before the
+ * angle brackets may look like an address; otherwise a reader could see another sender than the one checked.
  */
 function mailboxOf(value: string): Mailbox | null {
   const open = value.lastIndexOf('<')
@@ -118,7 +117,7 @@ function commandsOf(fields: readonly HeaderField[]): Submitted['commands'] | str
   }
 }
 
-/** Null without a text, undefined when it is no object. */
+/** JSON object of a header; null when absent, undefined when not an object. */
 function objectOf(text: string | null): Record<string, unknown> | null | undefined {
   if (text === null) return null
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suppression list over HTTP.
+// Routes of the suppression list.
 import { type Static, Type } from 'typebox'
 import { parseAddress } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'

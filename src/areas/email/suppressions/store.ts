@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that get no mail of an account, or no bulk mail.
+// Suppression list: addresses that get no mail, or no bulk mail, of an account.
 import type { App } from '../../../platform/app.ts'
 import { one, type Queryable, statement } from '../../../platform/db.ts'
 import type { Window } from '../../../platform/page.ts'
@@ -28,7 +28,7 @@ const among = statement.tenant<
       and (expires_at is null or expires_at > $at::timestamptz)`,
 )
 
-/** Which of these addresses get no such mail, and why. Addresses are in lower case. */
+/** Suppressed addresses among these, with the reason. Addresses are in lower case. */
 export async function suppressedAmong(
   queryable: Queryable,
   tenant: Tenant,

@@ -30,6 +30,7 @@ test('text that only looks like an attribute is left alone elsewhere', () => {
 
 for (const [what, source, values] of [
   ['repeats without saying anything', `{{#a}}${'{{b}}'.repeat(2000)}{{/a}}`, { a: Array(5000).fill(1), b: '' }],
+  ['takes long over little', `{{#a}}${'{{b}}'.repeat(6)}{{/a}}`, { a: Array(9000).fill(1), b: '' }],
   ['writes large values where no address may be', '<a href="{{o}}">'.repeat(20_000), { o: { x: 'x'.repeat(60_000) } }],
   ['grows', `{{#a}}${'x'.repeat(10_000)}{{/a}}`, { a: Array(5000).fill(1) }],
 ] as const)
@@ -38,3 +39,7 @@ for (const [what, source, values] of [
     assert.throws(() => html(source, values), AppError)
     assert.ok(performance.now() - startedMs < 3_000)
   })
+
+test('a long list is rendered', () => {
+  assert.equal(html('{{#a}}{{b}}{{c}}{{/a}}', { a: Array(9000).fill(1), b: 'x', c: '' }).length, 9000)
+})

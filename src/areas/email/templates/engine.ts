@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates: text with {{placeholders}}, sections and fallbacks, compiled once and rendered many times. Values are data and never
-// code: only own properties are read, html is escaped, addresses in href and src are held to harmless schemes, and the
-// size of what comes out is bounded.
+// Template engine: {{placeholders}}, sections and fallbacks, compiled once and rendered often. Values are data, never
+// code: only own properties are read, html is escaped, href and src allow safe schemes only, and the output size is
+// limited.
 import { AppError } from '../../../kernel/errors.ts'
 
 const maxOutputLength = 4 * 1024 * 1024
 const maxIterations = 10_000
-/** Placeholders and sections that one rendering looks at, whether or not they say anything. */
-const maxSteps = 500_000
+/** Step limit of one rendering, counting placeholders and sections: about 50 ms, and a bulk renders once per recipient. */
+const maxSteps = 50_000
 const maxDepth = 20
 const name = /^(?:\.|[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_][A-Za-z0-9_-]*)*)$/
 const harmless = /^(?:https?:|mailto:|tel:|cid:)/i
@@ -23,13 +23,13 @@ type Node =
 export interface Template {
   readonly kind: Kind
   readonly nodes: readonly Node[]
-  /** Names of values, in order of appearance, without built-in ones. */
+  /** Variable names in order of appearance, without built-in ones. */
   readonly variables: readonly string[]
 }
 
 const builtIn = new Set(['unsubscribe_url', 'email', 'message_id', '.'])
 
-/** Refuses what cannot be read, with its line and column. */
+/** Compile a template; throws with line and column. */
 export function compile(source: string, kind: Kind, field: string = kind): Template {
   const root: Node[] = []
   const open: { path: string; nodes: Node[]; at: number }[] = [{ path: '', nodes: root, at: 0 }]
@@ -80,11 +80,11 @@ function syntaxError(source: string, at: number, field: string, what: string): A
 
 export interface Rendered {
   readonly text: string
-  /** Names that had neither a value nor a fallback. */
+  /** Variables without value or fallback. */
   readonly missing: readonly string[]
 }
 
-/** Values are looked up in the first scope that has them. */
+/** Render; a variable is looked up in the first scope that has it. */
 export function render(template: Template, scopes: readonly Scope[]): Rendered {
   const { kind } = template
   const run: Run = { output: [], length: 0, iterations: 0, steps: 0, tail: '', missing: new Set(), kind }
@@ -97,7 +97,7 @@ interface Run {
   length: number
   iterations: number
   steps: number
-  /** End of the output, runs of spaces as one. */
+  /** End of the output with spaces collapsed. */
   tail: string
   missing: Set<string>
   kind: Kind
@@ -153,7 +153,7 @@ function valueText(node: Extract<Node, { kind: 'value' }>, scopes: readonly Scop
   return node.isRaw ? text : escapeHtml(text)
 }
 
-/** Whether what follows is the beginning of the value of href or src, whatever wrote what is before it. */
+/** Whether a value of href or src begins here, whatever produced the text before it. */
 function beginsAddress(tail: string): boolean {
   return /\b(?:href|src) ?= ?["']? ?$/i.test(tail)
 }
@@ -188,7 +188,7 @@ function spend(run: Run, length: number): void {
   if (run.length > maxOutputLength) throw new AppError('VALIDATION_ERROR', 'the template renders to more than 4 MiB')
 }
 
-/** The last characters of a text that goes on. Spaces count once, so that many of them hide nothing. */
+/** Last characters of a growing text; runs of spaces count once, so that they cannot hide an attribute. */
 function tailOf(before: string, text: string): string {
   let tail = ''
   for (let at = text.length - 1; at >= 0 && tail.length < tailLength; at--) {

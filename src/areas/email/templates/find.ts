@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template by its name or id, with its newest version.
+// Find a template by name or id, with its latest version.
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'

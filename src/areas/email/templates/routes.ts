@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates over HTTP. A change is a new version; messages that were accepted keep the one they were accepted with.
+// Routes of templates. A change makes a new version; accepted messages keep theirs.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -54,7 +54,7 @@ const TemplateRecord = Type.Object(
 
 const NamedParam = Type.Object({ id: Type.String({ description: 'Id or name' }) })
 
-/** Compiles all parts, or says which one cannot be read. */
+/** Compile all parts; throws for the one with an error. */
 function variablesIn({ subject, html, text }: { subject: string; html: string; text?: string | null }): string[] {
   const parts = [compile(subject, 'subject'), compile(html, 'html'), ...(text ? [compile(text, 'text')] : [])]
   return [...new Set(parts.flatMap(({ variables }) => variables))]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions of templates, which never change once they are there, so that they are kept in memory.
+// Cache of template versions, which are immutable.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'

@@ -33,7 +33,7 @@ test('the picture is put before the end of the body, also after letters that cha
   assert.match(addPicture('<body>İİİİ<p>x</p></BODY>', 'https://t.example/o'), /<\/p><img [^>]+><\/BODY>$/)
 })
 
-/** Html of a million characters in which each place would make a careless reader look at all that follows. */
+/** Html of a million characters that would make a backtracking parser quadratic. */
 const hostile = [
   '<',
   '<!--',

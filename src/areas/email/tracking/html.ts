@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The html of a message: its links given other addresses, a picture added at its end, and its text without the tags. A small
-// tokenizer, since mail is written by hand and by programs of every age: attributes without quotes, entities in addresses.
+// Html rewriting: tracked links, the open pixel, and text extraction. A small tokenizer that accepts real-world mail:
+// unquoted attributes, entities in URLs.
 
 const maxLinks = 500
 
-/** Gives each http link to `link`, which gives the address to put in its place, or null to leave it. */
+/** Replace http links by the result of `link`; null leaves one as it is. */
 export function rewriteLinks(html: string, link: (url: string, index: number) => string | null): string {
   const out: string[] = []
   let from = 0
@@ -25,7 +25,7 @@ export function rewriteLinks(html: string, link: (url: string, index: number) =>
   return out.join('')
 }
 
-/** Puts a picture before the end of the body, or at the end where there is none. */
+/** Insert the open pixel before the end of the body, or at the end. */
 export function addPicture(html: string, url: string): string {
   const picture = `<img src="${url}" width="1" height="1" alt="" style="display:none">`
   const at = [...html.matchAll(/<\/body/gi)].at(-1)?.index ?? html.length
@@ -35,12 +35,12 @@ export function addPicture(html: string, url: string): string {
 interface Attribute {
   name: string
   value: string
-  /** Where the value stands, with its quotes. */
+  /** Position of the value, quotes included. */
   from: number
   to: number
 }
 
-/** The opening tags of links, outside of comments, scripts and styles. */
+/** Opening tags of links, outside comments, scripts and styles. */
 function* anchors(html: string): Iterable<{ attributes: Attribute[] }> {
   const pattern = /<!--|<(script|style|title|textarea)\b|<a(?=[\s/])/gi
   for (let match = pattern.exec(html); match; match = pattern.exec(html)) {
@@ -58,7 +58,7 @@ function* anchors(html: string): Iterable<{ attributes: Attribute[] }> {
 const commentEnd = /-->/g
 const tagEnd = />/g
 const headEnd = /<\/head/gi
-/** Ends of elements that hold no tags of their own. */
+/** Ends of elements whose content is not parsed. */
 const closings: ReadonlyMap<string, RegExp> = new Map([
   ['script', /<\/script/gi],
   ['style', /<\/style/gi],
@@ -66,7 +66,7 @@ const closings: ReadonlyMap<string, RegExp> = new Map([
   ['textarea', /<\/textarea/gi],
 ])
 
-/** Place after what is looked for; the end of the html where it never comes, as browsers have it. */
+/** Position after the match, or the end of the html, as in browsers. */
 function endOf(html: string, closing: RegExp, from: number): number {
   closing.lastIndex = from
   return closing.test(html) ? closing.lastIndex : html.length
@@ -74,7 +74,7 @@ function endOf(html: string, closing: RegExp, from: number): number {
 
 const maxAttributes = 100
 
-/** Attributes of a tag, and where it ends. Each place of the html is looked at once, however broken it is. */
+/** Attributes of a tag and where it ends. Linear time for any input. */
 function attributesAt(html: string, from: number): { attributes: Attribute[]; end: number } {
   const attributes: Attribute[] = []
   const pattern = /\s*(?:(>)|\/|([^\s=>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?)/gy
@@ -91,7 +91,7 @@ function attributesAt(html: string, from: number): { attributes: Attribute[]; en
   return { attributes, end: endOf(html, tagEnd, end) }
 }
 
-/** What a reader without html sees: lines, links after their words, no styles. */
+/** Plain text of html: lines, URLs after link texts, no styles. */
 export function textOfHtml(html: string): string {
   const out: string[] = []
   let link: { url: string; at: number } | null = null
@@ -113,7 +113,7 @@ export function textOfHtml(html: string): string {
     .trim()
 }
 
-/** Tags that begin another line. */
+/** Tags that start a new line. */
 const breaks: ReadonlyMap<string, string> = new Map([
   ['li', '\n- '],
   ...'br hr /tr /li'.split(' ').map((tag): [string, string] => [tag, '\n']),
@@ -124,11 +124,11 @@ const breaks: ReadonlyMap<string, string> = new Map([
 
 interface Piece {
   readonly text: string
-  /** Name of the tag after the text, with a slash where it closes; where it is a link with an address, that. */
+  /** Name of the tag after the text, with a slash for a closing one; or the URL of a link. */
   readonly tag: string | { readonly url: string }
 }
 
-/** Text and tags in turn, from the front to the end, once. */
+/** Text and tags in turn, in linear time. */
 function* pieces(html: string): Iterable<Piece> {
   const pattern = /<!--|<[!?]|<(\/?[a-z][a-z0-9]*)/gi
   let from = 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who opened a message, as far as the User-Agent says: a mail program on a device, or a machine that loads everything.
+// Reader of a message by User-Agent: a mail program on a device, or a bot.
 
-/** Programs that load pictures and links before, or instead of, a person. */
+/** Bots: programs that prefetch images and links. */
 const machines =
   /GoogleImageProxy|YahooMailProxy|Barracuda|Proofpoint|Mimecast|SafeLinks|BingPreview|Symantec|FireEye|bot\b|crawler|spider|curl\/|python-requests|Go-http-client/i
-/** Apple's privacy proxy says only this. */
+/** User-Agent of Apple's privacy proxy. */
 const applePrivacy = /^Mozilla\/5\.0$/
 const tooSoonMs = 2_000
 
-/** Opens sooner after the delivery than a person can read are a machine's, unless the program says that it is a person's. */
+/** Whether an open is a bot's: by User-Agent, or sooner after delivery than a person can read (sandbox phones may). */
 export function isMachine(userAgent: string | null, atMs: number, deliveredAt: Date | null): boolean {
   if (userAgent === null || machines.test(userAgent) || applePrivacy.test(userAgent.trim())) return true
   const isSandbox = userAgent.includes('SandboxPhone')

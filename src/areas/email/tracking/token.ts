@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signed names of a recipient of a message: in links (so that a redirect needs no database, and leads nowhere that was not
-// signed) and in the envelope sender (so that a bounce finds its message, and nobody can make one up).
+// Signed recipient tokens: in links, so that redirects need no database and cannot be forged, and in envelope senders,
+// so that bounces match their message and cannot be forged.
 import { timingSafeEqual } from 'node:crypto'
 import { bucketOf, uuidText, writeUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -20,7 +20,10 @@ const headBytes = 1 + 1 + 16 + 16 + 2 + 2
 const macBytes = 16
 const live = 0x80
 
-/** base64url of version · key · account · message · recipient (its first bit: live) · link · MAC over all of it and the address. */
+/**
+ * Token: base64url of version · key · account · message · recipient (first bit: live) · link · MAC over all of it and
+ * the URL.
+ */
 export function linkToken(app: App, use: TokenUse, { tenant, message, number }: Recipient, link = 0, url = ''): string {
   const bytes = Buffer.alloc(headBytes)
   bytes[0] = version
@@ -32,7 +35,7 @@ export function linkToken(app: App, use: TokenUse, { tenant, message, number }: 
   return Buffer.concat([bytes, macOf(app, use, bytes, url, macBytes)]).toString('base64url')
 }
 
-/** Null when it was not made here, or for something else. */
+/** Parse a token; null when invalid or for another use. */
 export function readLinkToken(app: App, use: TokenUse, token: string, url = ''): (Recipient & { link: number }) | null {
   const bytes = /^[\w-]{10,100}$/.test(token) ? Buffer.from(token, 'base64url') : Buffer.alloc(0)
   if (bytes.length !== headBytes + macBytes || bytes[0] !== version || bytes[1] !== keyId) return null
@@ -45,7 +48,7 @@ export function readLinkToken(app: App, use: TokenUse, token: string, url = ''):
 const envelopeMacBytes = 5
 const envelopeBytes = 16 + 16 + 1
 
-/** Local part of an envelope sender: `b+` for bounces, `u+` for requests to unsubscribe. At most 64 characters are allowed. */
+/** Envelope sender's local part, at most 64 characters: `b+` for bounces, `u+` for unsubscribe requests. */
 export function envelopeLocal(app: App, use: 'b' | 'u', { tenant, message, number }: Recipient): string {
   const bytes = Buffer.alloc(envelopeBytes)
   writeUuid(bytes, 0, tenant.account)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The email tracking webhook: one address of an account that hears of its email, kept apart from its other webhooks.
+// Email tracking webhook: one URL per account for email events, apart from its other webhooks.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -63,7 +63,7 @@ const forget = statement.tenant<Tenant, object>(
 
 type Endpoint = Awaited<ReturnType<typeof getEndpoint>>
 
-/** The endpoint, unless none was set, or it was deleted as a webhook. */
+/** Tracking endpoint; null when not set or deleted. */
 async function current(app: App, queryable: Queryable, caller: Caller): Promise<Endpoint | null> {
   const row = await maybe(queryable.query(find, { ...caller.tenant }))
   if (!row) return null

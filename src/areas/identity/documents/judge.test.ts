@@ -9,7 +9,7 @@ const nowMs = Date.UTC(2026, 10, 17)
 const box = { x: 0, y: 0, width: 100, height: 100 }
 const line = (text: string) => ({ text, confidence: 1, box })
 
-/** A card that says a birth date and shows a face, as most do. */
+/** Card with a birth date and a face. */
 const card: ReadDocument = {
   mrz: null,
   lines: ['DATE OF BIRTH', '15 FEB 1990', 'SURNAME', 'WANJIKU'].map(line),

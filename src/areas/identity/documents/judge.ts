@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a document holds together: its zone, its print, its number, its dates, and what the caller claims of its holder.
-// Pure, and a statement about consistency, not a forensic certificate.
+// Consistency checks of a document: zone, print, number, dates, and the caller's claims. Pure; not a forensic
+// certificate.
 
 import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
 import type { ReadDocument } from '../engines/tasks.ts'
@@ -30,10 +30,10 @@ export interface Judgement {
   readonly checks: readonly Check[]
 }
 
-/** A zone below this confidence was not read well enough to be believed, nor to accuse anybody. */
+/** Minimum confidence for a zone to be used, for or against the document. */
 const sureZone = 0.5
 const sameName = 0.85
-/** A printed number this near to the one of the zone was meant to be it. */
+/** Similarity at which a printed number counts as the zone's. */
 const nearNumber = 0.6
 const portraitPart = { least: 0.01, most: 0.6 }
 
@@ -106,21 +106,21 @@ function issuer(entry: DocumentEntry, zone: DocumentFields | null, mrz: ReadDocu
   }
 }
 
-/** A zone says itself whether it is a passport's. */
+/** A zone states whether the document is a passport. */
 function kind({ type }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
   if (!mrz) return null
   const base = { check: 'document_kind', weight: 'critical', detail: mrz.lines[0]?.slice(0, 2) ?? '' } as const
   return { ...base, result: mrz.lines[0]?.startsWith('P') === (type === 'passport') ? 'pass' : 'fail' }
 }
 
-/** Where neither a zone nor a rule for numbers tells such documents from others, a picture of any card would pass. */
+/** Without a zone or number rule, any card would pass as this document. */
 function recognised({ rule, type, country }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
   if (rule || mrz) return null
   const detail = `nothing is known by which a ${type} of ${country} could be told from another document`
   return { check: recognisedCheck, result: 'warn', weight: 'major', detail }
 }
 
-/** The check that a registry which knows the person makes needless. */
+/** Check that a registry match makes unnecessary. */
 export const recognisedCheck = 'document_recognised'
 
 function expiry({ expiry_date }: DocumentFields, today: string): Check {
@@ -129,7 +129,7 @@ function expiry({ expiry_date }: DocumentFields, today: string): Check {
   return { ...base, result: expiry_date < today ? 'fail' : 'pass', detail: expiry_date }
 }
 
-/** The number that the rule is about: that of the print where the zone has another one, as cards do. */
+/** Number the rule applies to: the printed one where cards have another in the zone. */
 function ruledNumber({ rule, type }: DocumentEntry, printed: DocumentFields, fields: DocumentFields): string | null {
   const candidates = [printed.document_number, fields.document_number].filter((number) => number !== null)
   const tidy = candidates.map((number) => number.replaceAll(' ', ''))
@@ -198,7 +198,7 @@ function dates(
 }
 
 function portrait({ type }: DocumentEntry, { faces, quality }: ReadDocument): Check | null {
-  // A bill shows nobody.
+  // A utility bill has no photo.
   if (type === 'proof_of_address') return null
   const base = { check: 'portrait_present', weight: 'major' } as const
   const [face] = faces
@@ -258,7 +258,7 @@ function recaptured({ isRecaptured }: ReadDocument): Check {
   }
 }
 
-/** Every critical check passed and no major one failed. */
+/** Whether every critical check passed and no major one failed. */
 export function isAuthentic(checks: readonly Check[]): boolean {
   return checks.every(
     ({ result, weight }) =>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a document without deciding anything, and which documents are known.
+// Routes of document scans without a decision, and of the document catalogue.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -88,7 +88,7 @@ async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promi
   return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs), price }
 }
 
-/** The zone where there is one, because its digits check it; the print for the rest. */
+/** Fields from the zone, which has check digits; the rest from the print. */
 function fieldsOf({ mrz, lines }: ReadDocument, nowMs: number): Static<typeof Scanned>['fields'] {
   const fields: Static<typeof Scanned>['fields'] = {}
   for (const [name, { value, confidence, box }] of Object.entries(printedFields(lines)))

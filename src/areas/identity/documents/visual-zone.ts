@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The printed text of a document: values found under their labels, and dates and numbers wherever they stand.
+// Printed text of a document: values under their labels, and dates and numbers anywhere.
 import type { TextLine } from '../engines/tasks.ts'
 import { type DocumentFields, noFields } from './zone-fields.ts'
 
@@ -11,7 +11,7 @@ export interface PrintedField {
 
 type FieldName = keyof DocumentFields
 
-/** Words by which documents call a field, in English, French and Portuguese. */
+/** Labels of fields in English, French and Portuguese. */
 const labels: readonly (readonly [FieldName, RegExp])[] = [
   [
     'document_number',
@@ -28,7 +28,7 @@ const labels: readonly (readonly [FieldName, RegExp])[] = [
 
 const dateFields: readonly FieldName[] = ['date_of_birth', 'issue_date', 'expiry_date']
 
-/** Fields that are printed, by the label above or before them. */
+/** Printed fields by the label above or before them. */
 export function printedFields(lines: readonly TextLine[]): Partial<Record<FieldName, PrintedField>> {
   const found: Partial<Record<FieldName, PrintedField>> = {}
   for (const [field, label] of labels) {
@@ -41,7 +41,7 @@ export function printedFields(lines: readonly TextLine[]): Partial<Record<FieldN
   return found
 }
 
-/** The nearest line below that begins where the label does and is no label itself. */
+/** Nearest line below the label, left-aligned with it and not a label itself. */
 function valueUnder(lines: readonly TextLine[], label: TextLine, known: typeof labels): TextLine | null {
   const { x, y, width, height } = label.box
   const below = lines.filter(
@@ -63,7 +63,7 @@ export function asFields(printed: Partial<Record<FieldName, PrintedField>>): Doc
 
 const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
 
-/** A date that is written as 15 FEB 1990, 15/02/1990 or 1990-02-15; null for any other text. */
+/** Date written as 15 FEB 1990, 15/02/1990 or 1990-02-15; null for other texts. */
 export function dateIn(text: string): string | null {
   const upper = text.toUpperCase()
   const named = /(\d{1,2})\s*([A-Z]{3})[A-Z]*\s*(\d{4})/.exec(upper)
@@ -83,7 +83,7 @@ export function datesIn(lines: readonly TextLine[]): readonly string[] {
   return lines.map(({ text }) => dateIn(text)).filter((date) => date !== null)
 }
 
-/** Letters and digits of a text, without marks: how names and numbers are compared. */
+/** Normalised text for comparing names and numbers: letters and digits without accents. */
 export function folded(text: string): string {
   return text
     .normalize('NFD')
@@ -91,7 +91,7 @@ export function folded(text: string): string {
     .replace(/[^A-Z0-9]/g, '')
 }
 
-/** 1 for equal texts, 0 for nothing in common: edits over the longer one. */
+/** Similarity of two texts from 0 to 1, by edit distance. */
 export function similarity(a: string, b: string): number {
   const [left, right] = [folded(a), folded(b)]
   const longer = Math.max(left.length, right.length)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a machine-readable zone, taken from where its format has them (ICAO 9303 parts 4 to 7).
+// Fields of a machine-readable zone by position (ICAO 9303 parts 4 to 7).
 
 export interface Zone {
   readonly format: string
@@ -69,7 +69,7 @@ function words(text: string): string | null {
   return text.replaceAll('<', ' ').trim() || null
 }
 
-/** The latest year with these two digits that is not after `latest`. */
+/** Date whose two-digit year is the latest not after `latest`. */
 function dateOf(digits: string, latest: number): string | null {
   if (!/^\d{6}$/.test(digits)) return null
   const century = Math.floor(latest / 100) * 100

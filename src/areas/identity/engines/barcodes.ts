@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PDF417, QR and Code 128 with zxing-wasm, whose WebAssembly is taken from the package: nothing is fetched.
+// Barcode reader for PDF417, QR and Code 128 with zxing-wasm; the WebAssembly comes from the package, nothing is
+// downloaded.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encode, type Image } from './image.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to the engines: hands pictures to their processes, and turns what prevented an answer into what a customer is
-// told. Where a package is missing, the answer says what to install; nothing else of the installation depends on it.
+// Engines for images, run in separate processes; failures become errors for the customer. A missing optional package
+// gives an error that says what to install; nothing else depends on it.
 import { availableParallelism } from 'node:os'
 import type { Static, TSchema } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -32,7 +32,7 @@ export const computeOf = onePerApp(
     }),
 )
 
-/** Runs a task on pictures; `fields` are the names under which they were sent, in their order. */
+/** Run a task on pictures; `fields` are their request fields, in order. */
 export async function engine<Input, S extends TSchema>(
   app: App,
   task: Task<Input, S>,

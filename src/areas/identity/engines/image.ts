@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: told apart by their first bytes, measured from their header, decoded upright without metadata, cut and scaled
-// for the networks. Runs in the engines' own process only: decoders are where hostile files do harm.
+// Images: type detection by signature, size from the header, decoding upright without metadata, cropping and scaling.
+// Runs in the engines' process only, because decoders are exposed to hostile files.
 import type { Sharp, SharpOptions } from 'sharp'
 import { lazily } from './inference.ts'
 import { EngineProblem } from './problem.ts'
@@ -22,10 +22,10 @@ export interface Box {
   readonly height: number
 }
 
-/** A header that asks for more is a decompression bomb, or a scan nobody needs. */
+/** Pixel limit against decompression bombs. */
 const maxPixels = 40_000_000
 const minSide = 32
-/** Pictures with this profile are sRGB already: converting changed no pixel and took twice as long as decoding. */
+/** Images with this profile are already sRGB: converting changed no pixel and took twice as long as decoding. */
 const srgbProfile = 'sRGB IEC61966'
 
 const signatures: readonly { type: string; matches(bytes: Buffer): boolean }[] = [
@@ -37,7 +37,7 @@ const signatures: readonly { type: string; matches(bytes: Buffer): boolean }[] =
   },
 ]
 
-/** Type of a file by its content; null for anything that is not decoded here. */
+/** Type of a file by signature; null when not supported. */
 function sniff(bytes: Buffer): string | null {
   if (bytes.length < 16) return null
   return signatures.find(({ matches }) => matches(bytes))?.type ?? null
@@ -49,7 +49,7 @@ const decoder = lazily(async () => {
   })
   sharp.cache(false)
   sharp.concurrency(1)
-  // Of the many formats that it could read, those three whose signatures are looked for.
+  // Allow only the three supported formats of the many sharp reads.
   sharp.block({ operation: ['VipsForeignLoad'] })
   sharp.unblock({
     operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'],
@@ -57,13 +57,13 @@ const decoder = lazily(async () => {
   return sharp
 })
 
-/** Traces that programs and cameras leave in a file. */
+/** Metadata traces of programs and cameras. */
 interface Findings {
   readonly type: string
-  /** Size as it is stored, before it is turned upright. */
+  /** Stored size, before rotation. */
   readonly width: number
   readonly height: number
-  /** Name of an editor that says it made the file. */
+  /** Editor named in the metadata. */
   readonly editor: string | null
 }
 
@@ -72,7 +72,7 @@ export interface Decoded {
   readonly findings: Findings
 }
 
-/** Decodes a picture upright (EXIF), without transparency, as sRGB, at most `maxSide` on its longest side. */
+/** Decode upright (EXIF), without transparency, as sRGB, at most `maxSide` on the longest side. */
 export async function decode(bytes: Buffer, maxSide: number): Promise<Decoded> {
   const type = sniff(bytes)
   if (!type) throw new EngineProblem('image_type', 'not a JPEG, PNG or WebP picture')
@@ -125,7 +125,7 @@ function editorOf(exif: Buffer | undefined, xmp: Buffer | undefined): string | n
   return editors.exec(text)?.[0] ?? null
 }
 
-/** The picture as a JPEG file without any metadata. */
+/** JPEG without metadata. */
 export async function encode({ data, width, height }: Image, quality = 92): Promise<Buffer> {
   const sharp = await decoder()
   return sharp(data, { raw: { width, height, channels: 3 } })
@@ -133,7 +133,7 @@ export async function encode({ data, width, height }: Image, quality = 92): Prom
     .toBuffer()
 }
 
-/** Scaled to exactly these sides, smoothly. */
+/** Resize to exactly this size. */
 export async function resize(image: Image, width: number, height: number): Promise<Image> {
   const sharp = await decoder()
   const raw = { width: image.width, height: image.height, channels: channelsOf(image) }
@@ -216,7 +216,7 @@ export function toBlob(
   return out
 }
 
-/** The two source positions that a target position lies between, and the part each has in it. */
+/** Two source positions around a target position with their weights. */
 interface Tap {
   readonly first: number
   readonly second: number

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime that all engines of the program share, for the rooms of this one.
+// Inference runtime shared by all engines.
 export { InferenceProblem, lazily, openSession } from '../../../platform/compute/inference.ts'

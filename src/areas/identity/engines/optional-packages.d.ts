@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that is used of packages that may be missing, so that the program compiles without them. What is installed
-// has more; this is the part that the engines rely on.
+// Types of optional packages, as far as used, so that the program compiles without them.
 
 declare module 'sharp' {
   export interface SharpOptions {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reasons an engine gives for having no answer. Those about the picture are the customer's business, the others the
-// operator's.
+// Errors of an engine. Those about a picture are for the customer, the others for the operator.
 
 const pictureCodes = ['image_unreadable', 'image_type', 'image_too_large', 'image_too_small'] as const
 const operatorCodes = ['package_missing', 'model_damaged', 'model_refused'] as const
@@ -11,7 +10,7 @@ export const problemCodes: readonly ProblemCode[] = [...pictureCodes, ...operato
 
 export class EngineProblem extends Error {
   readonly code: ProblemCode
-  /** The number of the picture that it is about, in the order in which they were handed over. */
+  /** Index of the picture concerned. */
   readonly picture: number | null
 
   constructor(code: ProblemCode, message: string, options: { cause?: unknown; picture?: number } = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of the engines' own process: decodes pictures and runs the networks on them, one task at a time. The first
-// argument, if any, is an operator's own face model.
+// Process of the engines: decodes pictures and runs networks, one task at a time. The optional first argument is an
+// operator's face model.
 import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { serveTasks } from '../../../platform/compute/serve.ts'
@@ -14,7 +14,7 @@ import { EngineProblem } from './problem.ts'
 import { qualityOf } from './quality.ts'
 import { looksRecaptured } from './recapture.ts'
 
-/** Longest side that a document is read at: beyond it letters get no clearer. */
+/** Longest side for reading documents: a larger one does not help. */
 const documentSide = 2_000
 const faceSide = 1_600
 
@@ -41,7 +41,7 @@ serveTasks(
       for (const [i, { bytes, use }] of pictures.entries()) {
         const { image, findings } = await decoded(bytes, use === 'face' ? faceSide : documentSide, i)
         const quality = await qualityOf(image, use)
-        // Size is judged as it was sent, not as it was scaled for the networks.
+        // The size is judged as sent, not as scaled.
         const faces = use === 'face' ? await described(image) : null
         const clean = (await encode(image)).toString('base64')
         examined.push({ type: findings.type, quality, editor: findings.editor, faces, clean })
@@ -83,12 +83,12 @@ serveTasks(
   },
 )
 
-/** Node remembers which packages it did not find: the next process sees one that was installed meanwhile. */
+/** Node caches failed package lookups: exit, so that the next process finds a newly installed one. */
 function endSoon(): void {
   setTimeout(() => process.exit(0), 100)
 }
 
-/** Decodes the picture with a number, so that a refusal can say which one it is about. */
+/** Decode a picture; an error names its index. */
 async function decoded(bytes: Uint8Array, maxSide: number, picture: number) {
   try {
     return await decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), maxSide)
@@ -98,7 +98,7 @@ async function decoded(bytes: Uint8Array, maxSide: number, picture: number) {
   }
 }
 
-/** The zone first: its lines are then left out of the text, which takes most of the time. */
+/** The zone is read first: its lines are left out of OCR, which takes most of the time. */
 async function readSide(
   image: Image,
   grey: Grey,
@@ -107,7 +107,7 @@ async function readSide(
   return { mrz, lines: await readText(image, mrz?.box ?? null), barcodes: await readBarcodes(image) }
 }
 
-/** Faces of a picture, the largest first and described. */
+/** Faces of a picture with descriptors, largest first. */
 async function described(image: Image) {
   const faces = await findFaces(image)
   const largest = faces[0] && (await descriptor.describe(image, faces[0]))
@@ -141,7 +141,7 @@ async function measureFrame(image: Image) {
   }
 }
 
-/** 64 comparisons of neighbours on a grid of 9 x 8, in hexadecimal: equal for pictures that look the same. */
+/** Perceptual hash: 64 comparisons of neighbours on a 9 x 8 grid, in hexadecimal; equal for similar pictures. */
 async function perceptualHash(grey: Grey): Promise<string> {
   const { data } = await resize(grey, 9, 8)
   let bits = 0n

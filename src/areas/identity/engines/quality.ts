@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a picture is good enough to be judged at all. Sharpness is the variance of the Laplacian after the contrast was
-// stretched, since dark pictures that can be read would otherwise count as blurred.
+// Image quality: whether a picture can be judged at all. Sharpness is the variance of the Laplacian after contrast
+// stretching; otherwise dark but readable pictures would count as blurred.
 import { type Grey, greyOf, type Image, resize } from './image.ts'
 
 export interface Quality {
   readonly sharpness: number
-  /** Mean, 0 to 1. */
+  /** Mean brightness, 0 to 1. */
   readonly brightness: number
-  /** Part of the picture that is burnt out in one patch. */
+  /** Share of the picture overexposed in one patch. */
   readonly glare: number
   readonly width: number
   readonly height: number
@@ -87,7 +87,7 @@ function laplacianVariance({ data, width, height }: Grey, gain: number): number 
 const glareBlock = 16
 const burntTone = 252
 
-/** Blocks that are burnt out while their neighbourhood is not: paper that is white all over is no glare. */
+/** Overexposed blocks with a darker neighbourhood: white paper is not glare. */
 function burntPart({ data, width, height }: Grey): number {
   const columns = Math.floor(width / glareBlock)
   const rows = Math.floor(height / glareBlock)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hint that a picture shows a screen: the grid of a display beats with that of the camera and leaves a peak among the
-// middle frequencies. It is a weak hint (in a trial 55 % of screens at 13 % false alarms), set here to be quiet: it may warn and never decides.
+// Recapture hint: a picture of a screen shows moiré peaks among the middle frequencies. Weak (55 % of screens at 13 %
+// false alarms in a trial) and set conservatively: it may warn and never decides.
 import type { Grey } from './image.ts'
 
 const side = 256
@@ -9,7 +9,7 @@ const ring = { from: 40, to: 120 }
 /** Amplitude of a peak over the median of its ring: portraits had 13 to 51, drawn pages up to 420. */
 const peakRatio = 600
 
-/** Null: the picture is too small to tell. */
+/** Whether a picture looks recaptured; null when it is too small to tell. */
 export function looksRecaptured(grey: Grey): boolean | null {
   if (Math.min(grey.width, grey.height) < side) return null
   const power = spectrum(grey)

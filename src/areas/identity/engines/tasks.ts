@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tasks of the engines, as both sides know them: what is handed over and what comes back. Pictures go as bytes and
-// come back as base64, stripped of everything but pixels.
+// Tasks of the engines: inputs and results. Pictures go in as bytes and come back as base64 without metadata.
 import { type Static, Type } from 'typebox'
 import { task } from '../../../platform/compute.ts'
 import { Nullable, OneOf } from '../../../platform/schema.ts'
@@ -35,7 +34,7 @@ const Examined = Type.Object({
   type: Type.String(),
   quality: Quality,
   editor: Nullable(Type.String({ maxLength: 40 })),
-  /** Null for documents: their faces are looked for when they are read. */
+  /** Null for documents, whose faces are found when they are read. */
   faces: Nullable(Faces),
   /** The picture again, upright and without metadata, as a JPEG in base64. */
   clean: Type.String(),

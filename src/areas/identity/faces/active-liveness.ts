@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a person did before the camera what they were asked to, in that order, and was one person all along. It stops
-// photographs and recorded video. It does not stop a deepfake that is fed in instead of a camera.
+// Active liveness: whether one person performed the requested steps in order before the camera. It stops photographs
+// and recorded video, not a deepfake injected in place of a camera.
 import type { Frame } from '../engines/tasks.ts'
 import { distanceOf } from './match.ts'
 
@@ -10,9 +10,9 @@ export type Step = (typeof stepNames)[number]
 type Measures = NonNullable<Frame['measures']>
 
 interface StepRule {
-  /** How a frame differs from the frontal one: from 1 on the step was made. */
+  /** Difference from the frontal frame; from 1 on the step counts. */
   made(frame: Measures, frontal: Measures): number
-  /** What is shown of it. */
+  /** Measures shown in the result. */
   measure(frame: Measures): Record<string, number>
 }
 
@@ -63,13 +63,13 @@ export interface ActiveResult {
     readonly in_order: boolean
     readonly background_motion: 'consistent' | 'changed'
   }
-  /** The frame that is best for a comparison: the frontal one. */
+  /** Index of the frontal frame, best for a comparison. */
   readonly frontal: number
 }
 
 const samePerson = 0.55
 const span = { leastMs: 1_500, mostMs: 60_000 }
-/** A frame is back from a step when it shows less than this part of it. */
+/** A frame has returned from a step below this share of it. */
 const returned = 0.6
 const sameBackground = 60
 
@@ -93,7 +93,7 @@ export function judgeActive(steps: readonly string[], frames: readonly TimedFram
   return { passed, confidence, steps: results, signals, frontal }
 }
 
-/** A step counts when a frame of it crosses the threshold and a later frame is back. */
+/** A step counts when a frame crosses the threshold and a later one has returned. */
 function judgeStep(name: string, frames: readonly TimedFrame[], front: Frame | undefined): StepResult {
   const step = stepNames.find((one) => one === name)
   const frontal = front?.measures
@@ -121,7 +121,7 @@ function isOnePerson(frames: readonly TimedFrame[], front: Frame | undefined): b
   })
 }
 
-/** Frontal first, times rising within the span, and the steps as they were asked for. */
+/** Whether the frontal frame comes first, times rise within the span, and steps are in the requested order. */
 function isInOrder(steps: readonly string[], frames: readonly TimedFrame[]): boolean {
   const [first, last] = [frames[0], frames.at(-1)]
   if (first?.step !== 'frontal' || !last) return false
@@ -138,7 +138,7 @@ function isSameBackground(frames: readonly TimedFrame[]): boolean {
   })
 }
 
-/** Passive screening of one picture. It is capped, because no model that was tried tells a print from a person. */
+/** Cap of the passive liveness score: no model tried tells a print from a person. */
 const passiveCap = 80
 
 export function judgePassive(frame: Frame): { passed: boolean; confidence: number } {

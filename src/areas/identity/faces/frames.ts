@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of an active liveness check, as they are sent, and what challenge they answer.
+// Frames of an active liveness check and their challenge.
 import { randomInt } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
@@ -63,11 +63,11 @@ export async function makeChallenge(tx: Tx, { tenant, receivedMs, nowMs }: Calle
 export interface Answered {
   readonly id: string
   readonly result: ActiveResult
-  /** The frontal frame, for a comparison. */
+  /** Frontal frame, for a comparison. */
   readonly frontal: Buffer
 }
 
-/** Judges frames against their challenge, which is used up by it whatever comes out. */
+/** Check frames against their challenge, which is used up by any outcome. */
 export async function answerChallenge(
   app: App,
   caller: Caller,
@@ -122,7 +122,7 @@ async function picturesOf(
   return pictures
 }
 
-/** `frames_live` does what is asked for and comes back each time; `frames_still` shows one picture again and again. */
+/** Sandbox frames: `frames_live` performs each step and returns; `frames_still` repeats one picture. */
 async function sandboxFrames(
   { tenant }: Caller,
   name: string,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How alike two faces are, on a scale that does not depend on the engine. The curve was fitted on the published figures of
-// the bundled engine (38 pairs of one person, 262 of two, mostly of US celebrities): calibrate it on your own people.
+// Face match on a scale independent of the engine. The curve was fitted on the published figures of the bundled engine
+// (38 pairs of one person, 262 of two, mostly of US celebrities): calibrate it on your own people.
 
-/** From here on two faces are one person's. */
+/** Similarity from which two faces match. */
 export const matchThreshold = 0.58
-/** Between this and the threshold a person has to decide. */
+/** Between this and the threshold a review is needed. */
 export const reviewThreshold = 0.5
 
 const farthest = 1.2
-/** Distance at which one person is as probable as two, and how fast that changes. */
+/** Distance at which a match is as likely as not, and the slope there. */
 const curve = { middle: 0.6, steepness: 20 }
 
 export interface Likeness {

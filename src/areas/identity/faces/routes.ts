@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing two faces, and whether a living person is before the camera. Pictures are looked at and not stored.
+// Routes of face comparison and liveness. Pictures are processed, not stored.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
@@ -172,7 +172,7 @@ const LivenessReply = Type.Object(
 )
 type LivenessReply = Static<typeof LivenessReply>
 
-/** Null: a challenge is asked for, which is made in the transaction. */
+/** Result before the transaction; null: a challenge is requested and created inside it. */
 type Judged = Omit<LivenessReply, 'created_at' | 'cost' | 'currency'> & { readonly id: string; readonly price: Price }
 
 async function judge(app: App, caller: Caller, input: Static<typeof LivenessCheck>): Promise<Judged | null> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A one-time code that is spoken. The call carries the id of the code only: the words are made when somebody picks up, so that
-// the code is in no table.
+// One-time code by voice call. The call stores the code's id only: the spoken text is made when it is answered, so that
+// no table holds the code.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
@@ -22,7 +22,7 @@ export interface SpokenCode {
   readonly language: string | undefined
 }
 
-/** Gives the id of the call. Throws an AppError when it cannot be placed; then nothing was charged. */
+/** Place the call; returns its id. Throws an AppError, without a charge, when it cannot be placed. */
 export async function callWithCode(app: App, caller: Caller, code: SpokenCode): Promise<string> {
   const { tenant } = caller
   const { otp, to, message = null, language = null } = code
@@ -37,7 +37,7 @@ export async function callWithCode(app: App, caller: Caller, code: SpokenCode): 
   return idOf('call', row.id)
 }
 
-/** Says the code twice, digit by digit. */
+/** Flow that speaks the code twice, digit by digit. */
 export const codeSpeaker: CallFollower = {
   name: targetType,
   async flowOf(app, { tenant }, target) {
@@ -56,7 +56,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The locale that speaks a language. */
+/** Speech locale of a language. */
 function spokenIn(language = 'en'): string {
   const wanted = language.toLowerCase()
   const locales = Object.keys(spokenLanguages)

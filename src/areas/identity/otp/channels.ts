@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channels that carry one-time codes, each through the door of its area, at its price. They are tried in the order that
-// the caller gives: one that cannot carry the code now is passed over.
+// Channels of one-time codes, each through its area's door and at its price. They are tried in the caller's order; one
+// that cannot carry the code now is skipped.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -18,19 +18,19 @@ export interface Carried {
   readonly messageId: string | null
 }
 
-interface Errand {
+interface CodeToSend {
   readonly input: Static<typeof OtpSend>
   readonly otp: OtpRow
   readonly code: string
   readonly text: string
-  /** Once for each sending of the code. */
+  /** Idempotency key of one sending. */
   readonly key: string
 }
 
-/** Gives the id of what was sent. */
-type Carry = (app: App, caller: Caller, errand: Errand) => Promise<string | null>
+/** Send over a channel; returns the id of what was sent. */
+type Carry = (app: App, caller: Caller, errand: CodeToSend) => Promise<string | null>
 
-/** The number of the sandbox that nothing reaches. */
+/** Sandbox number that no channel reaches. */
 const undeliverableNumber = '+254700000001'
 const usualSender = 'Verify'
 
@@ -63,7 +63,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** Throws what the last channel was refused for, or PROVIDER_UNAVAILABLE when none could carry it. */
+/** Send a code; throws the last channel's error, or PROVIDER_UNAVAILABLE when none was available. */
 export async function carry(app: App, caller: Caller, input: Static<typeof OtpSend>, otp: OtpRow): Promise<Carried> {
   const code = codeOf(app.secrets, caller.tenant.environment, otp)
   const wanted = [input.channel ?? 'sms'].flat()
@@ -89,7 +89,7 @@ function isUnreachable({ tenant }: Caller, phone: string, channel: Channel): boo
   return tenant.environment === 'test' && phone === undeliverableNumber && channel !== 'email'
 }
 
-/** Codes that mean that the channel is not there for this account or person, as opposed to a request that is wrong. */
+/** Error codes that mean the channel is unavailable for this account or person, rather than a bad request. */
 const missing = new Set([
   'MAIL_NOT_CONFIGURED',
   'PROVIDER_UNAVAILABLE',

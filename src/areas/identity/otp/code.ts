@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-time codes. A code is derived from its id and purpose under a key of the installation, so that it is stored nowhere
-// and a resend tells the same one.
+// One-time codes, derived from their id and purpose under a key of the installation: no code is stored, and a resend
+// repeats it.
 import { timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../../../platform/secrets.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
-/** Code of every test key, as long as it is asked to be. */
+/** Code of test keys, cut to the requested length. */
 const sandboxDigits = '1234567890'
 
 export function codeOf(
@@ -19,7 +19,7 @@ export function codeOf(
   return number.toString().padStart(otp.code_length, '0')
 }
 
-/** In a time that does not tell how much of it was right. */
+/** Compare codes in constant time. */
 export function isSameCode(given: string, right: string): boolean {
   const [a, b] = [Buffer.from(given.trim()), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)
@@ -29,7 +29,7 @@ export const maxAttempts = 5
 export const maxSends = 5
 const cooldownSeconds = [30, 60, 120, 240]
 
-/** Wait after so many sends before the next one. */
+/** Cooldown before the next send. */
 export function cooldownMs(sends: number): number {
   return (cooldownSeconds[Math.min(sends, cooldownSeconds.length) - 1] ?? 30) * 1000
 }
@@ -52,7 +52,7 @@ const subjects: Readonly<Record<string, string>> = {
   ar: 'رمز التحقق الخاص بك',
 }
 
-/** Subject of the mail that carries a code; never the code itself, which notifications would show. */
+/** Subject of a code's email, without the code, which notifications would show. */
 export function subjectIn(language = 'en'): string {
   return subjects[language.slice(0, 2).toLowerCase()] ?? subjects.en ?? ''
 }
@@ -64,7 +64,7 @@ export interface Wording {
   readonly web_origin?: string | undefined
 }
 
-/** The text that carries a code, with the lines by which phones and browsers fill it in. */
+/** Text with a code, and the lines for autofill on phones and in browsers. */
 export function messageWith(code: string, { message, language = 'en', app_hash, web_origin }: Wording): string {
   const text = message ?? texts[language.slice(0, 2).toLowerCase()] ?? texts.en ?? '{{code}}'
   const lines = [text.replace('{{code}}', code)]
@@ -73,7 +73,7 @@ export function messageWith(code: string, { message, language = 'en', app_hash, 
   return lines.join('\n')
 }
 
-/** A phone number of which only the country and the end are shown. */
+/** Masked phone number: country code and end only. */
 export function masked(phone: string): string {
   return `${phone.slice(0, 5)}****${phone.slice(-4)}`
 }

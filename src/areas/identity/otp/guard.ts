@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard against traffic pumping: somebody who earns from texts to numbers of theirs asks for codes they never enter.
-// It judges before anything is sent. A sign that is missing raises nothing.
+// Guard against traffic pumping: fraudsters who earn from texts to their own numbers request codes they never enter. It
+// runs before sending; missing signals do not count.
 import { AppError } from '../../../kernel/errors.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { one, type Queryable } from '../../../platform/db.ts'
@@ -12,7 +12,7 @@ const costlyTypes: readonly string[] = ['premium_rate', 'shared_cost', 'uan', 'p
 const limits = { phoneHour: 3, phoneDay: 10, ipHour: 10, prefixHour: 20, prefixVerified: 0.1 }
 const hourMs = 3_600_000
 
-/** Numbers of the sandbox by which tests meet the guard. */
+/** Sandbox numbers that trigger the guard. */
 const pumpingNumber = '+254700000002'
 
 export interface Judged {
@@ -25,7 +25,7 @@ export interface Judged {
   readonly nowMs: number
 }
 
-/** Throws OTP_BLOCKED with its reason; with the policy `monitor` it lets everything pass. */
+/** Throws OTP_BLOCKED with its reason; the policy `monitor` lets everything pass. */
 export async function guard(queryable: Queryable, policy: Policy, judged: Judged): Promise<void> {
   const reason = await reasonAgainst(queryable, policy, judged)
   if (reason && policy.otp_guard === 'block')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of requests for one-time codes, and the channels that carry them.
+// Schemas of one-time code requests, and their channels.
 import { Type } from 'typebox'
 import { e164, e164Rule } from '../../../kernel/phone.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'

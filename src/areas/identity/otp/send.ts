@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a one-time code. It is reserved first, then sent, then told of; one that nobody carries leaves nothing behind.
+// Send a one-time code: reserve it, send it, then emit the event. A code that no channel carries is removed.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -27,7 +27,7 @@ import {
   takeBackSend,
 } from './store.ts'
 
-/** The number of the sandbox whose codes are too old at once. */
+/** Sandbox number whose codes expire at once. */
 const shortLivedNumber = '+254700000003'
 const usualSeconds = 600
 
@@ -65,7 +65,7 @@ function checked({ phone, message, channel, email }: Static<typeof OtpSend>): vo
     throw invalid('email', 'is needed for the channel email')
 }
 
-/** Stands for the phone in the database; of one account, and nothing to another. */
+/** Keyed hash of a phone number, different for each account. */
 export function phoneIndex(app: App, { tenant }: Pick<Caller, 'tenant'>, phone: string): Buffer {
   return app.secrets.fingerprint('identity.phone', `${tenant.account} ${phone}`)
 }
@@ -136,7 +136,7 @@ export function phonePlace(id: string): string {
   return `identity.otps.phone_sealed:${id}`
 }
 
-/** Tells of a code that was sent. */
+/** Emit the event of a sent code. */
 export async function tellSent(
   app: App,
   tx: Tx,

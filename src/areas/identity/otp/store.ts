@@ -28,7 +28,7 @@ export const findOtp = statement.tenant<One, OtpRow>(
   `select ${columns} from identity.otps where ${mine} and id = $id`,
 )
 
-/** The latest code for a phone: one that was verified answers too, so that a repeat is told so. */
+/** Latest code of a phone, including a verified one, so that a repeat is answered. */
 export const latestOtp = statement.tenant<Phone, OtpRow>(
   'identity.latest_otp',
   `select ${columns} from identity.otps
@@ -65,27 +65,27 @@ export const addOtp = statement.tenant<
    returning id`,
 )
 
-/** The verification that a code is part of, where there is one with this id. */
+/** Verification a code belongs to, by id. */
 export const knownVerification = statement.tenant<One, { id: string }>(
   'identity.verification_of_otp',
   `select id from identity.verifications where ${mine} and id = $id`,
 )
 
-/** Requests that the guard counts together wait for each other: each sees what those before it added. */
+/** Lock the counters of the guard: concurrent requests see each other's codes. */
 export const lockCounted = statement.tenant<Tenant & { keys: readonly string[] }, object>(
   'identity.lock_counted_otps',
   `select pg_advisory_xact_lock(k.key) as locked from (select unnest($keys::bigint[]) as key order by 1) k
     where $bucket::smallint is not null and $account::uuid is not null and $environment::text is not null`,
 )
 
-/** Counts a resend, unless another request did so at the same moment. */
+/** Count a resend, unless another request did at the same time. */
 export const countSend = statement.tenant<One & { sends: number; at: Date }, { id: string }>(
   'identity.count_otp_send',
   `update identity.otps set sends = sends + 1, sent_at = $at
     where ${mine} and id = $id and sends = $sends and status = 'pending' returning id`,
 )
 
-/** Takes back what could not be sent: the whole code, or its last resend. */
+/** Undo a failed send: the whole code, or its last resend. */
 export const takeBackSend = statement.tenant<One & { before: Date }, object>(
   'identity.take_back_otp_send',
   `update identity.otps set sends = sends - 1, sent_at = $before where ${mine} and id = $id and sends > 1`,
@@ -101,7 +101,7 @@ export const setChannel = statement.tenant<One & { channel: string }, object>(
   `update identity.otps set channel = $channel where ${mine} and id = $id`,
 )
 
-/** Counts an attempt before it is judged, so that guesses made at once are counted all the same. */
+/** Count an attempt before checking it, so that concurrent guesses all count. */
 export const countAttempt = statement.tenant<One & { most: number }, { attempts: number }>(
   'identity.count_otp_attempt',
   `update identity.otps set attempts = attempts + 1
@@ -114,7 +114,7 @@ export const endOtp = statement.tenant<One & { status: string; at: Date | null }
     where ${mine} and id = $id and status = 'pending' returning id`,
 )
 
-/** Codes of a phone, a prefix, an address and the account, as the guard counts them. */
+/** Counts of codes for the guard: per phone, prefix, IP address and account. */
 export const countOtps = statement.tenant<
   Tenant & { phone: Buffer; prefix: Buffer; ip: Buffer | null; hour: Date; day: Date; most: number },
   { by_hour: number; by_day: number; by_ip: number; by_prefix: number; prefix_verified: number; by_account: number }
@@ -134,7 +134,7 @@ export const countOtps = statement.tenant<
             where ${mine} and created_at > $day limit $most::int) today) as by_account`,
 )
 
-/** How codes for a phone ended lately: failed ones, and whether one was ever verified. */
+/** Recent results for a phone: failed codes, and whether one was ever verified. */
 export const otpHistory = statement.tenant<Tenant & { phone: Buffer; day: Date }, { failed: number; verified: number }>(
   'identity.otp_history',
   `select count(*) filter (where status = 'failed' and created_at > $day)::int as failed,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges a code. The attempt is counted and committed before it is judged, also when it is refused, so that nobody guesses
-// more often than five times however many requests they send at once.
+// Verify a one-time code. The attempt is counted and committed before the check, also when refused, so that at most
+// five guesses are possible however many requests run at once.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -34,7 +34,7 @@ export const OtpVerified = Type.Object(
   { title: 'IdentityOtpVerified' },
 )
 
-/** The code with its phone, once it was found to be right; throws otherwise. */
+/** Correct code with its phone. */
 export interface RightCode {
   readonly otp: OtpRow
   readonly phone: string
@@ -89,7 +89,7 @@ function exceeded(): AppError {
   })
 }
 
-/** Ends a code that was not verified, with the event that tells of it, once. */
+/** End an unverified code and emit its event, once. */
 async function end(app: App, caller: Caller, code: RightCode, status: 'expired' | 'failed', reason: string) {
   await app.db.tx(caller.tenant, async (tx) => {
     const ended = await maybe(tx.query(endOtp, { ...caller.tenant, id: code.otp.id, status, at: null }))
@@ -100,7 +100,7 @@ async function end(app: App, caller: Caller, code: RightCode, status: 'expired' 
   })
 }
 
-/** Marks a right code as used and tells of it; of two requests with the same code one is too late. */
+/** Mark a correct code as used and emit its event; of two concurrent requests the second fails. */
 export async function confirmCode(
   app: App,
   tx: Tx,

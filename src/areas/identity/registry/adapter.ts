@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port to registries of issuing countries. Every registry speaks one small protocol over HTTP: POST {url}/lookup with a
-// bearer token. Operators put a program of theirs before a registry that speaks another one.
+// Adapter to issuing countries' registries, over one small HTTP protocol: POST {url}/lookup with a bearer token.
+// Operators put a proxy before a registry with another protocol.
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
@@ -18,13 +18,13 @@ interface RegistryQuery {
   readonly date_of_birth: string | null
 }
 
-/** A registry as it is asked. */
+/** Connection to a registry. */
 export interface Registry {
   readonly id: string
   readonly name: string
   readonly url: string
   readonly token: string
-  /** A simulator is down for some numbers and not for others, so that its failures say nothing of the next one. */
+  /** A simulator fails by number, so its failures do not count for the circuit breaker. */
   readonly isSimulated: boolean
 }
 
@@ -32,7 +32,7 @@ export type RegistryVerdict = 'match' | 'mismatch' | 'not_found' | 'review' | 'd
 
 interface RegistryAnswer {
   readonly verdict: RegistryVerdict
-  /** JPEG or PNG in base64: compared, never stored. */
+  /** JPEG or PNG in base64; compared, never stored. */
   readonly photo: string | null
 }
 
@@ -57,7 +57,7 @@ class RegistryClient {
     this.#http = new ProviderClient(app.carrierOutbound)
   }
 
-  /** A registry that fails again and again is not asked for a while, and counts as down. */
+  /** Look up a person. A registry with an open circuit breaker is not asked and counts as down. */
   async lookup(registry: Registry, query: RegistryQuery): Promise<RegistryAnswer> {
     const breaker = this.#breakerOf(registry.id)
     const isOpen = registry.isSimulated || breaker.admits(this.#app.clock.nowMs())
@@ -92,7 +92,7 @@ class RegistryClient {
   }
 }
 
-/** One field that differs is a mismatch; one that differs a little is for a person to look at. */
+/** Verdict: a differing field is a mismatch; a slight difference needs a review. */
 function verdictOf({ found, match = {} }: Static<typeof Answer>): RegistryVerdict {
   if (!found) return 'not_found'
   const fields = Object.values(match)

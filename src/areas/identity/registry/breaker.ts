@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a registry is left alone: five failures within half a minute, without an answer between them.
+// Circuit breaker of a registry: opens after five failures within half a minute without an answer between them.
 import { Breaker } from '../../../platform/connections/breaker.ts'
 
 const most = 5

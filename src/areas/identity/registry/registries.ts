@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which registry answers for a document: the simulator for test keys, for live ones what the operator connected.
+// Registry of a document: the simulator for test keys, the operator's connection for live ones.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -24,7 +24,7 @@ export function registryPlace(id: string): string {
   return `identity.registries.sealed:${id}`
 }
 
-/** Null: there is none for this document. */
+/** Find the registry of a document; null when there is none. */
 export async function registryFor(
   app: App,
   environment: Environment,
@@ -41,7 +41,7 @@ export async function registryFor(
   return { id: row.id, name: row.name, url: row.url, token, isSimulated: false }
 }
 
-/** Tells of a document whether a registry can be asked for it. */
+/** Whether a document has a registry. */
 export async function registered(
   queryable: Queryable,
   environment: Environment,

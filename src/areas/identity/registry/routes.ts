@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registries that an operator connects. The token is written and never shown.
+// Operator routes of registries. The token is write-only.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -109,7 +109,7 @@ const listAll = list({
   handle: async (app, { query }) => pageOfWhole(query, (await app.db.query(selectAll, {})).map(shown), ({ id }) => id),
 })
 
-/** A country has one registry of a name, so that each that a test makes needs another. */
+/** Registry names are unique per country, so each example needs its own. */
 const aRegistry: Need = {
   operation: 'operator.connectRegistry',
   id: 'id',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated registry as this area knows it: what test keys ask. The number that the caller typed chooses its answer.
+// Simulated registry for test keys. The document number in the request selects its answer.
 import { Simulator } from '../../../platform/simulators.ts'
 
 interface SimulatedRegistry {
@@ -9,7 +9,7 @@ interface SimulatedRegistry {
 
 export const simulatedRegistry = new Simulator<SimulatedRegistry>('registry')
 
-/** Ends of numbers that choose what the simulator answers. Such a number is the registry's alone: it is no claim. */
+/** Number endings that select the simulator's answer. Such a number is not compared with the document. */
 const endings = ['0000', '0001', '0003', '0007']
 
 export function choosesAnswer(number: string): boolean {

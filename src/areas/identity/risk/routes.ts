@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The risk of one moment: what is known of a phone, an address, a device and an earlier verification. A sign that cannot be
-// read raises nothing, and is named.
+// Route of the risk score: phone, IP address, device and an earlier verification. A signal that cannot be read does not
+// count, and is named.
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -90,7 +90,7 @@ async function ofBlocklist(app: App, tx: Tx, { tenant }: Caller, input: RiskRequ
 }
 
 const day = 86_400_000
-/** Numbers of the sandbox by which tests meet a card that was changed. */
+/** Sandbox numbers with a recent SIM swap. */
 const swappedNumber = '+254700000004'
 
 async function ofPhone(app: App, tx: Tx, caller: Caller, input: RiskRequest, phone: string, signs: Signs) {
@@ -115,7 +115,7 @@ async function ofPhone(app: App, tx: Tx, caller: Caller, input: RiskRequest, pho
   if (history.failed > 0) raise('otp_failures', `${history.failed} codes were guessed wrong`)
 }
 
-/** Providers of addresses that last minutes; the best known, not all. */
+/** Well-known providers of disposable email addresses. */
 const disposable = new Set(
   (
     'mailinator.com guerrillamail.com 10minutemail.com yopmail.com tempmail.com temp-mail.org trashmail.com getnada.com ' +
@@ -162,7 +162,7 @@ const countUsers = statement.tenant<Tenant & { kind: string; key: Buffer; since:
 
 const maxUsers = 5
 
-/** Distinct users of the account per phone, device and address within a day. */
+/** Velocity: distinct users of the account per phone, device and IP address within a day. */
 async function ofVelocity(app: App, tx: Tx, caller: Caller, input: RiskRequest, signs: Signs): Promise<void> {
   const { tenant, nowMs } = caller
   if (input.account_id === undefined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What time does to verifications: documents expire, reviews that nobody decides end, pictures and records are erased.
+// Chores of verifications: documents expire, undecided reviews end, pictures and records are erased.
 import { buckets } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Statement } from '../../../platform/db.ts'
@@ -15,7 +15,7 @@ const most = 500
 
 type Due = Statement<{ buckets: readonly number[]; now: Date; most: number }, DueRow>
 
-/** A chore that does one thing to each verification that is due, each in a transaction of its own. */
+/** Chore that handles each due verification in its own transaction. */
 function each(name: string, due: Due, act: (app: App, occasion: Occasion, id: string) => Promise<void>): Chore {
   return {
     name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts a verification. The pictures are looked at first, so that an app can ask for better ones at once and nothing is
-// stored for a request that is refused; then record, pictures, audit entry, event and job come to be together.
+// Accept a verification. Pictures are checked first, so that an app can ask for better ones at once and nothing is
+// stored for a refused request; then record, pictures, audit entry, event and job are stored together.
 import { Readable } from 'node:stream'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -39,7 +39,7 @@ export interface Accepted {
 
 const dayMs = 86_400_000
 
-/** Everything that can be refused, and the pictures put where they will be kept. */
+/** Validate a request and store its pictures. */
 export async function admit(app: App, caller: Caller, input: VerifyId): Promise<Accepted> {
   const entry = entryFor(input.document_type, input.country)
   const policy = await policyOf(app.db, caller.tenant)
@@ -56,7 +56,10 @@ export async function admit(app: App, caller: Caller, input: VerifyId): Promise<
   return { entry, policy, checks, claims, files: await keepPictures(app, caller, examined), previous, price }
 }
 
-/** A registry that is down is waited for, unless the account wants to know at once, which takes a number to ask for. */
+/**
+ * Require the registry to be up, if the policy fails fast and a number is given; otherwise a registry that is down is
+ * waited for.
+ */
 async function requireRegistry(app: App, { tenant }: Caller, input: VerifyId, entry: DocumentEntry, policy: Policy) {
   const { country, type } = entry
   const registry = await registryFor(app, tenant.environment, country, type)
@@ -165,7 +168,7 @@ async function passive(app: App, bytes: Buffer): Promise<Claims['liveness']> {
   return { ...(frames[0] ? judgePassive(frames[0]) : { passed: false, confidence: 0 }), method: 'passive' }
 }
 
-/** Only what is needed later is stored, without metadata: the selfie has been described, but a reviewer wants to see it. */
+/** Store the pictures needed later, without metadata; reviewers see the selfie. */
 async function keepPictures(app: App, { tenant, nowMs }: Caller, examined: ExaminedPictures) {
   const files: Record<string, ArrivedFile> = {}
   try {
@@ -240,7 +243,7 @@ export async function create(
   return recordOf(app, tenant, row)
 }
 
-/** Stands for a text of an account in the database. */
+/** Keyed hash of a text for an account. */
 export function indexOf(
   app: App,
   { tenant }: Pick<Caller, 'tenant'>,
@@ -252,7 +255,7 @@ export function indexOf(
 
 const usualWaitSeconds = 10
 
-/** The record once it is decided, or as it is when the time is over. */
+/** Wait for the verdict; on timeout, the record as it is. */
 export async function awaitVerdict(
   app: App,
   { tenant }: Caller,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on a verification, from what its checks found. Pure: the state machine of the contract as one function.
+// Verdict on a verification from its checks. Pure: the contract's state machine as one function.
 import type { Check } from '../documents/judge.ts'
 import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
@@ -12,11 +12,11 @@ import type { Stage, Status } from './store.ts'
 export interface Found {
   readonly requested: readonly string[]
   readonly checks: readonly Check[]
-  /** Null: not asked for. `none`: no face to compare with on the document. */
+  /** Null: not requested. `none`: no face on the document. */
   readonly likeness: Likeness | 'none' | null
   readonly liveness: Outcome['liveness']
   readonly registry: RegistryVerdict | null
-  /** What of the person the account refuses. */
+  /** Kinds of the person's data on the blocklist. */
   readonly blocked: readonly string[]
   readonly duplicates: readonly ('document' | 'face' | 'device')[]
   readonly ageYears: number | null
@@ -45,7 +45,7 @@ export function decide(found: Found, policy: Policy): Verdict {
 
 type Cause = Readonly<{ code: string; message: string; retryable: boolean }>
 
-/** A critical check that failed -> what the app is told. */
+/** Failed critical check → failure reason. */
 const causes: Readonly<Record<string, Cause>> = {
   mrz_check_digits: {
     code: 'MRZ_INVALID',
@@ -122,7 +122,7 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
   return reasons
 }
 
-/** Why a person should look at it, although nothing failed; null when there is no doubt. */
+/** Why a review is needed although nothing failed; null when there is no doubt. */
 function doubtOf(found: Found, policy: Policy, risk: Assessment): FailureReason | null {
   const reason = (code: string, check: string, message: string): FailureReason => ({
     code,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether somebody else of the same account was verified with this document, device or face. Other accounts are never
-// looked at. Faces are compared one by one: templates are sealed, so that there is nothing else to search.
+// Duplicate search: another verified person of the same account with this document, device or face. Other accounts are
+// never searched. Face templates are sealed, so they are compared one by one.
 
 import { Type } from 'typebox'
 import Value from 'typebox/value'
@@ -19,7 +19,7 @@ export interface Duplicates {
   readonly numberIndex: Buffer | null
 }
 
-/** The newest templates that are compared; an account with more people than this uses a search of its own. */
+/** Limit of templates compared, newest first; accounts with more people need a search of their own. */
 const maxTemplates = 20_000
 const pageSize = 500
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erasure: the key of the record and those of its pictures are destroyed, so that what is left of them anywhere cannot be
-// read. The verdict, its times and the audit stay; they name nobody.
+// Erasure: the keys of a record and its pictures are destroyed, so that no copy can be decrypted. The verdict, its
+// times and the audit stay; they are not personal.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -48,7 +48,7 @@ export async function eraseRecord(
   return { verification_id: resourceId, status: row.status, erased_at, legal_hold: false }
 }
 
-/** Pictures only, when their days are over. */
+/** Erase pictures whose retention ended. */
 export async function eraseImages(app: App, tx: Tx, occasion: Occasion, id: string, actor: Actor): Promise<void> {
   const { tenant, nowMs, receivedMs } = occasion
   const row = await maybe(tx.query(lockVerification, { ...tenant, id }))

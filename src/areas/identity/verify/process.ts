@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that looks at a verification: reads the document, compares the faces, asks the registry, looks for duplicates,
-// and moves it to its verdict. A lost engine or node makes it run again, three times at most.
+// Job of a verification: reads the document, compares faces, asks the registry, searches duplicates and stores the
+// verdict. Retried at most three times after a lost engine or node.
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
@@ -36,7 +36,7 @@ const maxTries = 3
 const registryRetryMs = 60_000
 const registryPatienceMs = 24 * 3_600_000
 
-/** How far the account's clock was moved by now: a registry may be waited for over days. */
+/** Current clock offset of the account: waiting for a registry may take days. */
 const clockOffset = statement.home<{ account: string; environment: string }, { ms: bigint }>(
   'identity.clock_offset',
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
@@ -64,7 +64,7 @@ async function lookAt(app: App, { tenant, payload, failures }: Run<Static<typeof
     const seen = await see(app, tenant, row)
     return await conclude(app, occasion, row, key, claims, seen)
   } catch (problem) {
-    // A full queue is no failure of the verification.
+    // A full engine queue is not a failure of the verification.
     if (problem instanceof AppError && problem.code === 'PROVIDER_UNAVAILABLE' && failures + 1 < maxTries)
       return { kind: 'retry', reason: problem.details }
     if (!(problem instanceof AppError)) throw problem
@@ -132,7 +132,7 @@ async function conclude(
     ageYears: ageOf(judged.fields.date_of_birth, nowMs),
     engine: { version: 'identity-1', ocr: read.ocrEngine, face: read.faceEngine, threshold: matchThreshold },
   }
-  const verdict = withPatience(decide(found, policy), row, nowMs)
+  const verdict = orReview(decide(found, policy), row, nowMs)
   const findings: Findings = {
     document: { document_type: entry.type, country: entry.country, ...judged.fields, mrz: zoneOf(read) },
     checks: [...found.checks],
@@ -164,8 +164,8 @@ async function conclude(
   return verdict.stage === 'awaiting_registry' ? { kind: 'again', afterMs: registryRetryMs } : { kind: 'done' }
 }
 
-/** Past its patience, a registry that is down leaves the decision to a person. */
-function withPatience(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
+/** A registry that stays down beyond the wait leads to a review. */
+function orReview(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
   if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs)
     return verdict
   return { ...verdict, stage: 'awaiting_review' }
@@ -181,7 +181,7 @@ function zoneOf({ mrz }: ReadDocument): Findings['document']['mrz'] {
   return mrz && { format: mrz.format, valid: mrz.failing.length === 0, lines: mrz.lines }
 }
 
-/** The number that was typed, to be compared with the document. With a test key it may be there for the registry alone. */
+/** Claimed number to compare with the document. With a test key it may only select the simulator's answer. */
 function claimedNumber({ environment }: Tenant, { checks }: VerificationRow, { document_number }: Claims) {
   if (document_number === undefined) return {}
   const isForRegistry = environment === 'test' && checks.includes('registry_lookup') && choosesAnswer(document_number)
@@ -215,7 +215,7 @@ async function askRegistry(
   return isPerson ? verdict : 'mismatch'
 }
 
-/** The registry's picture is a third face. One that cannot be used says nothing. */
+/** Compare with the registry's photo; an unusable one does not count. */
 async function isSameFace(app: App, photo: string, descriptor: readonly number[]): Promise<boolean> {
   try {
     const pictures = [{ bytes: Buffer.from(photo, 'base64'), use: 'face' as const }]
@@ -254,7 +254,7 @@ function ageOf(birth: string | null, nowMs: number): number | null {
 
 const failed = { document_authentic: null, face_match: null, liveness_passed: null, overall_risk: null }
 
-/** The engines could not look at it: rejected, and worth another try. */
+/** Engine failed: reject with a reason that allows another attempt. */
 async function giveUp(app: App, occasion: Occasion, row: VerificationRow): Promise<void> {
   const { tenant } = occasion
   await app.db.tx(tenant, async (tx) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of one record. Everything personal in it is sealed under this key, which is stored sealed under the account's:
-// once it is gone from the row, neither the installation nor a backup of it can read the record again.
+// Encryption key of one record, stored sealed under the account's key. Deleting it from the row makes the record
+// unreadable, in backups too.
 import { createSecretKey, randomBytes } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { dataKeyHeader, decrypt, encrypt, keyBytes } from '../../../platform/secrets/sealing.ts'
@@ -27,7 +27,7 @@ export class RecordKey {
     return new RecordKey(await app.secrets.open(tenant, keyPlace(id), sealed), tenant, id)
   }
 
-  /** As it is stored. */
+  /** Sealed key for the row. */
   sealed(app: App): Promise<Buffer> {
     return app.secrets.seal(this.#tenant, keyPlace(this.#id), this.#key)
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a verification, as customers read it.
+// Verification object of the API.
 import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
@@ -10,7 +10,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { RecordKey } from './record-key.ts'
 import { Findings, type VerificationRecord } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
-import { metadataOf, outcomeOf } from './transition.ts'
+import { outcomeOf } from './transition.ts'
 
 export async function verificationWith(queryable: Queryable, tenant: Tenant, id: string): Promise<VerificationRow> {
   const uuid = uuidOf('verification', id)
@@ -37,7 +37,7 @@ export function imagesOf({ images }: Pick<VerificationRow, 'images'>): Readonly<
   return Value.Check(Images, images) ? images : {}
 }
 
-/** Without anything personal. */
+/** Verification without personal data, for lists. */
 export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'document' | 'checks'> {
   const outcome = outcomeOf(row)
   return {
@@ -60,7 +60,7 @@ export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'do
     failure_reasons: outcome?.failure_reasons ?? [],
     review: outcome?.review ?? null,
     previous_verification_id: row.previous && idOf('verification', row.previous),
-    metadata: metadataOf(row),
+    metadata: row.metadata,
     retention: { images_erased_at: row.images_until, record_erased_at: row.record_until },
     erased_at: row.erased_at,
     engine: outcome?.engine ?? null,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person's decision on a verification: on one that waits for it, or over an earlier verdict.
+// Review: a person's decision on a verification, pending or already decided.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -47,7 +47,7 @@ export async function review(
   return recordOf(app, tenant, await one(tx.query(findVerification, { ...tenant, id: row.id })))
 }
 
-/** The outcome of a verification that may be decided so; throws for any other. */
+/** Outcome of a verification that allows the decision; throws otherwise. */
 async function reviewable(tx: Tx, caller: Caller, row: VerificationRow, decision: string): Promise<Outcome> {
   const outcome = outcomeOf(row)
   const isWaiting = row.stage === 'awaiting_review'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The risk score: 100 x (1 - the product of what each raised flag leaves), so that the share of each can be told.
+// Risk score: 100 x (1 - the product of (1 - weight) of each flag), so that each flag's share is known.
 import type { riskLevels } from './schema.ts'
 
 type RiskLevel = (typeof riskLevels)[number]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of verifications: the check itself, reading, the audit, review, erasure, uploads and the policy.
+// Routes of verifications: create, read, audit, review, erase, uploads and policy.
 
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -75,7 +75,7 @@ const verifyId = write({
 
 const made = { operation: 'identity.verifyId', id: 'verification_id' } as const
 
-/** One that nobody can decide but a person. */
+/** Example that needs a review. */
 const doubtful = {
   ...made,
   body: { document_type: 'national_id', country: 'KE', document_front: 'sandbox:id_za', wait: 25 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of verifications: the request, what is sealed, and the record.
+// Schemas of verifications: the request, the sealed parts, and the record.
 import { type Static, Type } from 'typebox'
 import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import { costFields } from '../charging.ts'
@@ -69,7 +69,7 @@ export const VerifyId = Type.Object({
 })
 export type VerifyId = Static<typeof VerifyId>
 
-/** What the caller says of the person; sealed. */
+/** Caller's claims about the person; sealed. */
 export const Claims = Type.Object({
   subject: Subject,
   device: Device,
@@ -105,7 +105,7 @@ const Check = Type.Object({
   detail: Type.String(),
 })
 
-/** What was found on the document; sealed. */
+/** Findings on the document; sealed. */
 export const Findings = Type.Object({ document: Document, checks: Type.Array(Check) })
 export type Findings = Static<typeof Findings>
 
@@ -128,7 +128,7 @@ export type FailureReason = Static<typeof FailureReason>
 
 const Review = Type.Object({ decision: maybeText, reason: maybeText, by: maybeText, at: maybeText })
 
-/** The outcome without anything personal: kept for as long as the audit is. */
+/** Outcome without personal data, kept as long as the audit. */
 export const Outcome = Type.Object({
   results: Results,
   checks_performed: Type.Array(Type.String()),

@@ -19,7 +19,7 @@ export interface VerificationRow {
   readonly callback_url: string | null
   readonly request_id: string | null
   readonly created_by: string
-  readonly metadata: unknown
+  readonly metadata: Readonly<Record<string, string | number | boolean>>
   readonly record_key: Buffer | null
   readonly claims_sealed: Buffer | null
   readonly findings_sealed: Buffer | null
@@ -33,7 +33,7 @@ export interface VerificationRow {
   readonly erased_at: Date | null
   readonly created_at: Date
   readonly completed_at: Date | null
-  /** Micros, set aside when it was accepted. */
+  /** Price in micros, held when accepted. */
   readonly cost: bigint
   readonly currency: string
 }
@@ -105,7 +105,7 @@ export const listVerifications = statement.tenant<
     order by case when $descending then id end desc, case when not $descending then id end limit $limit::int + 1`,
 )
 
-/** Moves a verification on, if it is still where it was read. */
+/** Update a verification, guarded by the stage it was read at. */
 export const moveVerification = statement.tenant<
   One & {
     fromStatus: string
@@ -142,13 +142,13 @@ export const claimVerification = statement.tenant<One, VerificationRow>(
    returning ${columns}`,
 )
 
-/** The file ids of the pictures are forgotten with the files themselves. */
+/** Clear the file ids together with the deleted files. */
 export const forgetImages = statement.tenant<One & { at: Date }, object>(
   'identity.forget_images',
   `update identity.verifications set images = '{}', images_erased_at = $at where ${mine} and id = $id`,
 )
 
-/** Destroys the key of a record and everything that was sealed under it, searched for, or said of the person. */
+/** Destroy the record's key and everything sealed, indexed or said about the person. */
 export const shredVerification = statement.tenant<One & { at: Date }, object>(
   'identity.shred_verification',
   `update identity.verifications
@@ -172,7 +172,7 @@ export const findSame = statement.tenant<
     order by id desc limit 20`,
 )
 
-/** Templates of the account, newest first, a page at a time. */
+/** Page of the account's face templates, newest first. */
 export const findTemplates = statement.tenant<
   One & { after: string; subject: Buffer | null; limit: number },
   { id: string; record_key: Buffer; template_sealed: Buffer }
@@ -194,11 +194,11 @@ export interface DueRow {
   readonly account_id: string
   readonly environment: 'test' | 'live'
   readonly id: string
-  /** How far the account's clock was moved. */
+  /** Clock offset of the account. */
   readonly offset_ms: bigint
 }
 
-/** The account's own time. */
+/** Current time of the account's clock. */
 const theirNow = `$now::timestamptz + accounts.clock_offset_ms(account_id, environment) * interval '1 millisecond'`
 
 const due = (condition: string) =>

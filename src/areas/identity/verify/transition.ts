@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of a verification's life: the row, the audit entry and the events change in one transaction, if nobody else has
-// moved it since it was read.
+// Status transition of a verification: row, audit entry and events in one transaction, guarded against concurrent
+// changes.
 import Value from 'typebox/value'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { Metadata } from '../../../platform/schema.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
 import { settle } from '../charging.ts'
 import { identityEvents } from '../events.ts'
@@ -26,7 +25,7 @@ export interface Move {
 
 const reviewMs = 7 * 86_400_000
 
-/** False: somebody else moved it meanwhile, and nothing was changed. */
+/** Apply a transition; false when another came first. */
 export async function move(
   app: App,
   tx: Tx,
@@ -56,7 +55,7 @@ export async function move(
     }),
   )
   if (!moved) return false
-  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnseen(to.outcome), receivedMs)
+  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnchecked(to.outcome), receivedMs)
   const details = {
     from: `${row.status}/${row.stage}`,
     to: `${to.status}/${to.stage}`,
@@ -69,20 +68,20 @@ export async function move(
   return true
 }
 
-/** Nothing more happens to it by itself. */
+/** Whether nothing more happens automatically. */
 function isAtRest({ stage }: Pick<Move, 'stage'>): boolean {
   return stage === 'done' || stage === 'awaiting_review'
 }
 
-/** Nobody could look at it, so that there is nothing to pay for. */
-function isUnseen(outcome: Outcome | undefined): boolean {
+/** Whether no check could be made, so that nothing is charged. */
+function isUnchecked(outcome: Outcome | undefined): boolean {
   return (
     outcome?.failure_reasons.some(({ code }) => code === 'PROCESSING_FAILED' || code === 'REGISTRY_UNAVAILABLE') ??
     false
   )
 }
 
-/** The event of the state that a verification is in; none while it is being looked at. */
+/** Emit the event of a verification's status; none while in progress. */
 export async function tell(app: App, tx: Tx, occasion: Occasion, row: VerificationRow): Promise<void> {
   const type = eventFor(row)
   if (!type) return
@@ -113,18 +112,14 @@ function eventPayload(row: VerificationRow, { tenant }: Occasion) {
     reason: reasons[0]?.code ?? null,
     failure_reasons: reasons,
     reference: row.reference,
-    metadata: metadataOf(row),
+    metadata: row.metadata,
     sandbox: tenant.environment === 'test',
     created_at: row.created_at,
     completed_at: row.completed_at,
   }
 }
 
-/** The stored outcome; null before there is one. */
+/** Stored outcome; null before there is one. */
 export function outcomeOf({ outcome }: VerificationRow): Outcome | null {
   return Value.Check(Outcome, outcome) ? outcome : null
-}
-
-export function metadataOf({ metadata }: VerificationRow) {
-  return Value.Check(Metadata, metadata) ? metadata : {}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that wait for their verification to come to a rest: decided, or left to a registry or a person.
+// Requests that wait for their verification to be decided, or to depend on a registry or review.
 import { statement } from '../../../platform/db.ts'
 import { type Waited, waits } from '../../../platform/waiting.ts'
 

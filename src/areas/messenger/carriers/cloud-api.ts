@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider with a Cloud API, asked through the one door to the outside. It knows the wire and nothing of wallets: what the
-// provider says becomes one of a few outcomes.
+// Carrier of a Cloud API provider. It knows the wire format and maps replies to a few outcomes; all requests use the
+// platform's outbound HTTP.
 import { randomBytes } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
@@ -16,7 +16,7 @@ import {
 import { membersOf, textOf } from '../../../protocols/json.ts'
 import { type Outcome, verdictOf } from './cloud-errors.ts'
 
-/** What the adapter needs to know of a channel. */
+/** Channel settings the carrier needs. */
 interface Account {
   readonly baseUrl: string
   readonly phoneNumberId: string
@@ -43,14 +43,14 @@ interface ProviderTemplate {
   readonly reason: string | null
 }
 
-/** Why a provider did not take a template; `refused`: it would not take it the next time either. */
+/** Why a provider did not accept a template; `refused`: a retry would not help. */
 interface TemplateProblem {
   readonly problem: string
   readonly refused: boolean
 }
 
 const timeoutMs = 15_000
-/** So slow may the way to the provider be. */
+/** Slowest upload rate allowed for, in bytes per millisecond. */
 const bytesPerMs = 50
 
 export const providerOf = onePerApp((app) => new CloudApi(app))
@@ -75,7 +75,7 @@ class CloudApi {
     return verdictOf(read.error)
   }
 
-  /** The provider's id of the file; a sentence when it did not take it. */
+  /** Upload a file; returns the provider's id, or the failure. */
   async upload(account: Account, file: FileToUpload): Promise<{ id: string } | Outcome> {
     const boundary = randomBytes(16).toString('hex')
     const name = file.name.replace(/[^\w. -]/g, '_')
@@ -116,7 +116,7 @@ class CloudApi {
     return { kind: 'retry', reason: `the provider answered the file with ${outcome.status}`, throttled: false }
   }
 
-  /** A file that a user sent. Null when the provider has none; throws when it could not be asked. */
+  /** Download a user's file. Null when the provider has none; throws when the request fails. */
   async fetchMedia(account: Account, id: string): Promise<FoundMedia | null> {
     const answer = await this.#get(account, encodeURIComponent(id))
     if (answer.kind !== 'answered') throw new Error(`the provider could not be asked for media: ${answer.reason}`)
@@ -151,7 +151,7 @@ class CloudApi {
     return id === '' ? { problem: 'it gave the template no id', refused: false } : { id }
   }
 
-  /** Has a template decided on anew. Null when the provider took it. */
+  /** Resubmit a changed template; null when accepted. */
   async changeTemplate(account: Account, id: string, components: readonly unknown[]): Promise<TemplateProblem | null> {
     return templateProblem(await this.#post(account, encodeURIComponent(id), { components }))
   }
@@ -176,7 +176,7 @@ class CloudApi {
     })
   }
 
-  /** False when the provider did not take it. */
+  /** Mark a message as read; false when refused. */
   async markRead(account: Account, providerId: string, typing: boolean): Promise<boolean> {
     const answer = await this.#post(account, `${account.phoneNumberId}/messages`, {
       messaging_product: graphProduct,
@@ -187,7 +187,7 @@ class CloudApi {
     return answer.kind === 'answered' && answer.status === 200
   }
 
-  /** Gives what went wrong, or null. */
+  /** Subscribe our webhook URL; returns the problem or null. */
   async subscribe(account: Account, url: string): Promise<string | null> {
     const answer = await this.#post(account, `${account.businessId}/subscribed_apps`, {
       override_callback_uri: url,

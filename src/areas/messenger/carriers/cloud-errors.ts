@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider's error codes in the words of the specification, which gives four of the same numbers other meanings. The
-// provider's own code is kept beside ours.
+// Provider error codes mapped to those of the specification, which gives four of the numbers other meanings. The
+// provider's code is kept beside ours.
 import type { GraphError } from '../../../protocols/graph.ts'
 import type { MessageErrors } from '../schema.ts'
 
-/** What came of asking the provider to send something. */
+/** Outcome of a send request. */
 export type Outcome =
   | { kind: 'sent'; providerId: string }
-  /** Trying again does not mend it. */
+  /** Permanent error: no retry. */
   | { kind: 'rejected'; errors: MessageErrors }
   | { kind: 'retry'; reason: string; throttled: boolean }
-  /** Nobody knows whether the provider took it. */
+  /** Outcome unknown: the provider may have accepted it. */
   | { kind: 'unknown'; reason: string }
 
 const titles = {
@@ -26,7 +26,7 @@ const titles = {
 
 export type OurCode = keyof typeof titles
 
-/** The provider's code -> ours. Those of 131026 and 131009 depend on what it says beside. */
+/** Provider code → ours. 131026 and 131009 also depend on the error's details. */
 const ours: Readonly<Record<number, OurCode>> = {
   131053: 131053,
   131052: 131052,
@@ -42,7 +42,7 @@ const ours: Readonly<Record<number, OurCode>> = {
 }
 
 const throttled: ReadonlySet<number> = new Set([130429, 131048, 131056, 80007, 4])
-/** For the provider, 133004 is being away for a moment. */
+/** Temporary codes, to be retried. For the provider, 133004 means temporarily unavailable. */
 const passing: ReadonlySet<number> = new Set([131000, 131016, 133004, 1, 2])
 
 export function verdictOf(error: GraphError): Outcome {
@@ -51,7 +51,7 @@ export function verdictOf(error: GraphError): Outcome {
   return { kind: 'rejected', errors: errorsOf(ourCode(error), error) }
 }
 
-/** What a status that says `failed` means. */
+/** Errors of a `failed` status. */
 export function errorsOfStatus([error]: readonly GraphError[]): MessageErrors {
   if (!error) return errorsOf(133004, { code: 0, title: '', details: 'the provider gave no reason' })
   return errorsOf(throttled.has(error.code) ? 130429 : ourCode(error), error)

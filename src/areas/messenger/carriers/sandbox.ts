@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated messenger provider as this area knows it: an account with it, and what its users may be made to do.
+// Simulated messenger provider: an account with it, and commands for its users.
 import { Simulator } from '../../../platform/simulators.ts'
 
 interface SimulatedMessenger {
@@ -8,9 +8,9 @@ interface SimulatedMessenger {
   readonly appSecret: string
   readonly verifyToken: string
   businessOf(phoneNumberId: string): string
-  /** Has a user write; fulfilled when it was taken. Gives the provider's id of the message. */
+  /** Write as a user; resolves when our webhook accepted it, with the provider's message id. */
   write(businessId: string, message: SimulatedMessage): Promise<string | null>
-  /** Media that a user sends, whose bytes are at a URL. Gives the provider's id of it. */
+  /** Register a user's media at a URL; returns the provider's media id. */
   hold(media: { type: string; bytes: number; sha256: string; url: string }): string
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file really is, by its bytes: nobody is believed who says what they send. Containers are looked into as far as it
-// takes to know: the codecs of a video, the program of an office document.
+// Detect a file's type from its bytes; declared types are not trusted. Containers are parsed as far as needed: a
+// video's codecs, an office document's program.
 
-/** A file that can be read at any place. */
+/** Random-access file. */
 export interface Readable {
   readonly bytes: number
   read(start: number, length: number): Promise<Buffer>
@@ -47,7 +47,7 @@ function harmfulOf(head: Buffer): string | null {
   return /<\s*(!doctype\s+html|html|script|body|svg|iframe)\b/i.test(text) ? 'a web page' : null
 }
 
-/** MP4 and 3GPP: video must be H.264 and sound AAC, as the sample tables say. */
+/** MP4 and 3GPP: video must be H.264 and audio AAC, by the sample tables. */
 async function inspectMovie(file: Readable, head: Buffer): Promise<Found> {
   const brand = head.toString('latin1', 8, 12)
   if (brand === 'M4A ') return { problem: 'is MPEG-4 audio: send AAC, MP3, AMR or Ogg Opus' }
@@ -63,7 +63,7 @@ async function inspectMovie(file: Readable, head: Buffer): Promise<Found> {
   return { type: /^3g[p2]/.test(brand) ? 'video/3gpp' : 'video/mp4' }
 }
 
-/** The box `moov`, wherever it stands. */
+/** Find the `moov` box. */
 async function movieOf(file: Readable): Promise<Buffer | null> {
   let at = 0
   for (let count = 0; count < maxBoxes && at + 8 <= file.bytes; count++) {
@@ -136,7 +136,7 @@ const olePrograms: readonly [string, string][] = [
   ['PowerPoint Document', 'application/vnd.ms-powerpoint'],
 ]
 
-/** Old office documents: the first sectors of the directory name the stream of the program that made it. */
+/** OLE office documents: the directory names the stream of the program. */
 async function inspectOle(file: Readable, head: Buffer): Promise<Found> {
   const shift = head.length > 80 ? head.readUInt16LE(30) : 0
   if (shift !== 9 && shift !== 12) return { problem: 'is a broken office document' }
@@ -152,7 +152,7 @@ export const ooxml = {
   'ppt/presentation.xml': `${office}.presentationml.presentation`,
 } as const
 
-/** New ones are archives: their directory, at the end, names the main part. */
+/** Zipped office documents: the archive directory, at the end, names the main part. */
 async function inspectZip(file: Readable): Promise<Found> {
   const tailBytes = Math.min(file.bytes, 65_557)
   const tail = await file.read(file.bytes - tailBytes, tailBytes)
@@ -176,7 +176,7 @@ function namesIn(directory: Buffer): Set<string> {
   return names
 }
 
-/** UTF-8 throughout, and no NUL in it. */
+/** Whether all of it is UTF-8 without NUL. */
 async function isText(file: Readable): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {

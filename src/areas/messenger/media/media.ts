@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Media: files that customers upload to send, and those that users sent. Each is what it claims to be, within the size of its
-// kind, and kept for 30 days.
+// Media: files uploaded by customers or sent by users. The type is verified, the size limited by kind, and files are
+// kept for 30 days.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -13,7 +13,7 @@ import { ooxml } from './inspect.ts'
 const megabyte = 1024 * 1024
 export const mostMediaBytes = 100 * megabyte
 
-/** The kind of message that shows it -> the content types, and the most bytes. */
+/** Message kind → allowed content types and size limit. */
 const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>> = {
   image: { types: ['image/jpeg', 'image/png'], most: 5 * megabyte },
   video: { types: ['video/mp4', 'video/3gpp'], most: 16 * megabyte },
@@ -31,10 +31,13 @@ const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>
   },
 }
 
-/** Its type is known when all of it has come: the part that says so may be the last. Until then it may be the largest. */
+/**
+ * The type is verified after the whole upload, since the telling part may come last; until then the largest limit
+ * applies.
+ */
 export const mediaFiles = fileKind({ name: 'messenger.media', types: { '*': mostMediaBytes }, keepDays: 30 })
 
-/** Throws 131053 when a file of this type may not be so large, or when no file may be of it. */
+/** Throws 131053 when the type is not allowed or the file too large for it. */
 export function checkMedia(type: string, bytes: number): void {
   const kind = Object.values(kinds).find(({ types }) => types.includes(type))
   if (!kind) throw new AppError('131053', `files of the type ${type} are not taken`)
@@ -46,7 +49,7 @@ export function mediaIdOf(uuid: string): string {
   return idOf('media', uuid)
 }
 
-/** Throws 131053 unless it is media of the account that a message of this type can show. */
+/** Throws 131053 unless the media belongs to the account and suits the message type. */
 export async function usableMedia(
   app: App,
   caller: Pick<Caller, 'tenant' | 'nowMs'>,
@@ -62,7 +65,7 @@ export async function usableMedia(
     throw new AppError('131053', `the media is ${file.type}, which is no ${type}`)
 }
 
-/** Media to be read; throws NOT_FOUND, or MEDIA_EXPIRED when its time is over. */
+/** Open media; throws NOT_FOUND, or MEDIA_EXPIRED after its retention. */
 export async function openMedia(app: App, tenant: Tenant, id: string, nowMs: number): Promise<OpenedFile> {
   const uuid = uuidOf('media', id)
   const found = uuid && (await app.storage.find(tenant, uuid))

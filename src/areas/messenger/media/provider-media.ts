@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Media on its way to and from the provider, streamed both ways.
+// Media transfer to and from the provider, streamed.
 import { uuidOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -12,14 +12,14 @@ import type { Channel } from '../channels.ts'
 import { inspect } from './inspect.ts'
 import { mediaFiles } from './media.ts'
 
-/** Providers keep uploads for 30 days; less is relied on. */
+/** Cache time of an upload; providers keep them for 30 days. */
 const goodForMs = dayMs
 const maxRemembered = 10_000
 
-/** File and channel -> the provider's id of it, so that a picture that goes to many is uploaded once. */
+/** Cache of uploads by file and channel: a picture sent to many is uploaded once. */
 const uploads = onePerApp(() => new Map<string, { id: string; untilMs: number }>())
 
-/** The provider's id of a file of ours, uploaded now unless it was. */
+/** Provider's id of our file, from the cache or uploaded now. */
 export async function uploadedMedia(app: App, channel: Channel, mediaId: string): Promise<{ id: string } | Outcome> {
   const known = uploads(app)
   const key = `${channel.baseUrl} ${channel.phoneNumberId} ${mediaId}`
@@ -45,7 +45,7 @@ export async function uploadedMedia(app: App, channel: Channel, mediaId: string)
   return outcome
 }
 
-/** Copies a file that a user sent. Null when the provider has none, or it is larger than any may be. */
+/** Copy a user's file into storage. Null when the provider has none or it is too large. */
 export async function copyIn(
   app: App,
   channel: Channel,

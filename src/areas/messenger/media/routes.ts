@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploading media, and fetching it back.
+// Routes of media: upload and download.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
@@ -37,7 +37,7 @@ const uploadMedia = multipart({
   description: 'Images to 5 MB, video and audio to 16 MB, documents to 100 MB. It is kept for 30 days.',
   scope: 'messenger:write',
   limit: 'messenger',
-  // One more than storage takes, so that storage is who refuses what is too large.
+  // Above the storage limit, so that storage gives the error.
   files: { file: { maxBytes: mostMediaBytes + slackBytes } },
   bodyLimitBytes: mostMediaBytes + 2 * slackBytes,
   body: Type.Object({
@@ -120,7 +120,7 @@ function recordOf({ id, type, expiresAt, sha256, bytes, name }: StoredFile): Sta
   }
 }
 
-/** Without parameters, in small letters. */
+/** Content type without parameters, in lower case. */
 function plain(type: string): string {
   return type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }

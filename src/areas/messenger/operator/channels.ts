@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of businesses that an operator connects, each for the live key of one account.
+// Operator routes of channels: business numbers, each for one live account.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -63,7 +63,7 @@ interface Row {
 
 const columns = 'id, account_id, name, base_url, phone_number_id, business_id, display_number, created_at'
 
-/** Whose a number is; the channel is how it is reached at a provider. */
+/** Ownership of numbers; the channel holds the provider settings. */
 const numbers = numbersFor<null>('messenger')
 
 const insert = statement.home<

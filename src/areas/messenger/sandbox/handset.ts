@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messenger on a handset of the sandbox: what arrived there, and what was written on it, newest first.
+// Messages of a sandbox handset in both directions, newest first.
 import { Type } from 'typebox'
 import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route } from '../../../platform/route.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test may make users do: write, press a button, send a file or a place. It goes through the simulated provider and
-// comes in by a signed call, as from a real one.
+// Sandbox routes: users write, press a button, send a file or location. It passes through the simulated provider and
+// arrives as a signed webhook.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -62,7 +62,7 @@ const Inbound = Type.Object({
   context: Type.Optional(Type.Object({ message_id: Type.String({ maxLength: 64, description: 'What it answers' }) })),
 })
 
-/** How long the address of a file is good that a user sends. */
+/** Lifetime of a file's URL in seconds. */
 const addressSeconds = 600
 
 const inbound = write({
@@ -104,7 +104,7 @@ const inbound = write({
   handle: async (_app, _tx, { body }, _caller, message_id) => ({ message_id, from: body.from }),
 })
 
-/** The file as the provider speaks of it: by an id of its own, with the bytes at an address of ours. */
+/** Media as the provider names it: an id of its own, with the bytes at our URL. */
 async function heldMedia(
   app: App,
   tenant: Tenant,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers and operators decide on templates: told by a webhook, and asked for every ten minutes in case that was lost.
+// Template decisions of providers and operators: reported by webhook, and polled every ten minutes in case a report was
+// lost.
 import { buckets, idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -20,11 +21,12 @@ export async function takeTemplateNotice(
 ): Promise<void> {
   const status = templateStatuses.find((word) => word === event)
   const found = await maybe(app.db.query(findByProviderId, { bucket, account, environment, providerId: id }))
-  if (!found || !status) return app.log.info({}, 'a provider decided on a template that is not known')
+  if (!found || !status)
+    return app.log.info({}, 'decision on an unknown template ignored: it was made at the provider; nothing to do')
   await app.db.tx(tenantOf(found), (tx) => decide(app, tx, found, status, reason))
 }
 
-/** Stores and tells a decision, if it leads anywhere from where the template is. Gives the template as it is then. */
+/** Store a decision and emit its event, if the transition is allowed. Returns the current template. */
 export async function decide(
   app: App,
   tx: Tx,

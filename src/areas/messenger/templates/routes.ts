@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates: made, listed, changed, deleted, and decided on by an operator who hosts a channel.
+// Routes of templates: create, list, change, delete, and decisions of an operator who hosts a channel.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -41,7 +41,7 @@ interface Registered {
   readonly providerId: string | null
 }
 
-/** Has it checked and, for a live key, registered with the provider, before anything is stored. */
+/** Validate a template and, for a live key, register it with the provider, before it is stored. */
 export async function prepareTemplate(app: App, input: TemplateInput, { tenant }: Caller): Promise<Registered> {
   checkComponents(input.components)
   if (await findTemplateByName(app.db, tenant, input.name, input.language)) throw taken(input)
@@ -207,7 +207,7 @@ const remove = write({
     const { name, provider_id: id } = await find(app.db, tenant, params.id)
     if (id === null) return
     const problem = await providerOf(app).deleteTemplate(await channelOf(app, tenant), id, name)
-    // One that the provider does not know, or no longer, is gone there.
+    // A template unknown to the provider counts as deleted there.
     if (problem && !problem.refused) throw notTaken(problem)
   },
   async handle(_app, tx, { params }, caller) {

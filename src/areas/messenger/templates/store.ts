@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates as they are stored.
+// SQL of templates.
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Component, TemplateStatus } from './template.ts'
@@ -101,13 +101,13 @@ export const listTemplates = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Providers speak of their own ids. An account has few templates, so that no index is worth its keep. */
+/** Find by the provider's id. An account has few templates, so no index is needed. */
 export const findByProviderId = statement.tenant<Tenant & { providerId: string }, TemplateRow>(
   'messenger.find_template_by_provider_id',
   `select ${columns} from messenger.templates where ${mine} and provider_id = $providerId`,
 )
 
-/** Accounts with templates that the provider still decides on, or may pause. */
+/** Accounts with templates whose decision is pending or may be revoked. */
 export const findFollowed = statement.everywhere<
   { buckets: readonly number[] },
   { bucket: number; account_id: string; environment: Environment }

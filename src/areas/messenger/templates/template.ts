@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates: what one must be like before it is sent for approval, and which states lead to which.
+// Template: validation before approval, and status transitions.
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
@@ -63,7 +63,7 @@ export const TemplateRecord = Type.Object(
 
 const mostFooter = 60
 
-/** Throws VALIDATION_ERROR for what no provider would take. */
+/** Throws VALIDATION_ERROR for components no provider accepts. */
 export function checkComponents(components: readonly Component[]): void {
   const seen = new Set<string>()
   for (const { type } of components) {
@@ -80,7 +80,7 @@ export function checkComponents(components: readonly Component[]): void {
   }
 }
 
-/** {{1}} to {{n}} without gaps, and neither the first nor the last thing in the text. */
+/** Check placeholders: {{1}} to {{n}} without gaps, not at the start or end of the text. */
 function checkPlaceholders(where: string, text: string): void {
   if (placeholdersIn(text).some((number, i) => number !== i + 1))
     throw invalid('components', `must number the placeholders of ${where} from {{1}} without gaps`)
@@ -119,7 +119,7 @@ function checkButtons({ buttons }: Component): void {
   }
 }
 
-/** Which states a decision can lead to, from which. */
+/** Allowed status transitions of decisions. */
 const leads: Readonly<Record<TemplateStatus, readonly TemplateStatus[]>> = {
   PENDING: ['APPROVED', 'REJECTED', 'DISABLED'],
   APPROVED: ['PAUSED', 'DISABLED', 'REJECTED', 'PENDING'],
@@ -132,7 +132,7 @@ export function canBecome(from: TemplateStatus, to: TemplateStatus): boolean {
   return leads[from].includes(to)
 }
 
-/** A test key's template is decided by its name, at once. */
+/** Decision on a test template, by its name, at once. */
 export function sandboxVerdict(name: string): { status: TemplateStatus; reason: string | null } {
   if (name.endsWith('_pending')) return { status: 'PENDING', reason: null }
   if (name.endsWith('_reject')) return { status: 'REJECTED', reason: 'INVALID_FORMAT' }

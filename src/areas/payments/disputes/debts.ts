@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debts that lost disputes leave: they are taken from what comes into the wallet next, before anything is paid out, and
-// operators see who owes what.
+// Debts that lost disputes leave, of all accounts: they are taken from what comes into the wallets, and operators see who owes
+// what.
 import { type Static, Type } from 'typebox'
 import { buckets, idOf } from '../../../kernel/ids.ts'
-import { least } from '../../../kernel/money.ts'
-import { lockAvailable, post } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
-import { statement, type Tx } from '../../../platform/db.ts'
+import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { pageOf, windowOf } from '../../../platform/page.ts'
 import { list, type Route } from '../../../platform/route.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema.ts'
-import { type Environment, mine, type One, type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import { owedAccount } from './settle.ts'
+import { type Environment, tenantOf } from '../../../platform/tenant.ts'
+import { collectDebts } from '../records/debts.ts'
 
 /** So many debts are looked at in one go. */
 const debtsAtOnce = 500
-
-const lockDebts = statement.tenant<Tenant, { id: string; owed: bigint; currency: string }>(
-  'payments.lock_debts',
-  `select id, owed, currency from payments.disputes where ${mine} and owed > 0 order by currency, id for update`,
-)
-
-const payDebt = statement.tenant<One & { amount: bigint; at: Date }, object>(
-  'payments.pay_debt',
-  `update payments.disputes set owed = owed - $amount, updated_at = $at where ${mine} and id = $id`,
-)
 
 interface DebtRow {
   bucket: number
@@ -46,27 +33,6 @@ const listDebts = statement.everywhere<{ buckets: readonly number[]; after: stri
     where bucket = any($buckets::smallint[]) and owed > 0 and ($after::uuid is null or id > $after)
     order by id limit $limit::int + 1`,
 )
-
-/**
- * Takes what an account owes from its wallets, as far as it is there; says whether nothing is left. The disputes come before
- * the wallets, those in the order of their currencies, as whoever posts to several takes them.
- */
-export async function collectDebts(app: App, tx: Tx, tenant: Tenant, nowMs: number): Promise<boolean> {
-  let isPaid = true
-  for (const { id, owed, ...money } of await tx.query(lockDebts, { ...tenant })) {
-    const currency = currencyOf(money.currency)
-    const amount = least(owed, await lockAvailable(tx, tenant, currency))
-    isPaid &&= amount === owed
-    if (amount === 0n) continue
-    // What was owed before names the step: it is less each time.
-    const step = { sourceId: id, step: `dispute:owed:${owed}` }
-    const leg = { debit: 'wallet', credit: owedAccount, micros: amount, currency }
-    const verdict = await post(tx, tenant, step, [leg], app.clock.nowMs())
-    if (verdict !== 'posted') throw new Error(`the ledger says ${verdict} of a debt of ${idOf('dispute', id)}`)
-    await tx.query(payDebt, { ...tenant, id, amount, at: new Date(nowMs) })
-  }
-  return isPaid
-}
 
 export const debtChore: Chore = { name: 'debts of disputes', everyMs: 30_000, run: collectAll }
 

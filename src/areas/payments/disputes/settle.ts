@@ -10,6 +10,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../providers/acquirer.ts'
+import { owedAccount } from '../records/debts.ts'
 import { noteTakenTwice } from '../records/discrepancies.ts'
 import { paymentEvents } from '../records/events.ts'
 import { toldOf } from '../records/payment.ts'
@@ -27,8 +28,6 @@ import {
 
 /** Hold of a dispute, until it is captured or released. */
 const holdStep = 'dispute:hold'
-/** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
-export const owedAccount = 'receivable:disputes'
 
 /** Applies what the acquirer says of a dispute; gives the dispute if it was not known before. */
 export async function applyDispute(

@@ -35,6 +35,11 @@ const takeSettlement = statement.tenant<
    returning purpose, amount, currency`,
 )
 
+const findSettlement = statement.tenant<Tenant & { payment: string }, { amount: bigint }>(
+  'payments.find_settlement',
+  `select amount from payments.settlements where ${mine} and payment_id = $payment`,
+)
+
 const sumSettlements = statement.tenant<Tenant, { currency: string; amount: bigint }>(
   'payments.sum_settlements',
   `select currency, sum(amount)::bigint as amount from payments.settlements
@@ -83,6 +88,11 @@ export const settlementJob: Job<App, typeof Payload> = {
     })
     return { kind: 'done' }
   },
+}
+
+/** Amount of one payment that is pending. */
+export async function pendingOfPayment(queryable: Queryable, tenant: Tenant, payment: string): Promise<bigint> {
+  return (await maybe(queryable.query(findSettlement, { ...tenant, payment })))?.amount ?? 0n
 }
 
 /** Pending amounts, by currency. */

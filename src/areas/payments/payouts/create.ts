@@ -23,8 +23,8 @@ import { BankAccountIn } from '../providers/banks.ts'
 import { feeOf, type Terms } from '../providers/terms.ts'
 import { newToken } from '../records/callback-address.ts'
 import { missing, PaymentCreate, phoneFields, phoneOf } from '../records/input.ts'
+import { keptBack, lockPayable } from '../records/payable.ts'
 import { judge } from './judge.ts'
-import { lockPayable } from './payable.ts'
 import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { payoutJob, polls, submit } from './submit.ts'
@@ -203,14 +203,13 @@ export async function holdMoney(
   micros: bigint,
   currency: Currency,
 ): Promise<void> {
-  const { payable: available, toppedUp } = await lockPayable(app, tx, occasion, currency)
+  const found = await lockPayable(app, tx, occasion, currency)
+  const { payable: available } = found
   const { tenant } = occasion
   if (available >= micros && (await hold(tx, tenant, holdOf(payout), micros, currency)) === 'held') return
-  const kept =
-    toppedUp > 0n ? `; ${formatMoney({ micros: toppedUp, currency })} that were topped up can be used only` : ''
   throw new AppError(
     'INSUFFICIENT_WALLET_BALANCE',
-    `${formatMoney({ micros, currency })} with the fee is more than the ${currency} wallet can pay out${kept}`,
+    `${formatMoney({ micros, currency })} with the fee is more than the ${currency} wallet can pay out${keptBack(found, currency)}`,
     { extra: { available: Number(formatMicros(available)), required: Number(formatMicros(micros)), currency } },
   )
 }

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, alreadyUsed, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import { type Currency, formatMicros } from '../../../kernel/money.ts'
+import { type Currency, formatMicros, formatMoney } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { hold, walletsOf } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
@@ -16,9 +16,11 @@ import type { Occasion } from '../../../platform/events.ts'
 import { AmountIn, Metadata, OneOf } from '../../../platform/schema.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
+import { pendingOfPayment } from '../methods/card-settlement.ts'
 import { offered } from '../methods/mobile-money-providers.ts'
 import { newToken } from '../records/callback-address.ts'
 import { PaymentCreate } from '../records/input.ts'
+import { keptBack, lockPayable } from '../records/payable.ts'
 import { noSuchPayment } from '../records/payment.ts'
 import { attemptOfPayment, changeRefunded, lockPayment, type PaymentRow } from '../records/store.ts'
 import { refunderOf } from './refund-carrier.ts'
@@ -97,6 +99,7 @@ export async function acceptRefund(
   if (!refund) throw await usedBefore(tx, payment, input.reference ?? '')
   // The fee is there first: the wallet was never given it, and need not have it.
   await returnFee(tx, refund, receivedMs)
+  await requireOwnMoney(app, tx, occasion, payment, micros)
   if ((await hold(tx, tenant, { sourceId: id, step: holdStep }, micros, currency)) !== 'held')
     throw await notCovered(tx, payment, refund)
   const delayMs = polls[0] * 1_000 * gatewayOf(app).timeScale(tenant.environment)
@@ -116,6 +119,30 @@ function requireRefundable({ purpose, status, completed_at, dispute_status }: Pa
     throw notAllowed(`the payment is disputed; the dispute is ${dispute_status}`, { dispute_status })
   if (nowMs - completed_at.getTime() > refundableDays * dayMs)
     throw notAllowed(`the payment was completed more than ${refundableDays} days ago`)
+}
+
+/**
+ * Refuses to refund with what was topped up lately, and while something is owed: whoever has paid a payment out already would
+ * have the money of a stolen card by its refund. What the acquirer still keeps of the payment comes into the wallet later, so
+ * that a top-up may stand in for it.
+ */
+async function requireOwnMoney(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  payment: PaymentRow,
+  micros: bigint,
+): Promise<void> {
+  const currency = currencyOf(payment.currency)
+  const found = await lockPayable(app, tx, occasion, currency)
+  if (found.toppedUp === 0n || found.payable >= micros) return
+  const available = found.payable + (await pendingOfPayment(tx, occasion.tenant, payment.id))
+  if (available >= micros) return
+  throw new AppError(
+    'INSUFFICIENT_WALLET_BALANCE',
+    `the refund of ${formatMoney({ micros, currency })} is more than the ${currency} wallet can give back${keptBack(found, currency)}`,
+    { extra: { available: Number(formatMicros(available)), required: Number(formatMicros(micros)), currency } },
+  )
 }
 
 /** Amount asked for, or all that is left. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of the gateways that operators entered, and what of them is data: how each speaks.
+// SQL of operators' gateways, and their protocol profiles.
 import { createSecureContext } from 'node:tls'
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
@@ -12,7 +12,7 @@ const Octet = Type.Optional(Type.Integer({ minimum: 0, maximum: 255, rule: 'must
 const Tag = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description }))
 
-/** How a gateway speaks where it differs from SMPP 3.4. */
+/** Protocol profile: differences from SMPP 3.4. */
 export const Profile = Type.Object(
   {
     service_type: Type.Optional(
@@ -82,7 +82,7 @@ export const listGateways = statement.home<Record<never, never>, GatewayRow>(
   `select ${gatewayColumns} from ussd.smpp_gateways order by name`,
 )
 
-/** Where a screen is pushed to a number: the gateway that is up and has the longest beginning of it. */
+/** Gateway for a push to a number: connected, with the longest matching prefix. */
 export const gatewayTowards = statement.home<{ phone: string }, { name: string; profile: unknown }>(
   'ussd.gateway_towards',
   `select g.name, g.profile
@@ -97,7 +97,7 @@ export const noteGateway = statement.home<{ name: string; isUp: boolean; problem
   'update ussd.smpp_gateways set is_up = $isUp, last_error = coalesce($problem::text, last_error) where name = $name',
 )
 
-/** Sessions of a gateway in which it was the turn of the application when its node was lost. Index: dialogs_newest. */
+/** Sessions of a gateway that waited for their application when its node was lost. Index: dialogs_newest. */
 export const leftBehind = statement.everywhere<
   { gateway: string; since: string },
   { bucket: number; account_id: string; environment: 'test' | 'live'; id: string }
@@ -110,7 +110,7 @@ export const leftBehind = statement.everywhere<
     where d.gateway = $gateway and d.session >= $since::uuid and s.awaiting = 'app' order by s.id limit 10000`,
 )
 
-/** As sessions name a gateway that an operator entered. */
+/** Gateway name stored in sessions. */
 export function gatewayName(name: string): string {
   return `smpp:${name}`
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to handsets over SMPP that this node has open: its own network of the sandbox, and those gateways of operators whose
-// lease it holds. A screen that another node stored is shown by the node that has the gateway, which is woken.
+// SMPP gateways open on this node: the sandbox network, and operators' gateways whose lease it holds. A screen stored
+// by another node is shown by the node that has the gateway, which gets a signal.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { Ownership } from '../../../platform/connections/ownership.ts'
@@ -26,25 +26,25 @@ import {
 import { Line } from './line.ts'
 import { ussdNetwork } from './sandbox.ts'
 
-/** Wakes when a session was taken on by a node that has not its dialog. */
+/** Signal topic: a session changed on a node without its dialog. */
 const dialogs = 'ussd-dialogs'
-/** Said to all nodes when an operator changed a gateway. */
+/** Signal topic: an operator changed a gateway. */
 export const gatewayTopic = 'ussd-gateways'
 
-/** Begins the names of the gateways' leases. */
+/** Prefix of gateway lease names. */
 export const gatewayLeases = 'ussd.gateway'
 
 const lookMs = 1_000
-/** No session waits for its application longer. */
+/** Longest wait for an application. */
 const longestMs = 600_000
 
-/** What is done with what gateways bring. */
-interface Ears {
-  /** Gives the command_status. */
+/** Handlers of gateway messages. */
+interface GatewayHandlers {
+  /** Handle a message; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
-  /** Shows a session's screen, and ends one that cannot be reached. */
+  /** Show a session's screen; a session that cannot be reached ends. */
   show(session: Session): Promise<void>
-  /** Goes on with a session whose node was lost while its application thought. */
+  /** Resume a session whose node was lost while it waited for its application. */
   resume(session: Session): void
 }
 
@@ -53,10 +53,10 @@ export const gatewaysOf = onePerApp((app) => new Gateways(app))
 class Gateways {
   readonly #app: App
   readonly #lines = new Map<string, Line>()
-  /** Gateways of operators that are this node's: name -> what they were opened with. */
+  /** Operators' gateways leased by this node: name → row they were opened with. */
   readonly #held = new Map<string, GatewayRow>()
   readonly #ownership: Ownership
-  #ears: Ears | null = null
+  #handlers: GatewayHandlers | null = null
   readonly #followed: Followed
   #isStopped = false
 
@@ -67,7 +67,7 @@ class Gateways {
     this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
   }
 
-  /** Where the dialogs of this node's own network are. */
+  /** Gateway name of this node's sandbox network. */
   get sandboxName(): string {
     return `sandbox-${this.#app.nodeId}`
   }
@@ -76,15 +76,15 @@ class Gateways {
     return this.#lines.has(gateway)
   }
 
-  async start(ears: Ears): Promise<() => Promise<void>> {
-    this.#ears = ears
+  async start(handlers: GatewayHandlers): Promise<() => Promise<void>> {
+    this.#handlers = handlers
     wakesOf(this.#app).on(dialogs, (text) => void this.#heard(text))
-    await this.#openSandbox(ears)
+    await this.#openSandbox(handlers)
     if (this.#app.config.PAMOJA_ROLES.includes('carriers')) await this.#followed.start()
     return () => this.#stop()
   }
 
-  /** Where a push to a number begins; null: nothing that takes pushed screens is connected. */
+  /** Gateway for a push to a number; null when none that can push is connected. */
   async towards(environment: Environment, phone: string): Promise<{ name: string; profile: UssdProfile } | null> {
     if (environment === 'test') {
       const isUp = this.#lines.get(this.sandboxName)?.isUp ?? false
@@ -94,7 +94,7 @@ class Gateways {
     return row && { name: gatewayName(row.name), profile: profileOf(row.profile) }
   }
 
-  /** False: the network did not take it, or this node has not its gateway. */
+  /** Show a screen; false when the network refused it or this node does not have the gateway. */
   async show(session: Session): Promise<boolean> {
     return (await this.#lines.get(session.gateway)?.show(session)) ?? false
   }
@@ -103,7 +103,7 @@ class Gateways {
     return (await this.#lines.get(session.gateway)?.release(session)) ?? false
   }
 
-  async #openSandbox(ears: Ears): Promise<void> {
+  async #openSandbox(handlers: GatewayHandlers): Promise<void> {
     const network = ussdNetwork.of(this.#app)
     if (!network) return
     const { host, port, systemId, password } = network
@@ -113,7 +113,7 @@ class Gateways {
         ...{ name: this.sandboxName, host, port, tls: null, systemId, password, systemType: '', isPaired: false },
         ...{ window: 500, responseTimeoutMs: 10_000, enquireLinkMs: 30_000, profile: standardProfile },
       },
-      { take: ears.take },
+      { take: handlers.take },
     )
     this.#lines.set(this.sandboxName, line)
     await line.open()
@@ -130,18 +130,18 @@ class Gateways {
   }
 
   async #open(row: GatewayRow): Promise<void> {
-    const ears = this.#ears
-    if (!ears || this.#isStopped) return this.#ownership.release(row.name)
+    const handlers = this.#handlers
+    if (!handlers || this.#isStopped) return this.#ownership.release(row.name)
     this.#held.set(row.name, row)
-    const line = this.#lineTo(row, ears)
+    const line = this.#lineTo(row, handlers)
     if (!line) return
     this.#lines.set(gatewayName(row.name), line)
-    // Not waited for: one gateway that does not answer must not keep the others from being opened.
+    // Not awaited: an unresponsive gateway must not delay the others.
     void line.open().then(() => this.#resume(row.name))
   }
 
-  /** Null when it cannot be opened: that must not keep the others from being used. */
-  #lineTo(row: GatewayRow, { take }: Ears): Line | null {
+  /** Open a gateway; null on failure, so that the others still work. */
+  #lineTo(row: GatewayRow, { take }: GatewayHandlers): Line | null {
     try {
       return new Line(this.#app.log, lineSettings(this.#app, row), {
         take,
@@ -164,14 +164,14 @@ class Gateways {
     await this.#ownership.release(name)
   }
 
-  /** What another node left in the middle: the application is asked again, under the same session and step. */
+  /** Resume sessions of a lost node: the application is asked again with the same session and step. */
   async #resume(name: string): Promise<void> {
     const gateway = gatewayName(name)
     try {
       const since = firstUuidAt(Math.max(0, this.#app.clock.nowMs() - longestMs))
       for (const row of await this.#app.db.query(leftBehind, { gateway, since })) {
         const session = await sessionOf(this.#app, tenantOf(row), row.id)
-        if (session && session.gateway === gateway) this.#ears?.resume(session)
+        if (session && session.gateway === gateway) this.#handlers?.resume(session)
       }
     } catch (error) {
       this.#app.log.warn(
@@ -207,7 +207,7 @@ class Gateways {
       const session = await sessionOf(this.#app, tenantOf(whose), id)
       if (!session) return
       if (verb === 'release') await this.release(session)
-      else await this.#ears?.show(session)
+      else await this.#handlers?.show(session)
     } catch (error) {
       this.#app.log.warn(
         { error },
@@ -217,14 +217,14 @@ class Gateways {
   }
 }
 
-/** Has the next screen shown wherever the session's dialog is; whoever waits for it is woken. */
-export async function showMoved(app: App, session: Session): Promise<void> {
+/** Show the screen on the node that has the dialog, by signal. */
+export async function showOnItsNode(app: App, session: Session): Promise<void> {
   if (screenWaits.of(app).wake(session.id)) return
   await there(app, session, 'show')
 }
 
-/** Ends the dialog of a session without a word, wherever it is. */
-export async function releaseMoved(app: App, session: Session): Promise<void> {
+/** Release the dialog of a session without a screen, on whichever node it is. */
+export async function releaseOnItsNode(app: App, session: Session): Promise<void> {
   await there(app, session, 'release')
 }
 

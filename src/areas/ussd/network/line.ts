@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection to one gateway over SMPP: what sessions show goes out over it, and what subscribers do comes in.
+// SMPP connection to one gateway: screens go out, inputs come in.
 import type { App } from '../../../platform/app.ts'
 import { messageOf } from '../../../platform/log.ts'
 import { type SmppPlace, SmppPool } from '../../../protocols/smpp/pool.ts'
@@ -8,13 +8,13 @@ import { type Session, shownText } from '../session.ts'
 import { dialogNumber } from './dialogs.ts'
 
 export interface LineSettings extends SmppPlace {
-  /** As sessions name it. */
+  /** Gateway name stored in sessions. */
   readonly name: string
   readonly profile: UssdProfile
 }
 
-interface Ears {
-  /** What the gateway brings; gives the command_status. */
+interface LineHandlers {
+  /** Handle a message of the gateway; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
   changed?(isUp: boolean, problem: string | null): void
 }
@@ -26,24 +26,24 @@ export class Line {
   readonly #profile: UssdProfile
   readonly #pool: SmppPool
 
-  constructor(log: App['log'], { name, profile, ...place }: LineSettings, ears: Ears) {
+  constructor(log: App['log'], { name, profile, ...place }: LineSettings, handlers: LineHandlers) {
     this.#profile = profile
     this.#pool = new SmppPool({
       ...place,
       sessions: 1,
       onDeliver: async (pdu) => {
         const message = ussdOf(pdu, 'source', profile)
-        return message ? ears.take(name, message) : 0
+        return message ? handlers.take(name, message) : 0
       },
-      opened: () => ears.changed?.(true, null),
+      opened: () => handlers.changed?.(true, null),
       failed: (error, isFirst) => {
         const reason = messageOf(error)
         if (isFirst) log.warn({ gateway: name, reason }, notConnected)
-        ears.changed?.(false, reason)
+        handlers.changed?.(false, reason)
       },
       lost: (reason) => {
         log.warn({ gateway: name, reason }, notConnected)
-        ears.changed?.(false, reason)
+        handlers.changed?.(false, reason)
       },
     })
   }
@@ -60,14 +60,14 @@ export class Line {
     return this.#pool.stop()
   }
 
-  /** Shows what a session shows now. Gives whether the network took it. */
+  /** Show a session's current screen; returns whether the network accepted it. */
   async show(session: Session): Promise<boolean> {
     const isLast = session.awaiting === 'nobody'
     const op = session.setup.is_notice ? 'tells' : isLast ? 'ends' : 'asks'
     return this.#say(session, op, shownText(session))
   }
 
-  /** Ends a dialog without a word. */
+  /** Release a dialog without a screen. */
   release(session: Session): Promise<boolean> {
     return this.#say(session, 'aborted', '')
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gateways of networks as operators manage them: entered, changed and given up without a restart. The password is written and
-// never shown.
+// Operator routes of gateways: changes apply without a restart. The password is write-only.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
@@ -123,7 +122,7 @@ async function shown(app: App, row: GatewayRow): Promise<Static<typeof GatewayRe
 
 type Change = Static<typeof GatewayChange>
 
-/** Operations must differ, since nothing else tells them apart; so must tags. */
+/** Check a profile: operations must differ from one another, and so must tags. */
 function checkProfile(given: unknown): void {
   const { ops, opTag, sessionTag } = profileOf(given)
   if (new Set(Object.values(ops)).size < Object.keys(ops).length)
@@ -164,7 +163,7 @@ async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null,
   return row
 }
 
-/** Names are the installation's, so that each gateway of a test needs another. */
+/** Gateway names are unique in the installation, so each example needs its own. */
 const aGateway: Need = {
   operation: 'operator.createUssdSmppGateway',
   id: 'name',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated USSD network: where test sessions take place, and what a test may make its handsets do.
+// Simulated USSD network for test sessions, with commands for its handsets.
 import { Simulator } from '../../../platform/simulators.ts'
 
 export interface UssdNetwork {
@@ -7,12 +7,12 @@ export interface UssdNetwork {
   readonly port: number
   readonly systemId: string
   readonly password: string
-  /** Has a handset dial; gives the dialog once the platform has taken it, or the status that it was refused with. */
+  /** Dial on a handset; returns the dialog once accepted, or the refusing status. */
   dial(phone: string, dialled: string): Promise<{ readonly dialog: number; readonly status: number }>
-  /** Has a handset answer its screen; gives the command_status, null when it sees none that can be answered. */
+  /** Answer the screen of a handset; returns the command_status, or null when there is no screen to answer. */
   input(phone: string, text: string): Promise<number | null>
   cancel(phone: string): Promise<void>
-  /** What a handset sees now, or next; null when nothing came in time or the dialog is over. */
+  /** Current or next screen of a handset; null on timeout or when the dialog ended. */
   screen(phone: string, withinMs: number): Promise<{ readonly text: string; readonly isOpen: boolean } | null>
 }
 

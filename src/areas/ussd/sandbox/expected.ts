@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dial that a request has a handset of the sandbox make: it comes over SMPP like any other, and is known by its phone and
-// code when it arrives, so that it belongs to whoever asked for it.
+// Expected dials: a sandbox dial arrives over SMPP like any other, and is matched by phone and code to the tenant that
+// requested it.
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'

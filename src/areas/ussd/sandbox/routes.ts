@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A virtual handset: it dials, answers and hangs up in the simulated network, which speaks SMPP as a real one does.
+// Routes of the virtual handset: dial, answer and hang up in the simulated SMPP network.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -14,7 +14,7 @@ import { namedSession } from '../store.ts'
 import { reloaded } from '../turn.ts'
 import { expectDial } from './expected.ts'
 
-/** Longer than any network waits for a screen. */
+/** Screen timeout, above any network's. */
 const screenMs = 65_000
 
 const HandsetScreen = Type.Object(
@@ -28,7 +28,7 @@ const HandsetScreen = Type.Object(
 
 const session = { session_id: Type.String({ maxLength: 100 }) }
 
-/** These hold no transaction while an application is asked, hence reads. */
+/** Declared as reads, so that no transaction is open while the application is asked. */
 const dial = read({
   method: 'POST',
   path: '/v1/sandbox/ussd/dial',
@@ -71,7 +71,7 @@ const input = read({
   handle: async (app, { body }, caller) => {
     const network = requireNetwork(app)
     const found = await requireSession(app, caller, body.session_id)
-    // A screen that was just stored may still be on its way.
+    // A screen just stored may not have reached the handset yet.
     if (found.awaiting === 'user') await network.screen(found.phone, screenMs)
     const status = await network.input(found.phone, body.input).catch(unreachable)
     const now = await reloaded(app, found)
@@ -113,7 +113,7 @@ async function requireSession(app: App, { tenant }: Caller, name: string): Promi
   return found
 }
 
-/** Has a handset dial, and gives the session that came of it. */
+/** Dial on a handset; returns the session created. */
 async function brought(
   app: App,
   network: UssdNetwork,
@@ -138,7 +138,7 @@ async function brought(
   throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
 }
 
-/** What the handset shows once the session shows something, or is over. */
+/** Handset screen once the session shows one or has ended. */
 async function screenOf(app: App, network: UssdNetwork, { session_id, phone, ...rest }: Session) {
   const screen = await network.screen(phone, screenMs)
   if (screen)

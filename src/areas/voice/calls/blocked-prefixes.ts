@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that nobody may call, however a call comes about: satellites and premium rates, where fraud pays.
+// Blocked number prefixes: satellite and premium-rate numbers, which attract fraud. No call may go there.
 import type { App } from '../../../platform/app.ts'
 
 export function isBlocked(app: App, number: string): boolean {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noun: how a call moves from status to status, what an ending means, what it costs. Pure.
+// The noun: status transitions, endings and cost of a call. Pure.
 import { idOf } from '../../../kernel/ids.ts'
 import type { Quality } from '../../../protocols/rtp/reception.ts'
 import type { CallQuality, CallRow, CallStatus } from '../store.ts'
@@ -10,7 +10,7 @@ export function isOver(status: CallStatus): boolean {
   return !order.includes(status)
 }
 
-/** A status never moves backwards; steps may be left out. */
+/** Whether a status may follow another: never backwards; steps may be skipped. */
 export function mayMove(from: CallStatus, to: CallStatus): boolean {
   if (isOver(from)) return false
   if (to === 'completed') return from === 'answered'
@@ -23,7 +23,7 @@ export interface Ending {
   cause: string
 }
 
-/** What a refusal of the other side makes of a call that was not answered. */
+/** Ending of an unanswered call for a SIP response code. */
 export function endingOf(sipCode: number): Ending {
   if (sipCode === 486 || sipCode === 600) return { status: 'busy', cause: 'busy' }
   if ([403, 603, 607, 608].includes(sipCode)) return { status: 'rejected', cause: 'rejected' }
@@ -34,12 +34,12 @@ export function endingOf(sipCode: number): Ending {
   return { status: 'failed', cause: 'network_error' }
 }
 
-/** By the second, begun seconds whole, and at least one. */
+/** Cost by the second: started seconds count whole, at least one. */
 export function costOf(minuteMicros: bigint, seconds: number): bigint {
   return seconds <= 0 ? 0n : (minuteMicros * BigInt(seconds) + 59n) / 60n
 }
 
-/** Whole seconds from the answer to the end; a call that was answered lasted at least one. */
+/** Whole seconds from answer to end; at least one for an answered call. */
 export function secondsBetween(answered: Date | null, ended: Date): number {
   return answered === null ? 0 : Math.max(1, Math.ceil((ended.getTime() - answered.getTime()) / 1_000))
 }
@@ -48,7 +48,7 @@ export function conversationOf({ conversation }: Pick<CallRow, 'conversation'>):
   return `CON-${idOf('call', conversation).slice(5)}`
 }
 
-/** Quality of a leg as the API shows it. */
+/** Call quality of a leg for the API. */
 export function qualityOf(measured: Quality | null): CallQuality | null {
   if (measured === null) return null
   const rounded = (value: number) => Math.round(value * 100) / 100
@@ -56,7 +56,7 @@ export function qualityOf(measured: Quality | null): CallQuality | null {
   return { mos, jitter_ms: rounded(jitterMs), packet_loss_pct: rounded(lossPercent), rtt_ms: rounded(rttMs) }
 }
 
-/** What the API shows of a call. */
+/** Call object of the API. */
 export function resourceOf(row: CallRow) {
   return {
     call_id: idOf('call', row.id),

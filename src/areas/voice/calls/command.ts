@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API does to a call that is there: finds it, hangs it up, plays into it. A call under way is commanded on its node.
+// Commands of the API on an existing call: find it, hang it up, play into it. Commands on a live call run on its node.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newIdAndUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -24,12 +24,12 @@ export async function callOf(app: App, tenant: Tenant, id: string): Promise<Call
 
 const oneOf = (tenant: Tenant, row: CallRow): One => ({ ...tenant, id: row.id })
 
-/** Ends a call; one that is over already stays as it is. */
+/** Hang up a call; idempotent. */
 export async function hangupCall(app: App, tenant: Tenant, id: string, reason: string): Promise<CallRow> {
   const row = await callOf(app, tenant, id)
   if (isOver(row.status)) return row
   const isEnded = await sessionsOf(app).command(oneOf(tenant, row), { do: 'hangup', reason })
-  // One that nobody has placed yet ends here.
+  // A queued call without a node is ended by this request.
   if (isEnded === null && row.node === null) {
     const record = new CallRecord(app, row, await clockOffsetOf(app, tenant.account, tenant.environment))
     record.end({ status: 'failed', cause: 'cancelled', by: 'api' })
@@ -70,7 +70,7 @@ export async function stopPlaying(app: App, { tenant, receivedMs, nowMs }: Calle
   return { call_id: id, play_id: play, status: 'stopped' as const, started_at: new Date(nowMs) }
 }
 
-/** What a test has the phone of a call do; false if it has none any more. */
+/** Command the simulated phone of a test call; false when the call has none. */
 export async function commandPhone(app: App, tenant: Tenant, id: string, command: object): Promise<boolean> {
   const row = await callOf(app, tenant, id)
   return (await sessionsOf(app).command(oneOf(tenant, row), command)) === true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A room that belongs to no call: everybody in it was rung into it or joined from a call of their own. It lasts until it is closed
-// or its node stops.
+// Conference: a room without a call of its own. Members are rung into it or join from their own calls. It lasts until
+// closed or until its node stops.
 import type { App } from '../../../platform/app.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
@@ -14,7 +14,7 @@ import { conferenceSessions } from './session-kind.ts'
 const renewEveryMs = 2_000
 
 export class ConferenceSession {
-  /** It has no row of its own. */
+  /** A conference has no call row. */
   readonly record: CallRecord | null = null
   readonly one: One
   private readonly app: App
@@ -31,7 +31,7 @@ export class ConferenceSession {
     this.clockOffsetMs = clockOffsetMs
   }
 
-  /** False where no media worker can serve more in time. */
+  /** Start the room; false when no media worker has capacity. */
   async begin(): Promise<boolean> {
     const { app, one, network } = this
     const { bucket, account, environment } = one

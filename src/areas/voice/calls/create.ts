@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts a call: what it is to do, whether it may be placed, the money of its first minute, and the job that places it.
+// Accept a call: validate its flow and numbers, hold the money of the first minute and queue the job that places it.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -22,13 +22,13 @@ import { currencyOf } from './currency.ts'
 import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
-import { tellLater } from './tell.ts'
+import { deliverEventsJob } from './tell.ts'
 
 type Wanted = Static<typeof CallCreate>
 
 const farthestMs = 30 * dayMs
 
-/** Looks at what was asked for before anything is written. */
+/** Validate a call before anything is written. */
 export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Caller): Promise<CallPlan> {
   const plan = planOf(wanted)
   for (const [field, url] of urlsOf(wanted)) await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
@@ -38,7 +38,7 @@ export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Cal
   return plan
 }
 
-/** Whether an account may call a number and show another, and whether anything leads there. */
+/** Check that an account may call a number, may show its caller id, and that a trunk leads there. */
 export async function checkNumbers(
   app: App,
   tenant: Tenant,
@@ -50,7 +50,7 @@ export async function checkNumbers(
     throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
 }
 
-/** A test key may show every number that nobody else has registered; a live one only its own. */
+/** Require the caller id: a test key may show any number not registered by another account; a live key only its own. */
 async function requireOwned(app: App, tenant: Tenant, number: string): Promise<void> {
   if ((await ownership(app, tenant, number)) !== 'own')
     throw new AppError('NUMBER_NOT_OWNED', `from: ${number} is not a number of this account`)
@@ -88,7 +88,7 @@ function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, strin
   return all.flatMap(([field, url]) => (url === undefined ? [] : [[field, url] as [string, string]]))
 }
 
-/** A call that was checked. */
+/** Validated call. */
 interface NewCall {
   readonly from: string
   readonly to: string
@@ -97,9 +97,9 @@ interface NewCall {
   readonly eventUrl?: string | null
   readonly record?: boolean
   readonly delayMs?: number
-  /** False: it waits until somebody rings it into a room. */
+  /** False: the call waits until it is rung into a room. */
   readonly isPlaced?: boolean
-  /** The currency of the account, where it is known. */
+  /** Account currency, where known. */
   readonly currency?: string
 }
 
@@ -117,7 +117,7 @@ export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, pla
   })
 }
 
-/** Sets the money of the first minute aside, stores the call, tells of it, and has it placed. */
+/** Hold the money of the first minute, store the call, emit its event and queue the job that places it. */
 export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
   const { tenant, receivedMs, nowMs, requestId } = occasion
@@ -172,6 +172,6 @@ export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewC
     await app.work.add(tx, place)
     tx.afterCommit(() => app.work.begin(place))
   }
-  if (row.event_url !== null) await app.work.add(tx, tellLater(app, tenant, id, nowMs - receivedMs, delayMs))
+  if (row.event_url !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, nowMs - receivedMs, delayMs))
   return row
 }

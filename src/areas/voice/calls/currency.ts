@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The currency that an account is charged in.
+// Currency an account is charged in.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The action `connect`: rings everybody at once, bridges the first who answers, and tells the flow how it ended.
+// Action `connect`: ring all targets at once, bridge the first to answer and report the result to the flow.
 import { ringback } from '../../../protocols/audio/tones.ts'
 import type { ActionOf } from '../flow/action.ts'
 import type { DialStatus, FlowInput } from '../flow/flow.ts'
@@ -13,12 +13,12 @@ import type { CallRecord, EndOfCall } from './record.ts'
 import { untilTheEnd } from './recordings.ts'
 import type { CallTimers } from './timers.ts'
 
-/** A `connect` under way. */
+/** `connect` action in progress. */
 interface Dial {
   id: number
   action: ActionOf<'connect'>
   legs: RungLeg[]
-  /** The one who answered first. */
+  /** Leg that answered first. */
   bridged: RungLeg | null
   startedMs: number
   isRinging: boolean
@@ -71,7 +71,7 @@ export class Dialling {
     else this.endWhenAllEnded(dial)
   }
 
-  /** A flow shows only numbers that its account may show, as a request does. */
+  /** Whether the account may show a caller id; flows follow the same rule as requests. */
   private async mayShow(from: string | undefined): Promise<boolean> {
     const { app } = this.network
     if (from === undefined || (await ownership(app, this.record.one, from)) === 'own') return true
@@ -90,7 +90,7 @@ export class Dialling {
     this.room.audio.play(ringbackPlayer, samples, { loop: 0, to: [this.record.row.id] })
   }
 
-  /** Rings one; a word that says why it cannot be rung. */
+  /** Ring one target; returns the reason when it cannot be rung. */
   private async ring(dial: Dial, to: LegTarget): Promise<string | null> {
     const { row } = this.record
     const from = dial.action.from ?? (row.direction === 'outbound' ? row.from_number : row.to_number)
@@ -110,7 +110,7 @@ export class Dialling {
     return null
   }
 
-  /** The first who answers is bridged; the others stop ringing. */
+  /** Bridge the first leg to answer and hang up the others. */
   private answered(dial: Dial, leg: RungLeg): void {
     if (this.dial !== dial || dial.bridged) return leg.end('completed', 'normal')
     dial.bridged = leg
@@ -147,7 +147,7 @@ export class Dialling {
     for (const leg of dial.legs) leg.end(cause === 'no_answer' ? 'timeout' : 'failed', cause)
   }
 
-  /** The flow no longer wants it. */
+  /** Cancel the dialling: the flow moved on. */
   cancel(id: number): void {
     const { dial } = this
     if (dial?.id !== id) return

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the flow of a call: gives it what happened, and carries out what it wants. Everything that happens goes into the trace,
-// from which the flow can be played again.
+// Runs the flow of a call: feeds it inputs and carries out its effects. All inputs are recorded in the trace, from
+// which the flow can be replayed.
 import { momentText } from '../../../kernel/time.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
@@ -21,7 +21,7 @@ import type { CallTimers } from './timers.ts'
 const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
 const longestCallMs = 4 * 3_600_000
 
-/** The call, as far as its flow decides about it. */
+/** Call as seen by its flow. */
 export interface FlowHost {
   pickUp(): void
   hangUp(reason: 'normal' | 'busy' | 'rejected'): void
@@ -36,7 +36,7 @@ export class FlowRunner {
   private readonly host: FlowHost
   private readonly dialling: Dialling
   private flow: FlowState = newFlow
-  /** The area whose flow this is; null for a customer's. */
+  /** Area that owns the flow; null for a customer's flow. */
   private giver: CallFollower | null = null
 
   constructor(network: TelephoneNetwork, record: CallRecord, room: LiveRoom, timers: CallTimers, host: FlowHost) {
@@ -66,7 +66,7 @@ export class FlowRunner {
     }
   }
 
-  /** Fetches the flow and begins it. */
+  /** Fetch the flow and start it. */
   async begin(isAnswered: boolean): Promise<void> {
     const { plan } = this.record.row
     if (plan.actions) return this.input({ type: 'begin', actions: plan.actions, isAnswered })
@@ -82,10 +82,10 @@ export class FlowRunner {
       if (reply.kind === 'list') return this.input({ type: 'begin', actions: reply.actions, isAnswered })
       problems.push(reply.kind === 'failed' ? reply.reason : 'its answer is not a JSON array of actions')
     }
-    await this.apologise(problems.join('; '), isAnswered)
+    await this.endWithApology(problems.join('; '), isAnswered)
   }
 
-  /** The flow that another area gives to a call that is for something of its own. */
+  /** Start the flow that another area supplies for its number. */
   private async beginTarget(isAnswered: boolean): Promise<void> {
     const { target } = this.record.row.plan
     for (const follower of target ? followersOf(this.app) : []) {
@@ -95,11 +95,11 @@ export class FlowRunner {
       this.giver = flow.isOwn ? follower : null
       return this.input({ type: 'begin', actions: flow.actions, isAnswered })
     }
-    await this.apologise(`nothing takes calls for ${target?.type ?? 'this number'}`, isAnswered)
+    await this.endWithApology(`nothing takes calls for ${target?.type ?? 'this number'}`, isAnswered)
   }
 
-  /** No flow could be had: the caller is told so, if there is a voice, and the call ends. */
-  private async apologise(problem: string, isAnswered: boolean): Promise<void> {
+  /** Flow could not be loaded: tell the caller, if speech is available, and end the call. */
+  private async endWithApology(problem: string, isAnswered: boolean): Promise<void> {
     this.reportError('FLOW_UNAVAILABLE', `no flow could be fetched: ${problem}`, null)
     if (!isAnswered) this.host.pickUp()
     const sound = await this.network.speaker.speak({ text: apologyText, language: 'en-US' }).catch(() => null)
@@ -129,7 +129,7 @@ export class FlowRunner {
     for (const effect of effects) this.carryOut(effect)
   }
 
-  /** Another area has a new flow for the call, or is done with the action that it took. */
+  /** Resume after another area finished an action or supplied a new flow. */
   resume(flow: Flow | null, giver: CallFollower | null): void {
     if (flow) this.giver = flow.isOwn ? giver : null
     this.input({ type: 'resumed', id: null, actions: flow?.actions ?? null })
@@ -203,12 +203,12 @@ export class FlowRunner {
     this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: problems.join('; ') })
   }
 
-  /** Level -1 is silence and 1 twice as loud. */
+  /** Play samples; level -1 is silence and 1 doubles the volume. */
   private playSound(id: number, samples: Int16Array, loop: number, level: number): void {
     if (!this.record.isOver) this.room.audio.play(`play ${id}`, samples, { loop, level: 1 + level })
   }
 
-  /** A player of the flow has come to its end. */
+  /** A player finished. */
   played(player: string): void {
     if (player.startsWith('play ')) this.input({ type: 'played', id: numberIn(player) })
   }
@@ -234,7 +234,7 @@ export class FlowRunner {
     void this.understand(id, reason, samples)
   }
 
-  /** Where nobody understands what was said, that is passed on as an error, never as a guess. */
+  /** Recognise speech; without an engine the flow gets an error, never a guess. */
   private async understand(id: number, reason: string, samples: Int16Array): Promise<void> {
     const { waiting } = this.flow
     if (waiting?.for !== 'input' || waiting.id !== id) return
@@ -244,7 +244,7 @@ export class FlowRunner {
     this.input({ type: 'speech', id, results, reason, ...(fault === null ? {} : { error: fault }) })
   }
 
-  /** In the sandbox a caller's words are known: they are recognised as they were written. False: nobody listens. */
+  /** Sandbox speech: the text of a simulated caller is recognised exactly. False when the flow is not listening. */
   said(text: string): boolean {
     const { waiting } = this.flow
     if (waiting?.for !== 'input' || !waiting.action.type.includes('speech')) return false
@@ -328,7 +328,7 @@ export class FlowRunner {
     await ask(this.app, this.record.one, { ...asking, clockOffsetMs: this.record.clockOffsetMs })
   }
 
-  /** A recording of an area's own flow is told to the area. */
+  /** Report a recording of an area's own flow to that area. */
   private async giveRecording(giver: CallFollower, recording: RecordingInProgress): Promise<void> {
     const stored = await recording.stored()
     if (!stored) return
@@ -347,7 +347,7 @@ function numberIn(name: string): number {
   return Number(name.slice(name.lastIndexOf(' ') + 1))
 }
 
-/** A phrase of the context is returned as it was written there. */
+/** Closest phrase of the context, spelt as given there; otherwise the text. */
 function closest(text: string, context: readonly string[]): string {
   const plain = (words: string) =>
     words

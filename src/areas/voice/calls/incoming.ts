@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that comes in: whose number it is for, whether it can be taken, and its session. The simulator says for whom it calls;
-// a program on this machine reaches the number's owner in the test environment.
+// Incoming call: find the owner of the number, admit or refuse the call and start its session. The simulator states its
+// tenant; a local program reaches the number's owner in the test environment.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
@@ -18,9 +18,9 @@ import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
 import { CallRecord, endUnregistered, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
-import { tellLater } from './tell.ts'
+import { deliverEventsJob } from './tell.ts'
 
-/** Who waits to hear the id of a call that the simulator was asked to make: token -> what to do. */
+/** Waiter for the id of a call the simulator was asked to make, by token. */
 interface Expected {
   tenant: Tenant
   came(id: string | null): void
@@ -29,13 +29,13 @@ interface Expected {
 export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
-  // A network that was registered with calls the name it was given; the number is in the header then.
+  // A registered trunk sends our registered name as request URI and the number in the To header.
   const to = numberIn(call.requestUri) ?? numberIn(parseAddress(call.to).uri.text)
   const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
   if (to === null) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
-  // Handlers are needed now, and the session is made when the database has answered.
+  // SIP needs its handlers now; the session is created once the database has answered.
   const handlers: CallHandlers = {}
   let isGone = false
   begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
@@ -43,7 +43,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
     call.reject(500)
     expected?.came(null)
   })
-  // The call copies what it is given here, so that these ask for those of the session when something happens.
+  // SIP copies these handlers, so they look up the session's handlers on each call.
   return {
     answered: (description) => handlers.answered?.(description),
     refused: (status, reason) => handlers.refused?.(status, reason),
@@ -57,7 +57,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   }
 }
 
-/** Who calls whom, and for whom. */
+/** Caller, number and tenant of an incoming call. */
 interface Arrival {
   from: string
   to: string
@@ -94,7 +94,7 @@ async function begin(
   await session.welcome()
 }
 
-/** Whether anything answers calls to a number: what it is assigned to, or else an area that takes calls to any. */
+/** Whether a number is answered: by its assignment, or by an area that takes calls to any number. */
 async function isAnswered(
   app: App,
   tenant: Tenant,
@@ -133,7 +133,7 @@ async function insertIncoming(
   const eventUrl = number?.event_url ?? null
   return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
-    if (eventUrl !== null) await app.work.add(tx, tellLater(app, tenant, id, offset))
+    if (eventUrl !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, offset))
     return one(
       tx.query(insertCall, {
         ...tenant,
@@ -156,7 +156,7 @@ async function insertIncoming(
   })
 }
 
-/** The number in a SIP or tel URI, with its plus. */
+/** Number in a SIP or tel URI, with its plus. */
 function numberIn(uri: string): string | null {
   const { user } = parseUri(uri)
   const digits = user?.replace(/[^\d+]/g, '') ?? ''

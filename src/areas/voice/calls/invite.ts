@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls somebody over the first way that works. A trunk that is down or does not answer is passed over; a person who refused is
-// not called again.
+// Outgoing SIP call over the first working route. A trunk that is down or does not respond is skipped; a callee who
+// refused is not called again.
 import { offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
@@ -8,7 +8,7 @@ import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 
 export interface InviteOptions {
   from: string
-  /** Public id of the call, which the simulated carrier names its phone by. */
+  /** Public id of the call, by which the simulated carrier names its phone. */
   call: string
   port: number
   ways: readonly Way[]
@@ -16,14 +16,14 @@ export interface InviteOptions {
 
 export interface InviteHandlers extends CallHandlers {
   refused(status: number, reason: string): void
-  /** A way did not work, and the next one is tried. */
+  /** A route failed and the next is tried. */
   passedOver?(way: Way, status: number): void
 }
 
-/** A trunk that has not even said that it tries is passed over after so long, where there is another. */
+/** Timeout for the first response (100 Trying) of a trunk before the next one is tried. */
 const firstSignMs = 4_000
 
-/** One call to somebody, over however many ways. */
+/** One outgoing call over any number of routes. */
 export class Invite {
   private sip: SipCall | null = null
   private isCancelled = false
@@ -90,7 +90,7 @@ export class Invite {
     if (!this.sip) queueMicrotask(() => handlers.refused(503, 'This node takes no calls'))
   }
 
-  /** Ends it, whatever has become of it. */
+  /** Hang up in any state. */
   hangup(): void {
     this.isCancelled = true
     this.sip?.hangup()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A further leg in a room: a call of its own with a record, a price and a state, rung over the telephone network, or spoken for by
-// another part of the program that brings its audio itself.
+// Additional leg of a room: a call with its own row, price and status, rung over the telephone network or with audio
+// supplied by another part of the program (media leg).
 import { agreedAudio } from '../../../protocols/sdp/session-description.ts'
 import type { CallStatus } from '../store.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
@@ -13,25 +13,25 @@ import { CallTimers } from './timers.ts'
 export interface LegHandlers {
   ringing?(leg: RungLeg): void
   answered(leg: RungLeg): void
-  /** Told once, whether it was answered or not. */
+  /** Called once, whether or not the leg was answered. */
   ended(leg: RungLeg, ending: EndOfCall): void
 }
 
 export class RungLeg {
   readonly record: CallRecord
-  /** A word of the area that rang it, which comes back with everything that is told of the leg. */
+  /** Label of the area that rang the leg, repeated in every change reported of it. */
   readonly tag: string | null
   readonly timers: CallTimers
-  /** Ringing is given up after so long. */
+  /** Ring timeout. */
   readonly timeoutMs: number
   private readonly network: TelephoneNetwork
   private readonly room: CallRoom
   private readonly handlers: LegHandlers
   private invite: Invite | null = null
-  /** Where a leg whose audio is brought is spoken to. */
+  /** Local audio address of a media leg. */
   private place: PlainAudio | null = null
   private isEnding = false
-  /** Resolves when its end is stored. */
+  /** Resolves when the leg's end is stored. */
   finishing: Promise<void> = Promise.resolve()
 
   constructor(
@@ -64,7 +64,7 @@ export class RungLeg {
     return this.isEnding
   }
 
-  /** Calls it over the telephone network. */
+  /** Ring over the telephone network. */
   ring(ways: readonly Way[], port: number): void {
     this.record.to('started')
     this.giveUpLater()
@@ -85,7 +85,7 @@ export class RungLeg {
     )
   }
 
-  /** Waits for somebody who brings its audio to this place. */
+  /** Wait for the other part to supply audio to this address. */
   await(place: PlainAudio): void {
     this.place = place
     this.record.to('started')
@@ -108,7 +108,7 @@ export class RungLeg {
     this.begin()
   }
 
-  /** Somebody who brings its audio has answered, or brings it from elsewhere now. Gives where it is spoken to. */
+  /** A media leg was answered, or its audio moved. Returns the local audio address. */
   connectPlain(remote: PlainAudio): PlainAudio | null {
     if (this.isEnding || this.place === null) return null
     this.room.connectPlain(this.id, remote)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Further legs of a room: rings telephones, SIP addresses and desks into it, keeps what was rung, and ends all of it with the
-// room. Each leg is a call with an id of its own, and is found by it from any node.
+// Additional legs of a room: rings phones, SIP addresses and agent desks, tracks the legs and ends them with the room.
+// Each leg is a call with its own id, reachable from any node.
 import { newUuid } from '../../../kernel/ids.ts'
 import { one } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
@@ -14,7 +14,7 @@ import { CallRecord, holdSeconds } from './record.ts'
 import type { CallRoom, Edges } from './room.ts'
 import { callSessions } from './session-kind.ts'
 
-/** Who is rung: a telephone, a SIP address, somebody who brings the audio, or a call that was created to be placed here. */
+/** Target of a leg: a phone, a SIP address, supplied audio, or a call created to be placed here. */
 export type LegTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
 
 export interface NewLeg {
@@ -28,7 +28,7 @@ export interface NewLeg {
 
 export type RingRefusal = 'gone' | 'full' | 'not_allowed' | 'no_route' | 'insufficient_funds' | 'network_error'
 
-/** The conversation that further legs belong to. */
+/** Conversation the legs belong to. */
 export interface LegSource {
   readonly tenant: Tenant
   readonly conversation: string
@@ -67,7 +67,7 @@ export class Legs {
     return this.legs.get(id) ?? null
   }
 
-  /** Rings somebody into the room. `media` is where a leg is spoken to whose audio somebody else brings. */
+  /** Ring a target into the room. `media` is the local audio address of a media leg. */
   async ring(
     wanted: NewLeg,
     handlers: LegHandlers,
@@ -84,7 +84,7 @@ export class Legs {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
       return 'network_error'
     }
-    // A call that was created before may say itself how long it is rung.
+    // A call created earlier may have its own ring timeout.
     const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
     const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
     const leg = new RungLeg(this.network, this.room, record, options, {
@@ -102,7 +102,7 @@ export class Legs {
     return { leg, media }
   }
 
-  /** Null for a leg that is rung over no network of ours. */
+  /** Routes to a target; null for a leg without a network. */
   private async waysTo(to: LegTarget): Promise<readonly Way[] | null> {
     const { environment } = this.source.tenant
     if ('media' in to) return null
@@ -110,7 +110,7 @@ export class Legs {
     return 'sip' in to ? this.network.waysToAddress(environment, to.sip) : [anyWay]
   }
 
-  /** Ways to a call that was created before are known when its row is. */
+  /** Routes of a call created earlier are known only with its row. */
   private async resolved(to: LegTarget, ways: readonly Way[], row: CallRow): Promise<readonly Way[]> {
     return 'call' in to ? this.network.waysTo(row.environment, row.to_number) : ways
   }
@@ -165,11 +165,11 @@ export class Legs {
   private async forget(leg: RungLeg): Promise<void> {
     await leg.finishing
     this.legs.delete(leg.id)
-    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    // A leg whose end could not be stored stays registered: after this node stops, another ends and charges it.
     if (!leg.record.isLost) await sessionsOf(this.network.app).end(leg.record.one)
   }
 
-  /** Extends what is set aside for each leg that is spoken on. */
+  /** Extend the hold of money of each answered leg. */
   renew(): void {
     for (const { record } of this.legs.values())
       record

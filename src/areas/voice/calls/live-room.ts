@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A room under way and everything that may be done in it: legs are rung and hung up, held, muted, listened to; prompts are played;
-// all of it is recorded; calls of other rooms are linked to it. A call has a room of its own, and so has a conference.
+// Live room of a call or conference, and its commands: ring and hang up legs, hold, mute, monitor, play prompts,
+// record, and link calls of other rooms.
 import type { App } from '../../../platform/app.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
@@ -15,16 +15,16 @@ import { Recordings } from './recordings.ts'
 import { CallRoom, type Circle } from './room.ts'
 import type { CommandOf, SessionCommand } from './session-command.ts'
 
-/** The call or the conference that a room belongs to. */
+/** Call or conference that owns a room. */
 export interface RoomOwner {
   readonly app: App
   readonly one: One
   readonly nowMs: number
   readonly isOver: boolean
-  /** What recordings of the room are of. */
+  /** Owner of the room's recordings. */
   readonly recordedAs: { call: string | null; conference: string | null }
   recordingBegan(id: string): void
-  /** The row of the call; a conference has none. */
+  /** Row of the call; null for a conference. */
   readonly record: CallRecord | null
 }
 
@@ -34,14 +34,14 @@ export interface RoomEvents {
   speechBegan?(listener: string): void
   speechEnded?(listener: string, reason: string, samples: Int16Array): void
   machine?(isMachine: boolean): void
-  /** Nothing comes any more from the member that the room belongs to. */
+  /** Media timeout: no audio arrives from the owner's member. */
   silent?(): void
   lost(): void
-  /** A leg that was rung into the room, not by its own flow, is over. */
+  /** A leg rung into the room by another than its flow ended. */
   legEnded?(): void
 }
 
-/** Changes of a call's row while it is held and afterwards. */
+/** Row changes of a call at the start and end of a hold. */
 interface Holding {
   sinceMs: number
   phase: string | null
@@ -75,7 +75,7 @@ export class LiveRoom {
     this.recordings = new Recordings(audio, owner)
   }
 
-  /** Null where no media worker can serve more in time. */
+  /** Open a room; null when no media worker has capacity. */
   static open(
     network: TelephoneNetwork,
     owner: RoomOwner,
@@ -101,7 +101,7 @@ export class LiveRoom {
     return this.source.tenant
   }
 
-  // --- media tells ---
+  // --- media events ---
 
   private happened(event: MediaEvent): void {
     const { events } = this
@@ -127,6 +127,7 @@ export class LiveRoom {
   }
 
   private pressed(member: string, digit: string): void {
+    this.recordings.pressed(digit)
     if (member === this.id) this.events.digit?.(digit)
     this.tell({ call: member, kind: 'digit', status: 'answered', tag: this.legs.get(member)?.tag ?? null, digit })
   }
@@ -143,9 +144,9 @@ export class LiveRoom {
     tellFollowers(this.owner.app, { ...always, ...change })
   }
 
-  // --- what may be done ---
+  // --- commands ---
 
-  /** Obeys a command about a member; undefined where it is none of a room. */
+  /** Run a command on a member; undefined when it is not a room command. */
   obey(member: string, command: SessionCommand): Promise<unknown> | unknown | undefined {
     switch (command.do) {
       case 'ring':
@@ -212,7 +213,7 @@ export class LiveRoom {
     this.events.legEnded?.()
   }
 
-  /** Puts a member on hold, with music, or takes it back when `music` is null. */
+  /** Hold a member with music, or release it when `music` is null. */
   private async hold(member: string, music: string | null): Promise<boolean> {
     const player = `hold ${member}`
     if (!this.audio.has(member)) return false
@@ -235,7 +236,7 @@ export class LiveRoom {
     return true
   }
 
-  /** Adds the seconds of a hold to its call, and gives the phase that it was in before. */
+  /** Add the seconds of a hold to its call; returns the phase before it. */
   endHold(member: string): string | null | undefined {
     const holding = this.holding.get(member)
     if (!holding) return undefined
@@ -274,10 +275,10 @@ export class LiveRoom {
     return true
   }
 
-  /** Lets a linked call go, and tells it so. */
+  /** Unlink a call and tell it to leave. */
   private async unlink(call: string): Promise<void> {
     await this.closeLink(call)
-    // Not waited for: the call may be waiting for this room.
+    // Not awaited: the call may be waiting for this room, a deadlock.
     void sessionsOf(this.owner.app).command({ ...this.tenant, id: call }, { do: 'leave' })
   }
 

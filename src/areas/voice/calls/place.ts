@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a call that was accepted, and places it: on the node that accepted it, or on another if that died before it could. A
-// call is placed once; one that was taken and then lost ends as failed.
+// Job that places an accepted call, on the accepting node or, if that died, on another. A call is placed at most once;
+// one taken and then lost ends as failed.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -22,7 +22,7 @@ export const placeJob: Job<App, typeof Payload> = {
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a call belongs to an account')
     const network = telephoneNetworkOf(app)
-    // Where audio would be late, a call waits for its turn, or for another node.
+    // Without media capacity the job waits and is retried, here or on another node.
     if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
     const row = await maybe(app.db.query(takeCall, { ...tenant, id: payload.call, node: app.nodeId }))
     if (!row) return { kind: 'done' }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a minute of a call costs: the operator's price list, or, where it says nothing, a figure that lets an installation be
-// tried in the sandbox. A live call to where nobody has set a price is not placed: it would cost the operator more than it brings. Calls that come in cost nothing until the operator sets a price for them.
+// Price of a call minute: the operator's price list, or in the sandbox a placeholder. A live call without a price is
+// refused, since it would cost the operator money. For a number of no country, such as a satellite phone, only a price of
+// its prefix counts. Incoming calls are free until the operator sets a price.
 import { isCurrency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
@@ -12,7 +13,7 @@ const area = 'voice'
 
 export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute', 'sip_minute'] }
 
-/** Micros of a minute to anywhere in a few currencies, about five US cents; others have the figure of the dollar. */
+/** Placeholder price per minute in micros, about five US cents; other currencies use the dollar figure. */
 const placeholderMicros: Readonly<Record<string, bigint>> = {
   KES: 6_000_000n,
   NGN: 75_000_000n,
@@ -28,12 +29,16 @@ const placeholderMicros: Readonly<Record<string, bigint>> = {
 }
 const dollarMicros = 50_000n
 
-/** Micros of a minute to a number: by its prefix, by country and network; in the sandbox the placeholder, live null. */
+/**
+ * Price per minute to a number, in micros: by prefix, then country and network; the placeholder in the sandbox, null
+ * live.
+ */
 export function minutePriceOf(app: App, { account, environment }: Tenant, currency: string, to: string): bigint | null {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   const rate = telephoneNetworkOf(app).trunks.rateOf(to, currency)
   if (rate !== null) return rate
   const { country, network } = placeOf(to)
+  if (country === null && environment === 'live') return null
   const price = app.prices.quote({
     area,
     unit: 'minute',
@@ -52,7 +57,7 @@ export function inboundPriceOf(app: App, account: string, currency: string): big
   return app.prices.quote({ area, unit: 'inbound_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
 }
 
-/** Calls to a SIP address go over nobody's network but the customer's, and cost what the operator says. */
+/** Price per minute to a SIP address, which uses the customer's own network. */
 export function sipMinutePriceOf(app: App, account: string, currency: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   return app.prices.quote({ area, unit: 'sip_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sounds that somebody asked to be played in a room, beside its flow: one at a time for each who hears them, others after it.
+// Prompt queue of a room: sounds played by request, beside the flow, one at a time per listener.
 import type { One } from '../../../platform/tenant.ts'
 import { ringback, silence, tune } from '../../../protocols/audio/tones.ts'
 import { fetchSound } from '../media/sounds.ts'
@@ -13,7 +13,7 @@ export interface Prompt {
   language?: string
   voice?: string
   url?: string
-  /** `default`, `ringback`, `silence` or an address. */
+  /** `default`, `ringback`, `silence` or a URL. */
   music?: string
   loop: number
   interrupt: boolean
@@ -39,7 +39,7 @@ export class Prompts {
     this.owner = owner
   }
 
-  /** True when it plays or waits for its turn; otherwise why it cannot. */
+  /** Play or queue a prompt: true, or the reason why not. */
   async add(prompt: Prompt): Promise<string | true> {
     const line = this.lineOf(prompt.to)
     if (line.playing !== null && !prompt.interrupt) {
@@ -96,7 +96,7 @@ export class Prompts {
     return line
   }
 
-  /** What somebody who waits hears; nothing for `silence` and for an address that gives no sound. */
+  /** Hold music; null for `silence` and for a URL without a sound. */
   async holdSound(music: string): Promise<Int16Array | null> {
     if (music === 'silence') return null
     if (music === 'ringback') return ringback()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call under way as its node keeps it: status, money and everything that happened, written down in the order in which it
-// happened. Each change is one transaction with its event and its charge; changes wait for each other.
+// Record of a live call on its node: status, money and trace, stored in order. Each change is one transaction with its
+// event and charge; changes are queued.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { momentText } from '../../../kernel/time.ts'
@@ -20,19 +20,19 @@ import {
   settleHold,
 } from '../store.ts'
 import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
-import { tellSoon } from './tell.ts'
+import { deliverEventsSoon } from './tell.ts'
 
-/** Seconds that are paid for ahead, and how many of them are left when more is set aside. */
+/** Seconds held ahead, and the rest at which the hold is extended. */
 export const holdSeconds = 60
 const renewSeconds = 30
-/** Waits between attempts to store something while the database is away: its end and its charge must not be lost. */
+/** Retry delays while the database is unavailable: the call's end and charge must not be lost. */
 const storeAgainMs = [200, 1_000, 3_000, 10_000, 30_000, 60_000, 60_000, 60_000]
 
 interface Traced {
   sequence: number | null
   kind: string
   at: Date
-  /** JSON. */
+  /** JSON text. */
   data: string
 }
 
@@ -42,7 +42,7 @@ export interface EndOfCall {
   by: 'caller' | 'callee' | 'agent' | 'api' | 'system' | null
   sipCode?: number | null
   quality?: CallQuality | null
-  /** When it ended, by the account's clock; now unless told. */
+  /** End time by the account's clock; now by default. */
   atMs?: number
 }
 
@@ -54,10 +54,10 @@ export class CallRecord {
   private traced: Traced[] = []
   private line: Promise<void> = Promise.resolve()
   private heldSeconds: number
-  /** A change could not be stored: the row is not what it should be, and somebody has to end the call again. */
+  /** A change could not be stored after all retries: the row is stale, and another node must end the call again. */
   isLost = false
   private extending: Promise<boolean> = Promise.resolve(true)
-  /** Called when the wallet does not cover more of the call; with the seconds that are paid for. */
+  /** Called when the wallet cannot cover more of the call, with the seconds still paid for. */
   onUnpaid: (secondsLeft: number) => void = () => undefined
 
   constructor(app: App, row: CallRow, clockOffsetMs: number) {
@@ -80,12 +80,12 @@ export class CallRecord {
     return isOver(this.row.status)
   }
 
-  /** Writes down something that only the trace shows; it is stored with the next change, or soon. */
+  /** Add an entry to the trace; stored with the next change, or by the next flush. */
   trace(kind: string, data: object): void {
     this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data: JSON.stringify(data) })
   }
 
-  /** Tells the customer of something beside the statuses, such as a mistake in the flow. */
+  /** Emit an event other than a status change, such as an error in the flow. */
   tell(extra: object): void {
     this.row = { ...this.row, sequence: this.row.sequence + 1 }
     this.traced.push(this.told(extra))
@@ -94,12 +94,12 @@ export class CallRecord {
   private told(extra: object): Traced {
     const at = new Date(this.nowMs)
     const body = JSON.stringify({ ...this.eventBody(at), ...extra })
-    // Money is written digit by digit; a number of JavaScript would round it.
+    // Money is written as exact digits; a JavaScript number would round it.
     const data = `${body.slice(0, -1)},"cost":${formatMicros(this.row.cost)}}`
     return { sequence: this.row.sequence, kind: 'event', at, data }
   }
 
-  /** Body of what goes to event_url, but for the cost. */
+  /** Body of the event_url request, without the cost. */
   private eventBody(at: Date) {
     const { row } = this
     return {
@@ -119,7 +119,7 @@ export class CallRecord {
     }
   }
 
-  /** Moves the call forward; false if it cannot. What is waiting to be stored is stored with it. */
+  /** Move the call to a status, together with pending changes; false when the transition is not allowed. */
   to(status: CallStatus, change: Partial<CallRow> = {}): boolean {
     if (!mayMove(this.row.status, status)) return false
     const at = new Date(this.nowMs)
@@ -130,13 +130,13 @@ export class CallRecord {
     return true
   }
 
-  /** Changes what is not its status. */
+  /** Change fields other than the status. */
   change(change: Partial<CallRow>): void {
     this.row = { ...this.row, ...change }
     this.save()
   }
 
-  /** The end, once: what was spoken is paid, what is left is given back. */
+  /** End the call once: charge what was spoken and release the rest of the hold. */
   end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
@@ -163,12 +163,12 @@ export class CallRecord {
     return true
   }
 
-  /** Resolves when everything so far is stored. */
+  /** Resolves when all changes so far are stored. */
   settled(): Promise<void> {
     return this.line
   }
 
-  /** Stores the trace that has gathered. */
+  /** Store the pending trace. */
   flush(): void {
     if (this.traced.length > 0) this.save()
   }
@@ -182,7 +182,7 @@ export class CallRecord {
     const saved = this.row
     const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
     this.line = this.line
-      .then(() => persistently(() => this.store(saved, first, traced, events, also)))
+      .then(() => withRetries(() => this.store(saved, first, traced, events, also)))
       .catch((error) => {
         this.isLost = true
         this.app.log.error(
@@ -225,10 +225,10 @@ export class CallRecord {
       await also(tx)
       await this.app.outbox.emitAll(tx, events)
     })
-    if (row.event_url !== null) tellSoon(this.app, this.one, this.clockOffsetMs)
+    if (row.event_url !== null) deliverEventsSoon(this.app, this.one, this.clockOffsetMs)
   }
 
-  /** What webhooks are told of the status that the call has come to. */
+  /** Webhook events of the call's new status. */
   private events(row: CallRow): NewEvent[] {
     const about = {
       account_id: idOf('account', row.account_id),
@@ -282,33 +282,38 @@ export class CallRecord {
     return [outbox.prepare(callEvents[status], occasion, this.id, { ...progress, status }), completed]
   }
 
-  /** Sets more money aside when what is paid for runs low. Called every second or so while the call is answered. */
+  /** Extend the hold when it runs low. Called about once a second while the call is answered. */
   async renew(): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
     const spoken = (this.nowMs - answered_at.getTime()) / 1_000
     if (this.heldSeconds - spoken > renewSeconds) return
-    // After a jump of the account's clock, enough for all of it.
+    // A jump of the sandbox clock may need more than one extension.
     const isPaid = await this.extendTo(Math.max(this.heldSeconds, Math.ceil(spoken)) + holdSeconds)
     if (!isPaid) this.onUnpaid(this.heldSeconds - spoken)
   }
 
-  /** Sets aside what is missing for everything that was spoken until then, so that the end charges all of it. */
+  /** Hold the money for everything spoken until then, so that the end can charge it all. */
   async cover(endMs: number): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
     const covered = this.extendTo(secondsBetween(answered_at, new Date(endMs)))
-    // Without it, the end charges what is set aside.
-    await covered.catch((error) => this.app.log.error({ error, call: this.id }, 'the end of a call was not covered'))
+    // On failure the end charges what is held.
+    await covered.catch((error) =>
+      this.app.log.error(
+        { error, call: this.id },
+        'hold for the end of a call not extended: only what is held is charged; check the database',
+      ),
+    )
   }
 
-  /** One extension after the other; each sees what the last one set aside. False: the wallet does not cover it. */
+  /** Extend the hold, one extension at a time. False: the wallet does not cover it. */
   private extendTo(seconds: number): Promise<boolean> {
     const extended = this.extending.then(async () => {
       const more = seconds - this.heldSeconds
       if (more <= 0) return true
       const cost = costOf(this.row.minute_micros, more)
-      if (!(await persistently(() => extendHold(this.app.db, this.one, cost)))) return false
+      if (!(await withRetries(() => extendHold(this.app.db, this.one, cost)))) return false
       this.heldSeconds += more
       return true
     })
@@ -316,7 +321,7 @@ export class CallRecord {
     return extended
   }
 
-  /** Learns what is set aside for a call that another node had. */
+  /** Read the hold of a call taken over from another node. */
   async recall(): Promise<void> {
     const { minute_micros } = this.row
     if (minute_micros === 0n) return
@@ -324,15 +329,15 @@ export class CallRecord {
   }
 }
 
-/** Ends a call that could not be registered as one of this node's: nobody else would ever give its money back. */
+/** End a call whose session could not be registered: no other node would release its money. */
 export async function endUnregistered(record: CallRecord, problem: unknown): Promise<never> {
   record.end({ status: 'failed', cause: 'network_error', by: 'system' })
   await record.settled()
   throw problem
 }
 
-/** Does something with the database, and again for some minutes while that is away. */
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
+/** Retry a database operation for some minutes while the database is unavailable. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of storeAgainMs) {
     try {
       return await work()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording while it is made: its sound comes second by second and goes on to the store, encrypted, as it comes. What is kept is
-// the bare samples; the head of a WAV file, which says how long it is, is put before them when they are fetched.
+// Recording in progress: audio arrives every second and is streamed to storage, encrypted. Raw samples are stored; the
+// WAV header, which states the length, is added on download.
 import { createHash } from 'node:crypto'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
@@ -14,16 +14,16 @@ import { transcribeSoon } from '../recordings/transcribe.ts'
 
 const mostBytes = 512 * 1_024 * 1_024
 const keepDays = 90
-/** Bytes that wait for the store; more than these means that it does not keep up. */
+/** Buffer limit in bytes towards storage; more means that storage is too slow. */
 const mostWaiting = 4 * 1_024 * 1_024
 const bytesPerSecond = 16_000
 
 const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16': mostBytes }, keepDays })
 
-/** What is recorded, and where it is told. */
+/** Owner of a recording and where to report it. */
 export interface Recorded {
   tenant: Tenant
-  /** Language in which it is to be written down. */
+  /** Language of the transcription; null for none. */
   language: string | null
   call: string | null
   conference: string | null
@@ -76,7 +76,7 @@ export class RecordingInProgress {
     return (this.bytes * 1_000) / (bytesPerSecond * this.channels)
   }
 
-  /** A second of every channel, woven together as WAV has it. */
+  /** Add one second of every channel, interleaved as in WAV. */
   add(channels: readonly Int16Array[]): void {
     const length = channels[0]?.length ?? 0
     const chunk = Buffer.allocUnsafe(length * channels.length * 2)
@@ -100,7 +100,7 @@ export class RecordingInProgress {
     this.done?.(this)
   }
 
-  /** The recording once it is stored; null if it could not be, or is not over. */
+  /** Recording once stored; null when it failed or is not over. */
   stored(): Promise<RecordingRow | null> {
     return this.finished ?? Promise.resolve(null)
   }
@@ -129,7 +129,7 @@ export class RecordingInProgress {
     return kept && this.makeReady(kept, nowMs)
   }
 
-  /** Hashes the file as it will be fetched, head first, and tells that it is there. */
+  /** Hash the file as downloaded, header first, and emit that it is ready. */
   private async makeReady(row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
     const { app } = this
     const stored = await app.storage.open(this.one, row.file_id ?? '')
@@ -178,7 +178,7 @@ export class RecordingInProgress {
   }
 }
 
-/** What the eventUrl of a recording is told. */
+/** Body of the recording's eventUrl request. */
 export function toldOf(app: App, row: RecordingRow) {
   return {
     recording_uuid: idOf('recording', row.id),
@@ -192,7 +192,7 @@ export function toldOf(app: App, row: RecordingRow) {
   }
 }
 
-/** Bytes on their way to the store: written as they come, read as the store takes them, with a bound between. */
+/** Bounded buffer between the call and storage. */
 class Waiting implements AsyncIterable<Buffer> {
   private chunks: Buffer[] = []
   private bytes = 0

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that are being made of one room, by name.
+// Recordings in progress of one room, by name.
 import type { App } from '../../../platform/app.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { RecordingInProgress } from './recording.ts'
 import type { CallRoom, RecordingOptions } from './room.ts'
 
 const longestMs = 4 * 3_600_000
-/** Options of a recording that lasts until somebody ends it. */
+/** Options of a recording without an automatic end. */
 export const untilTheEnd: RecordingOptions = { silenceMs: 0, maxMs: longestMs, endKeys: '' }
 
-/** The recording of a whole room, of which there is one. */
+/** Name of the recording of the whole room; there is at most one. */
 const wholeRoom = 'room'
 
-/** The call or conference that is recorded. Of two channels, the left is the one who has the owner's id. */
+/** Call or conference that is recorded. In stereo, the left channel is the owner's member. */
 interface RecordedOwner {
   readonly app: App
   readonly one: One
@@ -21,9 +21,9 @@ interface RecordedOwner {
   recordingBegan(id: string): void
 }
 
-/** What is to come of a recording beside its file. */
+/** Options beyond the audio file. */
 interface RecordingWishes {
-  /** Language in which it is written down. */
+  /** Language of the transcription. */
   readonly language?: string | null
   readonly done?: ((recording: RecordingInProgress) => void) | null
 }
@@ -32,6 +32,8 @@ export class Recordings {
   private readonly room: CallRoom
   private readonly owner: RecordedOwner
   private readonly inProgress = new Map<string, RecordingInProgress>()
+  /** Keys that end a recording, by its name. */
+  private readonly endKeys = new Map<string, string>()
 
   constructor(room: CallRoom, owner: RecordedOwner) {
     this.room = room
@@ -48,12 +50,13 @@ export class Recordings {
     const of = { tenant: owner.one, language, ...owner.recordedAs }
     const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
     this.inProgress.set(name, recording)
+    this.endKeys.set(name, options.endKeys)
     owner.recordingBegan(recording.id)
     this.room.record(name, channels === 2 ? owner.one.id : null, options)
     return recording
   }
 
-  /** Records the whole room, once; gives the recording that is being made. */
+  /** Record the whole room, at most once; returns the recording in progress. */
   startWhole(channels: number): string {
     return (this.inProgress.get(wholeRoom) ?? this.start(wholeRoom, channels, untilTheEnd)).id
   }
@@ -70,6 +73,11 @@ export class Recordings {
     return recording?.id ?? null
   }
 
+  /** A key was pressed. The media worker ends recordings by itself, unless the key reached it before the order to record. */
+  pressed(key: string): void {
+    for (const [name, keys] of this.endKeys) if (keys.includes(key)) this.room.endRecording(name)
+  }
+
   add(name: string, channels: readonly Int16Array[]): void {
     this.inProgress.get(name)?.add(channels)
   }
@@ -78,10 +86,11 @@ export class Recordings {
     this.room.recordingEnded(name)
     const recording = this.inProgress.get(name)
     this.inProgress.delete(name)
+    this.endKeys.delete(name)
     recording?.end(durationMs, this.owner.nowMs)
   }
 
-  /** The audio is gone: what was recorded so far is kept. */
+  /** Audio ended: keep what was recorded. */
   async closeAll(): Promise<void> {
     const all = [...this.inProgress.entries()]
     for (const [name, recording] of all) this.ended(name, recording.durationMs)

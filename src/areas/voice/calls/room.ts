@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audio of a room as its node commands it: who is in it, who hears whom, what is played and recorded. Hold, mute, whisper and
-// barge are changes of edges between members; the media worker applies them with the next frame.
+// Audio of a room, as commanded by its node: members, who hears whom, players and recorders. Hold, mute, whisper and
+// barge change the edges between members; the media worker applies them with the next frame.
 import type { AgreedAudio } from '../../../protocols/sdp/session-description.ts'
 import type { MediaEvent } from '../media/command.ts'
 import type { MediaPool, MediaRoom } from '../media/pool.ts'
 
-/** Who is meant: everybody, or the members named. */
+/** Set of members: everybody, or the named ones. */
 export type Circle = 'all' | readonly string[]
 
 export interface Edges {
-  /** Whom the member hears, as far as they are heard by it. */
+  /** Members this one hears, if their own edges allow it. */
   hears: Circle
   heardBy: Circle
 }
@@ -21,7 +21,7 @@ interface Member extends Edges {
 
 export interface RoomHandlers {
   happened(event: MediaEvent): void
-  /** The media worker is gone, and all audio with it. */
+  /** The media worker crashed and the audio is lost. */
   lost(): void
 }
 
@@ -31,7 +31,7 @@ export interface RecordingOptions {
   endKeys: string
 }
 
-/** End of a leg that spoke plain RTP in G.711, with digits beside it. */
+/** Audio address of a leg with plain RTP: G.711 and telephone events. */
 export interface PlainAudio {
   host: string
   port: number
@@ -43,9 +43,9 @@ export class CallRoom {
   private readonly media: MediaRoom
   readonly host: string
   private readonly members = new Map<string, Member>()
-  /** Recorder -> the member that its first channel is for, of two; null for one channel with all. */
+  /** Recorder name → member on the left channel of two; null for mono. */
   private readonly recorders = new Map<string, string | null>()
-  /** Gains that differ from the ordinary one, as they were last commanded. */
+  /** Gains other than the default, as last commanded. */
   private readonly gains = new Map<string, number>()
 
   private constructor(media: MediaRoom, host: string) {
@@ -53,7 +53,7 @@ export class CallRoom {
     this.host = host
   }
 
-  /** A room on the media worker with the fewest; null where none can serve more in time. */
+  /** Open a room on the least loaded media worker; null when none has capacity. */
   static open(pool: MediaPool, host: string, id: string, handlers: RoomHandlers): CallRoom | null {
     const media = pool.room(id, handlers)
     return media && new CallRoom(media, host)
@@ -71,12 +71,12 @@ export class CallRoom {
     return this.members.has(member)
   }
 
-  /** The member, player or listener that an event of the media worker is about. */
+  /** Name of the member, player or recorder in a media event. */
   static nameIn(name: string): string {
     return name.slice(name.indexOf(':') + 1)
   }
 
-  /** Lets a member in, and gives the port that it is spoken to at; null where there is no place. */
+  /** Add a member; returns its local RTP port, or null when there is no capacity. */
   async enter(member: string, edges: Edges = { hears: 'all', heardBy: 'all' }): Promise<number | null> {
     const port = await this.media.open(member, this.host).catch(() => null)
     if (port === null) return null
@@ -89,7 +89,7 @@ export class CallRoom {
     this.media.tell({ do: 'connect', leg: this.media.name(member), remote })
   }
 
-  /** Connects a member whose audio comes as plain RTP from another program of ours. */
+  /** Connect a member whose audio is plain RTP from another of our programs. */
   connectPlain(member: string, { host, port }: PlainAudio): void {
     const remote = { host, port, rtcpPort: port + 1, codec: 'PCMU', payloadType: 0, digits: 101 } as const
     this.connect(member, { ...remote, sends: true, hears: true })
@@ -113,12 +113,12 @@ export class CallRoom {
     return this.members.get(member)?.isHeld ?? false
   }
 
-  /** Commands the gains that are not as they should be. */
+  /** Send the gains that differ from those last commanded. */
   private tune(): void {
     for (const [speaker, from] of this.members) {
       for (const [listener, to] of this.members)
         if (speaker !== listener) this.set(speaker, listener, gainBetween(speaker, from, listener, to), 1)
-      // Somebody whom not all hear is not recorded; a recording is for all.
+      // A member not heard by all, such as a whisperer, is not recorded.
       const isRecorded = from.heardBy === 'all' && !from.isMuted && !from.isHeld
       for (const [recorder, first] of this.recorders)
         channelsOf(first).forEach((hears, i) => {
@@ -136,7 +136,7 @@ export class CallRoom {
     media.tell({ do: 'gain', room: media.id, speaker: media.name(speaker), listener: media.name(listener), gain })
   }
 
-  /** Plays to all, or to those named. */
+  /** Play to all or to the named members. */
   play(player: string, samples: Int16Array, options: { loop?: number; level?: number; to?: Circle } = {}): void {
     const { media } = this
     const { loop = 1, level = 1, to = 'all' } = options
@@ -173,7 +173,7 @@ export class CallRoom {
     this.media.tell({ do: 'detect', leg: this.media.name(member) })
   }
 
-  /** Records everybody together, or one member on the left and the others on the right. */
+  /** Record in mono, or one member on the left channel and the others on the right. */
   record(recorder: string, left: string | null, options: RecordingOptions): void {
     const { media } = this
     const alone = left === null ? [] : [media.name(left)]
@@ -206,7 +206,7 @@ function gainBetween(speaker: string, from: Member, listener: string, to: Member
   return isIn(from.heardBy, listener) && isIn(to.hears, speaker) ? 1 : 0
 }
 
-/** Who is heard on each channel of a recording. */
+/** Speakers of each channel of a recording. */
 function channelsOf(left: string | null): ((speaker: string) => boolean)[] {
   return left === null ? [() => true] : [(speaker) => speaker === left, (speaker) => speaker !== left]
 }

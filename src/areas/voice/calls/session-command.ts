@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that a call or a room takes, from this node or from another: JSON, checked before it is obeyed.
+// Commands to a call or room, from this node or another: JSON, validated before use.
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
@@ -66,14 +66,14 @@ const Commands = {
   resume: Type.Object({
     do: Type.Literal('resume'),
     flow: Type.Union([Flow, Type.Null()]),
-    /** Name of the area that gives the flow. */
+    /** Area that supplies the flow. */
     by: Type.String(),
   }),
-  /** Opens a place in a room for a call that is elsewhere, and connects it when that has one too. */
+  /** Open a link in a room for a call on another node, and connect it once the call has joined. */
   open_link: Type.Object({ do: Type.Literal('open_link'), call: Uuid }),
   connect_link: Type.Object({ do: Type.Literal('connect_link'), call: Uuid, audio: Audio }),
   close_link: Type.Object({ do: Type.Literal('close_link'), call: Uuid }),
-  /** Connects a call with the place that was opened for it in another room. */
+  /** Join the link opened in another room. */
   join: Type.Object({ do: Type.Literal('join'), room: Uuid, audio: Audio }),
   leave: Type.Object({ do: Type.Literal('leave') }),
   link_edges: Type.Object({ do: Type.Literal('link_edges'), call: Uuid, hears: Circle, heardBy: Circle }),
@@ -88,7 +88,7 @@ type Commands = { [Name in keyof typeof Commands]: Static<(typeof Commands)[Name
 export type SessionCommand = Commands[keyof Commands]
 export type CommandOf<Name extends keyof Commands> = Commands[Name]
 
-/** The command in what another node or the API gave; null if it is none. */
+/** Parse a command; null when invalid. */
 export function readCommand(given: unknown): SessionCommand | null {
   for (const schema of Object.values(Commands)) if (Value.Check(schema, given)) return given
   return null

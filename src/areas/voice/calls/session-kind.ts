@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of calls whose node died: they end as failed, paid for as long as the node was last known to live.
+// Recovery of calls whose node died: they end as failed and are charged until the node was last seen.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -17,14 +17,14 @@ export const callSessions: SessionKind = {
     const row = await maybe(app.db.query(findCall, session))
     if (!row || row.ended_at !== null) return
     const offset = await clockOffsetOf(app, session.account, session.environment)
-    // The end is the last sign of life of its node, by the account's clock.
+    // End time: the node's last heartbeat, by the account's clock.
     const lostMs = app.clock.nowMs() - lastSeen.getTime()
     const record = new CallRecord(app, row, offset - lostMs)
     await record.recall()
     await record.cover(record.nowMs)
     record.end({ status: 'failed', cause: 'network_error', by: 'system' })
     await record.settled()
-    // The session stays, and the call is ended with the next round.
+    // The session stays, and the next round retries.
     if (record.isLost) throw new Error('the end of a call could not be stored')
     await giveUpRecordings(app, session)
     app.log.warn(
@@ -34,5 +34,5 @@ export const callSessions: SessionKind = {
   },
 }
 
-/** Legs of a conference are calls, and end as such. */
+/** Legs of a conference are calls and recovered as such. */
 export const conferenceSessions: SessionKind = { name: 'conference', orphaned: giveUpRecordings }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call in the memory of its node: its own leg, its room, its flow and its end. Timers run by the account's clock, so that a test
-// may move it.
+// Live call in its node's memory: its leg, room, flow and end. Timers follow the account's clock, so that tests can
+// move it.
 import { sessionsOf } from '../../../platform/sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
@@ -27,16 +27,16 @@ export class CallSession {
   private readonly timers: CallTimers
   private room: LiveRoom | null = null
   private flow: FlowRunner | null = null
-  /** The other side, whichever of the two called. */
+  /** SIP call of the other party, in either direction. */
   private line: { hangup(): void } | null = null
   private incoming: SipCall | null = null
   private renewing: NodeJS.Timeout | null = null
   private mediaPort = 0
   private version = 0
   private isEnding = false
-  /** The room of another call or conference that this one is in too. */
+  /** Room of another call or conference that this call joined. */
   private joined: string | null = null
-  /** Resolves when the end and all that belongs to it is stored. */
+  /** Resolves when the end and everything with it is stored. */
   private finishing: Promise<void> | null = null
 
   constructor(network: TelephoneNetwork, record: CallRecord) {
@@ -61,7 +61,7 @@ export class CallSession {
     return this.record.row.id
   }
 
-  /** Takes its place among the sessions of this node. */
+  /** Register the session on this node. */
   async begin(): Promise<void> {
     this.network.sessions.set(this.id, this)
     await sessionsOf(this.app).begin(callSessions, this.record.one, (command) => this.obey(this.id, command))
@@ -69,7 +69,7 @@ export class CallSession {
 
   // --- outgoing ---
 
-  /** Places the call over the first way that works. */
+  /** Place the call over the first working route. */
   async place(ways: readonly Way[]): Promise<void> {
     const { row } = this.record
     if (ways.length === 0) return this.end('failed', 'no_route', 'system')
@@ -111,14 +111,14 @@ export class CallSession {
 
   // --- incoming ---
 
-  /** Takes over the signalling of a call that came in. */
+  /** Handlers of an incoming SIP call. */
   receive(sip: SipCall): CallHandlers {
     this.incoming = sip
     this.line = sip
     return this.handlers()
   }
 
-  /** The caller hears ringing while the flow is fetched. */
+  /** Ring back to the caller while the flow is fetched. */
   async welcome(): Promise<void> {
     this.record.to('started')
     this.incoming?.ring()
@@ -151,7 +151,7 @@ export class CallSession {
   private handlers(): CallHandlers {
     const other = this.record.row.direction === 'inbound' ? ('caller' as const) : ('callee' as const)
     return {
-      // The answer to an offer of ours, which a caller who offers nothing sends with its acknowledgement.
+      // SDP answer to our offer: a caller without an offer sends it in the ACK.
       answered: (description) => this.connect(description),
       ended: (by) => {
         if (this.record.row.status !== 'answered') return this.end('failed', 'cancelled', other)
@@ -269,7 +269,7 @@ export class CallSession {
 
   // --- commands ---
 
-  /** Does what is asked of the call, or of a leg that was rung into its room. */
+  /** Run a command on the call or on a leg of its room. */
   private async obey(member: string, given: unknown): Promise<unknown> {
     const command = readCommand(given)
     if (!command) return null
@@ -342,7 +342,7 @@ export class CallSession {
 
   // --- another room ---
 
-  /** Connects the call with a place that was opened for it in another room; gives where this side is spoken to. */
+  /** Join the link opened in another room; returns this side's audio address. */
   private async join({ room, audio }: CommandOf<'join'>): Promise<{ host: string; port: number } | null> {
     if (!this.room || this.joined !== null || this.record.row.status !== 'answered') return null
     const port = await this.room.audio.enter(room)
@@ -361,7 +361,7 @@ export class CallSession {
     return true
   }
 
-  /** Not waited for: that room may be waiting for this call. */
+  /** Not awaited: that room may be waiting for this call, a deadlock. */
   private toJoined(command: SessionCommand): void {
     if (this.joined === null) return
     sessionsOf(this.app)
@@ -386,7 +386,7 @@ export class CallSession {
     this.end(status, reason === 'normal' ? 'cancelled' : reason, by, code)
   }
 
-  /** The account's clock was moved. */
+  /** The account's sandbox clock was moved. */
   clockMoved(offsetMs: number): void {
     this.record.clockOffsetMs = offsetMs
     this.room?.legs.clockMoved(offsetMs)
@@ -397,7 +397,7 @@ export class CallSession {
   private end(status: CallRow['status'], cause: string, by: EndOfCall['by'], sipCode: number | null = null): void {
     if (this.isEnding) return
     this.isEnding = true
-    // A call that was never answered cannot have been completed.
+    // A call never answered cannot be completed.
     const isAnswered = this.record.row.status === 'answered'
     const final =
       status === 'completed' && !isAnswered ? 'failed' : isAnswered && status !== 'failed' ? 'completed' : status
@@ -424,12 +424,12 @@ export class CallSession {
     await room?.close('normal')
     await record.settled()
     this.network.sessions.delete(this.id)
-    // One whose end could not be stored stays registered: when this node is gone, another ends and charges it.
+    // A call whose end could not be stored stays registered: after this node stops, another ends and charges it.
     if (!record.isLost) await sessionsOf(this.app).end(record.one)
     this.tell('ended', ending)
   }
 
-  /** The node stops: its calls end, and are paid for what was spoken. */
+  /** The node stops: end its calls and charge what was spoken. */
   async shutDown(): Promise<void> {
     this.end(this.record.row.status === 'answered' ? 'completed' : 'failed', 'network_error', 'system')
     await this.finishing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a call's event_url what happened, one event after the other: the next one is not sent before the last was taken. The
-// node that has the call begins at once; a job sees to it that everything is told when that fails, for a day.
+// Delivery of call events to the event_url, in order: each waits until the previous was accepted. The call's node
+// starts at once; a job retries for a day.
 import { Type } from 'typebox'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -16,16 +16,16 @@ const patienceMs = dayMs
 const lookEveryMs = 15_000
 const retryMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000]
 
-/** Calls that are being told of, by id: what comes meanwhile is told in the same run. */
+/** Deliveries in progress by call id; later events join the running one. */
 const telling = onePerApp(() => new Map<string, Promise<boolean>>())
 
-export function tellSoon(app: App, call: One, clockOffsetMs: number): void {
+export function deliverEventsSoon(app: App, call: One, clockOffsetMs: number): void {
   void tell(app, call, clockOffsetMs).catch((error) =>
     app.log.warn({ error }, 'event of a call not sent at once: it is delivered from the outbox; nothing to do'),
   )
 }
 
-/** Tells what is untold; true when nothing is left. */
+/** Deliver pending events; true when none is left. */
 function tell(app: App, call: One, clockOffsetMs: number): Promise<boolean> {
   const running = telling(app)
   const before = running.get(call.id) ?? Promise.resolve(true)
@@ -55,7 +55,7 @@ async function tellAll(app: App, call: One, clockOffsetMs: number): Promise<bool
 
 const Payload = Type.Object({ call: Type.String(), clockOffsetMs: Type.Number() })
 
-/** Looks after a call's events until it is over and everything is told. */
+/** Job that delivers a call's events until the call has ended and all are delivered. */
 export const tellJob: Job<App, typeof Payload> = {
   lane: 'voice.tell',
   role: 'dispatch',
@@ -73,7 +73,7 @@ export const tellJob: Job<App, typeof Payload> = {
   },
 }
 
-/** The job that looks after a call's events, for whoever accepts the call. */
-export function tellLater(app: App, tenant: Tenant, call: string, clockOffsetMs: number, delayMs = 0): NewJob {
+/** Job that delivers a call's events, for the transaction that accepts the call. */
+export function deliverEventsJob(app: App, tenant: Tenant, call: string, clockOffsetMs: number, delayMs = 0): NewJob {
   return app.work.prepare(tellJob, tenant, { call, clockOffsetMs }, { delayMs: delayMs + lookEveryMs })
 }

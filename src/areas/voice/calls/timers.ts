@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers of one call, by the clock of its account, so that a test may move it.
+// Timers of one call, by its account's clock, so that tests can move it.
 
 interface Timer {
   dueMs: number
@@ -7,7 +7,7 @@ interface Timer {
   handle: NodeJS.Timeout
 }
 
-/** Longest delay that a timer of the runtime can have. */
+/** Longest delay of setTimeout. */
 const longestMs = 2 ** 31 - 1
 
 export class CallTimers {
@@ -18,7 +18,7 @@ export class CallTimers {
     this.nowMs = nowMs
   }
 
-  /** Runs something later; a timer of the same name is replaced. */
+  /** Set a timer; one of the same name is replaced. */
   set(name: string, ms: number, run: () => void): void {
     this.clear(name)
     this.timers.set(name, { dueMs: this.nowMs() + ms, run, handle: this.arm(name, ms, run) })
@@ -46,7 +46,7 @@ export class CallTimers {
     for (const name of [...this.timers.keys()]) this.clear(name)
   }
 
-  /** The clock was moved: what has fallen due meanwhile happens now, in order. */
+  /** The sandbox clock was moved: run the timers that fell due, in order. */
   clockMoved(): void {
     const nowMs = this.nowMs()
     for (const [name, timer] of [...this.timers].sort(([, a], [, b]) => a.dueMs - b.dueMs)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door to the engines of sound: hands them what is to be recognised or read, in processes of their own with a bounded queue.
-// Where a package is missing, the answer says what to install; nothing else of the installation depends on it.
+// Speech and audio engines, run in separate processes with a bounded queue. A missing optional package gives an error
+// that says what to install; nothing else depends on it.
 import { availableParallelism } from 'node:os'
 import type { Static, TSchema } from 'typebox'
 import type { App } from '../../../platform/app.ts'
@@ -15,7 +15,7 @@ import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { root } from '../../../platform/root.ts'
 
-/** A caller waits on the line: what would begin later than this is refused at once. */
+/** Queue timeout: a caller is waiting, so a task that would start later is refused at once. */
 const maxWaitMs = 8_000
 const maxWaiting = 64
 
@@ -30,14 +30,14 @@ export const soundEnginesOf = onePerApp(
     }),
 )
 
-/** Why an engine has no answer. `engine_unavailable`: it is not installed; the others pass. */
+/** Engine failure. `engine_unavailable`: not installed; the others are temporary. */
 export type EngineFault = 'engine_unavailable' | 'engine_busy' | 'engine_failed'
 
 export type EngineAnswer<T> =
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'fault'; readonly fault: EngineFault; readonly message: string }
 
-/** Has an engine do something; after `withinMs` nobody waits for it any more. */
+/** Run a task on an engine; it times out after `withinMs`. */
 export async function askEngine<Input, S extends TSchema>(
   app: App,
   task: Task<Input, S>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moonshine-tiny, a network that writes down what is said in English: an encoder that hears and a decoder that writes, token by
-// token. A phrase that was expected is scored by how likely the decoder would have written it, which finds words on a telephone
-// line that free writing misses. The package is only read: models from it, none of its code.
+// Moonshine-tiny, a neural network for English speech recognition: an encoder for audio and a decoder for tokens.
+// Expected phrases are scored by their decoder likelihood, which finds words on a telephone line that free
+// transcription misses. Only the models of the package are used, none of its code.
 import { readFile } from 'node:fs/promises'
 import type { Value } from 'onnxruntime-node'
 import { InferenceProblem, lazily, type OpenNetwork, openSession } from '../../../platform/compute/inference.ts'
@@ -16,18 +16,20 @@ const heads = 8
 const headSize = 36
 const startToken = 1
 const endToken = 2
-/** Speech has fewer tokens than this in a second; more of them are a loop. */
+/** Token limit per second of speech; more means that the decoder loops. */
 const tokensPerSecond = 6.5
 const fewestTokens = 6
-/** Phrases that are scored in one run; each has a copy of what was heard. */
+/** Phrases scored per batch; each needs a copy of the encoder output. */
 const phrasesAtOnce = 12
-/** Mean logarithm of a token at which a phrase that was expected is as likely said as not, and how sharply that turns; found by
- * trying words that were expected and words that were not, over a telephone line. */
+/**
+ * Mean log probability per token at which an expected phrase is as likely said as not, and the slope there; fitted on
+ * expected and unexpected words over a telephone line.
+ */
 const evenLogarithm = -2.3
 const sharpness = 1.4
-/** Confidence below which a phrase was not said. */
+/** Minimum confidence of a phrase. */
 const leastConfidence = 0.2
-/** Shorter sounds than this are filled up with silence: the encoder needs some. */
+/** Minimum length for the encoder; shorter audio is padded with silence. */
 const leastSamples = modelRate / 2
 
 interface Model {
@@ -68,7 +70,7 @@ class Moonshine {
     this.#model = model
   }
 
-  /** What was said, best first; nothing if nothing was. */
+  /** Recognised texts, best first; empty for silence. */
   async recognise(samples: Int16Array, context: readonly string[]): Promise<Guess[]> {
     const heard = await this.#encode(samples)
     const phrases = await this.#score(heard, context)
@@ -89,7 +91,7 @@ class Moonshine {
     )
   }
 
-  /** Writes what is likeliest, token by token. */
+  /** Greedy decoding, token by token. */
   async #write(heard: Value, seconds: number): Promise<Guess | null> {
     const { session, Tensor } = this.#model.decoder
     const tokens: number[] = []
@@ -112,11 +114,11 @@ class Moonshine {
       past = nextPast(past, output, i === 0)
     }
     const text = this.#model.tokenizer.decode(tokens, false, false).trim()
-    // Silence is written as nothing or as punctuation.
+    // Silence decodes to nothing or to punctuation.
     return plain(text) === '' ? null : { text, confidence: Math.exp(logarithms / (tokens.length + 1)) }
   }
 
-  /** How likely each phrase is, as a sentence, which is how the network writes. */
+  /** Score each phrase, written as a sentence like the network's own output. */
   async #score(heard: Value, context: readonly string[]): Promise<Guess[]> {
     const guesses: Guess[] = []
     for (let i = 0; i < context.length; i += phrasesAtOnce) {
@@ -131,7 +133,7 @@ class Moonshine {
     return guesses
   }
 
-  /** Mean logarithm of the tokens of each phrase. */
+  /** Mean log probability of the tokens of each phrase. */
   async #scoreSome(heard: Value, phrases: readonly string[]): Promise<number[]> {
     const { session, Tensor } = this.#model.decoder
     const rows = phrases.map((phrase) => [
@@ -178,7 +180,7 @@ class Moonshine {
   }
 }
 
-/** What the decoder remembers of the tokens so far; what it knows of the sound does not change after the first. */
+/** Decoder cache of past tokens; the cache of the audio stays fixed after the first step. */
 function nextPast(past: Record<string, Value>, output: Readonly<Record<string, Value>>, isFirst: boolean) {
   const next = { ...past }
   for (const name of Object.keys(past))
@@ -211,7 +213,7 @@ function likeliest(logits: Float32Array): number {
   return best
 }
 
-/** Logarithm of the probability of a token. */
+/** Log probability of a token. */
 function logarithmOf(logits: Float32Array, token: number): number {
   let most = Number.NEGATIVE_INFINITY
   for (const logit of logits) if (logit > most) most = logit
@@ -226,7 +228,7 @@ function sentence(phrase: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
 
-/** Words without capitals and marks. */
+/** Text in lower case without punctuation. */
 function plain(text: string): string {
   return text
     .toLowerCase()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MP3 files as telephone audio. The decoder (mpg123 as WebAssembly, in an optional package) takes the file piece by piece, so that
-// a small file that unpacks to hours ends at the bound and not in the memory.
+// MP3 to telephone audio. The decoder (mpg123 as WebAssembly, an optional package) reads in chunks, so that a small
+// file that expands to hours stops at the limit.
 
 import { InferenceProblem } from '../../../platform/compute/inference.ts'
 import { sampleRate } from '../../../protocols/audio/g711.ts'
@@ -9,7 +9,7 @@ import { resample } from '../../../protocols/audio/resample.ts'
 const pieceBytes = 64 * 1_024
 const longestSeconds = 20 * 60
 
-/** Telephone audio, or a sentence that says why there is none. */
+/** Telephone audio, or the reason for failure. */
 export async function readMp3(file: Uint8Array): Promise<Int16Array | string> {
   const { MPEGDecoder } = await decoders()
   const decoder = new MPEGDecoder()

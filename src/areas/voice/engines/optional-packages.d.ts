@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that is used of packages that may be missing, so that the program compiles without them.
+// Types of optional packages, as far as used, so that the program compiles without them.
 
 declare module 'llama-tokenizer-js' {
   const tokenizer: {

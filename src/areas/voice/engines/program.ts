@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of the engines' own process: writes down what was said and reads files of sound, one task at a time.
+// Process of the engines: recognises speech and decodes audio files, one task at a time.
 import { Type } from 'typebox'
 import Value from 'typebox/value'
 import { InferenceProblem } from '../../../platform/compute/inference.ts'
@@ -30,7 +30,7 @@ serveTasks(
   },
   (problem) => {
     if (!(problem instanceof InferenceProblem)) return null
-    // Node remembers which packages it did not find: the next process sees one that was installed meanwhile.
+    // Node caches failed package lookups: exit, so that the next process finds a newly installed one.
     if (problem.code === 'package_missing') setTimeout(() => process.exit(0), 100)
     return { code: problem.code, message: problem.message, picture: null }
   },

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the engines of sound, and what their answers look like. Both ends are checked, since the files and the
-// voices that go in are strangers'.
+// Tasks of the audio engines with their results. Both are validated, because files and audio come from outside.
 import { type Static, Type } from 'typebox'
 import { task } from '../../../platform/compute.ts'
 
@@ -13,17 +12,17 @@ export type Guess = Static<typeof Guess>
 export const Samples = Type.Refine(Type.Unsafe<Int16Array>({}), (value) => value instanceof Int16Array)
 export const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value instanceof Uint8Array)
 
-/** Longest piece of sound that is recognised at once. */
+/** Longest audio recognised in one task. */
 export const longestUtteranceMs = 62_000
 
-/** What was said, best first; phrases of the context are scored each. */
+/** Recognise speech: texts best first; each phrase of the context is scored. */
 export const recognise = task<{ samples: Int16Array; context: readonly string[] }>()({
   name: 'recognise',
   answer: Type.Object({ guesses: Type.Array(Guess, { maxItems: 101 }) }),
   timeoutMs: 60_000,
 })
 
-/** Telephone audio of a file, or why there is none. */
+/** Telephone audio of a file, or the reason for failure. */
 export const readSound = task<{ file: Uint8Array }>()({
   name: 'readSound',
   answer: Type.Union([Type.Object({ samples: Samples }), Type.Object({ problem: Type.String({ maxLength: 200 }) })]),

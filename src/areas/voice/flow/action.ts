@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call-control actions as customers write them, checked and with their defaults filled in. Names inside actions are camelCase,
-// as the specification shows them.
+// Call-control actions, validated and with defaults. Their names are camelCase, as in the specification.
 import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { locales } from '../speech/voices.ts'
@@ -161,7 +160,7 @@ export type ActionOf<Name extends Action['action']> = Extract<Action, { action: 
 /** An action that another area carries out. */
 export type HandedAction = ActionOf<'conversation'> | ActionOf<'enqueue'> | ActionOf<'connect'>
 
-/** The action, if it is for another area: agents and queues are not dialled here. */
+/** Action for another area, such as one on agents or queues; null when voice runs it. */
 export function handedOf(action: Action): HandedAction | null {
   if (action.action === 'conversation' || action.action === 'enqueue') return action
   const isForOthers = ({ type }: { type: string }) => type === 'agent' || type === 'queue'
@@ -169,12 +168,12 @@ export function handedOf(action: Action): HandedAction | null {
 }
 
 export interface ActionProblem {
-  /** Place in the list. */
+  /** Index in the list. */
   index: number
   message: string
 }
 
-/** The actions that can be carried out, and what is wrong with the others. */
+/** Valid actions, and the problems of the others. */
 export function readActions(list: readonly unknown[]): { actions: Action[]; problems: ActionProblem[] } {
   const actions: Action[] = []
   const problems: ActionProblem[] = []

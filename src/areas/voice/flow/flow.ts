@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flow of a call as a pure function: a state and what happened give the next state and what is to be done. It knows no
-// clock, no socket and no database, so that any call can be played again from the list of what happened to it.
+// Flow of a call as a pure function: state and input give the next state and effects. Without clock, socket or
+// database, any call can be replayed from its inputs.
 import {
   type Action,
   type ActionOf,
@@ -11,7 +11,6 @@ import {
   readActions,
 } from './action.ts'
 
-/** What happened. */
 export type FlowInput =
   | { type: 'begin'; actions: readonly unknown[]; isAnswered: boolean }
   | { type: 'played'; id: number }
@@ -23,7 +22,7 @@ export type FlowInput =
   | { type: 'replied'; id: number; actions: readonly unknown[] | null }
   | { type: 'dialled'; id: number; status: DialStatus; to: string | null; duration: number; reason: string | null }
   | { type: 'recorded'; id: number }
-  /** Another area is done with an action, or carries none out; or has a new flow for the call, whatever it does now. */
+  /** Another area finished or refused an action, or supplies a new flow at any time. */
   | { type: 'resumed'; id: number | null; actions: readonly unknown[] | null }
   | { type: 'hangup' }
 
@@ -34,7 +33,7 @@ interface SpeechResult {
 
 export type DialStatus = 'answered' | 'completed' | 'busy' | 'timeout' | 'rejected' | 'failed'
 
-/** What is to be done. Ids are numbers that the flow gives; what happens to them comes back under the same number. */
+/** Effect of a flow. The flow assigns ids; results come back under the same id. */
 export type Effect =
   | { do: 'answer' }
   | { do: 'talk'; id: number; action: ActionOf<'talk'> }
@@ -45,11 +44,14 @@ export type Effect =
   | { do: 'cancel_timer'; id: number }
   | { do: 'listen'; id: number; action: ActionOf<'input'> }
   | { do: 'stop_listening'; id: number }
-  /** Posts to a customer's URL; null is the call's own event_url. `replaces`: a list in the reply is the new flow. */
+  /**
+   * POST to a customer's URL; null means the call's event_url. `replaces`: a list of actions in the reply is the new
+   * flow.
+   */
   | { do: 'ask'; id: number; urls: readonly string[] | null; body: Record<string, unknown>; replaces: boolean }
   | { do: 'dial'; id: number; action: ActionOf<'connect'> }
   | { do: 'cancel_dial'; id: number }
-  /** Gives an action to another area. */
+  /** Hand an action to another area. */
   | { do: 'hand'; id: number; action: HandedAction }
   | { do: 'record'; id: number; action: ActionOf<'record'> }
   | { do: 'error'; code: string; message: string; index: number }
@@ -67,12 +69,12 @@ type Waiting =
 
 export interface FlowState {
   readonly actions: readonly Action[]
-  /** Place of the action that comes next. */
+  /** Index of the next action. */
   readonly next: number
   readonly waiting: Waiting | null
-  /** A prompt that a key or a word ends, while later actions already run. */
+  /** Prompt that a key or speech interrupts, while later actions already run. */
   readonly prompt: number | null
-  /** Keys pressed while such a prompt ran, before the input that they are for. */
+  /** Digits pressed during such a prompt, kept for the input they are for. */
   readonly early: string
   readonly isAnswered: boolean
   readonly isOver: boolean
@@ -104,7 +106,7 @@ export function step(state: FlowState, input: FlowInput): Step {
 
 const mostEarly = 20
 
-/** One step, with the state that it is making. */
+/** One step and the state it builds. */
 class Run {
   state: FlowState
   readonly effects: Effect[] = []
@@ -165,7 +167,7 @@ class Run {
     this.goOn()
   }
 
-  /** Carries out actions until one must be waited for, or none is left. */
+  /** Run actions until one must be waited for or none is left. */
   private goOn(): void {
     this.set({ waiting: null })
     for (;;) {
@@ -177,7 +179,7 @@ class Run {
     }
   }
 
-  /** The last action is done; a prompt that still runs is heard to its end. */
+  /** Flow ended; a prompt still playing finishes first. */
   private end(): void {
     const { prompt } = this.state
     if (prompt !== null) return this.set({ waiting: { for: 'play', id: prompt }, prompt: null })
@@ -252,7 +254,7 @@ class Run {
     const hearsDigits = action.type.includes('dtmf')
     if (action.type.includes('speech')) this.effects.push({ do: 'listen', id, action })
     this.set({ waiting: { for: 'input', id, timer: null, action, digits: '', isSpeaking: false } })
-    // While a prompt runs, the time to answer it has not begun.
+    // The input timeout starts after the prompt.
     if (hearsDigits && this.state.prompt === null) this.waitForDigit()
     const { early } = this.state
     this.set({ early: '' })
@@ -287,7 +289,7 @@ class Run {
     const { waiting } = this.state
     if (waiting?.for === 'timer' && waiting.id === id) return this.goOn()
     if (waiting?.for !== 'input' || waiting.timer !== id) return
-    // Somebody who speaks is heard out.
+    // Speech in progress is not cut off by the timeout.
     if (waiting.isSpeaking || (waiting.digits === '' && waiting.action.type.includes('speech')))
       return this.set({ waiting: { ...waiting, timer: null } })
     this.submit(true)
@@ -349,7 +351,7 @@ class Run {
     this.set({ waiting: { for: 'beep', id, action } })
   }
 
-  /** A recording with an end is waited for; one without goes on beside the flow. */
+  /** A recording with an end condition blocks the flow; one without runs beside it. */
   private startRecording(action: ActionOf<'record'>): void {
     const wasWaiting = this.state.waiting !== null
     const id = this.newId()
@@ -381,7 +383,7 @@ class Run {
     this.set({ waiting: { for: 'reply', id: ask } })
   }
 
-  /** A new flow ends what the old one was doing; without one the old flow goes on, if it waited for this. */
+  /** A new flow cancels the old one; null continues the old flow, if it waited for this. */
   private resumed(id: number | null, actions: readonly unknown[] | null): void {
     const { waiting } = this.state
     if (actions === null) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program and its media workers say to each other: commands with a number, their answers, and what happens meanwhile.
+// Messages between the program and its media workers: numbered commands, answers and events.
 import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { Channel } from '../../../protocols/media/room.ts'
 import type { ListenerOptions, ListeningEnd, RecorderOptions, RecordingEnd } from '../../../protocols/media/taps.ts'
@@ -35,7 +35,7 @@ export interface NumberedCommand {
   command: MediaCommand
 }
 
-/** `port` answers an open, `end` a close. */
+/** Answer: `port` for an open, `end` for a close. */
 export interface Answer {
   id: number
   port?: number
@@ -53,7 +53,7 @@ export type MediaEvent =
   | { event: 'speech_ended'; listener: string; reason: ListeningEnd; samples: Int16Array }
   | { event: 'machine'; leg: string; isMachine: boolean }
 
-/** How a worker is, every second. */
+/** Worker status, sent every second. */
 export interface WorkerState {
   legs: number
   lateMs: number

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The media workers of this node: one thread for each core but one, each with whole rooms. A worker that dies takes its calls
-// with it, which are told so, and is replaced; where none can serve more in time, calls are refused.
+// Media workers of this node: one thread per core but one, each with whole rooms. A crashed worker loses its calls,
+// which are notified, and is replaced; without capacity calls are refused.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { root } from '../../../platform/root.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { FromWorker, MediaCommand, MediaEvent, WorkerSettings, WorkerState } from './command.ts'
 
-/** What a room hears of its media. */
+/** Events of a room's media. */
 export interface RoomHandlers {
   happened(event: MediaEvent): void
-  /** The thread is gone, and all audio of the room with it. */
+  /** The worker crashed and the room's audio is lost. */
   lost(): void
 }
 
@@ -64,7 +64,7 @@ export class MediaPool {
     if (!this.isClosed) this.start()
   }
 
-  /** Whether one more call would be served in time. */
+  /** Whether there is capacity for one more call. */
   get admits(): boolean {
     return this.threads.some(({ state }) => state.admits)
   }
@@ -74,7 +74,7 @@ export class MediaPool {
     return { legs, lateMs: Math.max(0, ...this.threads.map(({ state }) => state.lateMs)), workers: this.threads.length }
   }
 
-  /** A room on the worker with the fewest. Everything in it has a name that begins with the room's. */
+  /** Open a room on the least loaded worker. Names within it start with the room's. */
   room(id: string, handlers: RoomHandlers): MediaRoom | null {
     const [thread] = this.threads.filter(({ state }) => state.admits).sort((a, b) => a.rooms.size - b.rooms.size)
     if (!thread) return null
@@ -95,7 +95,7 @@ export class MediaPool {
     })
   }
 
-  /** Ends a thread as a crash would; for tests of what becomes of its calls. */
+  /** Crash a worker, for tests. */
   async crash(): Promise<void> {
     await this.threads[0]?.worker.terminate()
   }
@@ -106,7 +106,7 @@ export class MediaPool {
   }
 }
 
-/** Names inside a room are `room:what`, so that what happens finds its way back. */
+/** Room of a media event: names are `room:name`. */
 function roomOf(event: MediaEvent): string {
   const name =
     'leg' in event
@@ -119,7 +119,7 @@ function roomOf(event: MediaEvent): string {
   return name.slice(0, name.indexOf(':'))
 }
 
-/** One room, as its call speaks to it. Commands that need no answer are not waited for. */
+/** Room as its call commands it. Commands without a reply are not awaited. */
 export class MediaRoom {
   readonly id: string
   private readonly ask: (command: MediaCommand) => Promise<{ port?: number; end?: LegEnd }>
@@ -135,7 +135,7 @@ export class MediaRoom {
     return `${this.id}:${what}`
   }
 
-  /** Opens a leg and gives the port that it is spoken to at. */
+  /** Open a leg; returns its local port. */
   async open(leg: string, host: string): Promise<number> {
     const { port } = await this.ask({ do: 'open', leg: this.name(leg), room: this.id, host })
     if (port === undefined) throw new Error('a leg without a port')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sounds from customers' addresses: fetched through the guarded door, bounded, turned into telephone audio, and remembered by URL
-// for as long as the server says the file is the same (ETag). WAV (PCM or G.711) and MP3.
+// Cache of sounds from customers' URLs: fetched with the outbound checks, bounded in size, converted to telephone audio
+// and cached by URL while the ETag is unchanged. WAV (PCM or G.711) and MP3.
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -12,9 +12,9 @@ import { readSound } from '../engines/tasks.ts'
 const mostBytes = 10 * 1_024 * 1_024
 const fetchMs = 5_000
 const mostKept = 200
-/** An hour of sound, some 60 MB. */
+/** Cache limit: an hour of sound, some 60 MB. */
 const mostKeptSamples = 3_600 * 8_000
-/** Larger files are read in a process of their own, so that a call's signalling does not wait for them. */
+/** Larger files are decoded in another process, so that signalling is not delayed. */
 const readHereBytes = 256 * 1_024
 const readMs = 20_000
 
@@ -23,10 +23,10 @@ interface Kept {
   samples: Int16Array
 }
 
-/** Sounds that were fetched, the oldest first. */
+/** Cached sounds, oldest first. */
 const kept = onePerApp(() => ({ sounds: new Map<string, Kept>(), samples: 0 }))
 
-/** Telephone audio, or a sentence that says why there is none. */
+/** Telephone audio of a URL, or the reason for failure. */
 export async function fetchSound(app: App, tenant: Tenant, url: string): Promise<Int16Array | string> {
   const cache = kept(app)
   const key = `${tenant.account} ${url}`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that does nothing but media: audio leaves it on time whatever the rest of the program computes.
+// Media thread: sends audio on time whatever the main thread computes.
 import { parentPort, workerData } from 'node:worker_threads'
 import { MediaEngine } from '../../../protocols/media/engine.ts'
 import type { Answer, FromWorker, MediaCommand, MediaEvent, NumberedCommand, WorkerSettings } from './command.ts'

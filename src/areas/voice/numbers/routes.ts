@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What answers calls to a number: an application, a queue, menus, an agent, or the routing rules. With a test key any number will do that nobody else has.
+// Routes that assign numbers: to an application, queue, menu, agent or the routing rules. A test key may use any number
+// no other account has.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
@@ -56,7 +57,7 @@ const VoiceNumber = Type.Object(
   { title: 'VoiceNumber' },
 )
 
-/** What a request assigns a number to; null detaches. */
+/** Target of an assignment; null detaches the number. */
 function targetOf(body: Static<typeof Assignment>): Target | null {
   const { queue_id, ivr_id, agent_id, routing } = body
   if (queue_id) return { type: 'queue', id: queue_id }
@@ -98,7 +99,7 @@ const assign = writeAcross({
     const assigned = () => voiceNumbers.change(tx, tenant, number, settings, nowMs)
     const taken = () =>
       tenant.environment === 'test' ? voiceNumbers.own(tx, tenant, caller, { number, settings }) : null
-    // Somebody else of this account may take it at the same time: then it is there when this one has waited.
+    // A concurrent request of the same account may insert the row first: after waiting for it, update again.
     const row = (await assigned()) ?? (await taken()) ?? (await assigned())
     if (!row) throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
     const capable = await capabilitiesOf(tx, tenant, [number])
@@ -117,7 +118,7 @@ function answeringOf(body: Static<typeof Assignment>): Answering {
   }
 }
 
-/** What a number is assigned to must be somebody's, and there. */
+/** Require the target of an assignment to exist. */
 async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<void> {
   let problem: string | null | undefined
   for (const follower of followersOf(app)) problem ??= await follower.targetProblem?.(app, tenant, target)
@@ -125,7 +126,7 @@ async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<
   if (problem) throw invalid(field, problem)
 }
 
-/** Live numbers are the operator's to give; in test the first who names one has it. */
+/** Require the number: live ones are given by the operator; test ones belong to the first account that names them. */
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
   const whose = await ownership(app, tenant, number)
   if (whose === 'another') throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)

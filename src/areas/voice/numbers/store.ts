@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that calls come in at: which application, queue, menu or agent answers each.
+// Numbers for incoming calls and what answers each: an application, queue, menu or agent.
 import type { App } from '../../../platform/app.ts'
 import type { Queryable } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import { numbersFor, type OwnedNumber } from '../../numbers/area.ts'
 import type { Target } from '../store.ts'
 
-/** What answers calls to a number. */
+/** Assignment of a number. */
 export interface Answering {
   readonly answer_url: string | null
   readonly event_url: string | null
   readonly fallback_url: string | null
   readonly answer_method: 'POST' | 'GET'
-  /** Something of another area that answers in place of an application. */
+  /** Target in another area, in place of an application. */
   readonly target: Target | null
 }
 
@@ -20,7 +20,7 @@ export type NumberRow = OwnedNumber<Answering>
 
 export const voiceNumbers = numbersFor<Answering>('voice')
 
-/** Nothing, as for a number that was just given. */
+/** Unassigned, like a new number. */
 export const unanswered: Answering = {
   answer_url: null,
   event_url: null,
@@ -29,7 +29,7 @@ export const unanswered: Answering = {
   target: null,
 }
 
-/** The number and the one account that has it. */
+/** Number with the account that owns it. */
 export async function findNumber(
   queryable: Queryable,
   environment: Environment,
@@ -39,7 +39,7 @@ export async function findNumber(
   return row ?? null
 }
 
-/** What answers calls to a number of an account; null: nothing that it has said. */
+/** Target of an account's number; null when not assigned. */
 export async function numberTarget(app: App, tenant: Tenant, number: string): Promise<Target | null> {
   const [row] = await voiceNumbers.owners(app.db, tenant.environment, [number], tenant.account)
   if (!row) return null
@@ -47,16 +47,16 @@ export async function numberTarget(app: App, tenant: Tenant, number: string): Pr
   return target ?? (answer_url === null ? null : { type: 'application', answer_url })
 }
 
-/** Number that calls of a test key show where the account has none; it is nobody's. */
+/** Caller id of test calls when the account has no number; nobody owns it. */
 const sandboxNumber = '+254709000000'
 
-/** The number that an account calls from where it names none; null for a live account without one. */
+/** Default caller id of an account; null for a live account without numbers. */
 export async function firstNumber(app: App, { environment, account }: Tenant): Promise<string | null> {
   const [row] = await voiceNumbers.inOrder(app.db, environment, account, 1)
   return row?.number ?? (environment === 'test' ? sandboxNumber : null)
 }
 
-/** Whose a number is: a test key owns every one that nobody else registered. */
+/** Owner of a number: a test key owns every number no other account registered. */
 export async function ownership(app: App, tenant: Tenant, number: string): Promise<'own' | 'nobody' | 'another'> {
   const owner = await findNumber(app.db, tenant.environment, number)
   if (owner === null) return tenant.environment === 'test' ? 'own' : 'nobody'

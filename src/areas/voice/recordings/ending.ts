@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of recordings that nobody asked for: their time is over, or the node that made them has died.
+// Recordings that end without a request: expired ones, and those of a node that died.
 import { buckets, idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
@@ -20,7 +20,7 @@ import {
 
 const expiredAtOnce = 200
 
-/** Erases recordings whose time is over. */
+/** Chore that deletes expired recordings. */
 export const retentionChore: Chore = {
   name: 'expired recordings',
   everyMs: 60_000,
@@ -35,7 +35,7 @@ export const retentionChore: Chore = {
   },
 }
 
-/** Gives up the recordings of a call or a conference whose node has died. */
+/** Mark the recordings of a call or conference as failed after its node died. */
 export async function giveUpRecordings(app: App, of: One): Promise<void> {
   const nothing = { file: null, size: null, sha256: null, expires: null }
   const at = new Date(app.clock.nowMs())

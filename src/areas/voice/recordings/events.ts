@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of recordings: one can be fetched, was read, erased or lost.
+// Events of recordings: ready, transcribed, deleted, failed.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings over HTTP: what is known of one, its file at an address that says by itself who may read it, and its end.
+// Routes of recordings: the object, its file under a signed URL, and its deletion.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -128,7 +128,7 @@ const remove = write({
 
 export const recordingRoutes: readonly Route[] = [get, transcription, remove]
 
-/** The file of a recording, for whoever was given its address. */
+/** Download of a recording's file by its signed URL. */
 export const recordingFileHook = hook({
   methods: ['GET', 'HEAD'],
   path: '/recordings/:name',
@@ -147,7 +147,7 @@ export const recordingFileHook = hook({
   },
 })
 
-/** Samples as they are stored, after the head of a WAV file. */
+/** Stored samples with a WAV header. */
 async function downloadOf(app: App, row: RecordingRow, file: string): Promise<Download | null> {
   const stored = await app.storage.open(tenantOf(row), file)
   if (!stored) return null

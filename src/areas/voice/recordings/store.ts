@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings: all SQL of them, and what the API shows.
+// SQL of recordings, and the recording object of the API.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -25,7 +25,7 @@ export interface RecordingRow {
   started_at: Date
   ended_at: Date | null
   expires_at: Date | null
-  /** Language in which it is to be written down, and what came of that. */
+  /** Language and result of the transcription. */
   transcription_language: string | null
   transcription_file: string | null
   transcription_confidence: number | null
@@ -71,13 +71,13 @@ export const findRecording = statement.tenant<One, RecordingRow>(
   `select ${columns} from voice.recordings where ${mine} and id = $id`,
 )
 
-/** A recording that nobody else changes until the transaction is over. */
+/** Lock a recording until the transaction ends. */
 export const lockRecording = statement.tenant<One, RecordingRow>(
   'voice.lock_recording',
   `select ${columns} from voice.recordings where ${mine} and id = $id for update`,
 )
 
-/** By its id alone, for the address that anybody may have been given. */
+/** Find a recording by id alone, for its signed URL. */
 export const findAnyRecording = statement.everywhere<{ buckets: readonly number[]; id: string }, RecordingRow>(
   'voice.find_any_recording',
   `select ${columns} from voice.recordings where bucket = any($buckets::smallint[]) and id = $id`,
@@ -91,7 +91,7 @@ export const eraseRecording = statement.tenant<One & { reason: string }, Recordi
    returning ${columns}`,
 )
 
-/** What came of writing a recording down; nothing if it is erased, or is written down already. */
+/** Store a transcription; no row when the recording was deleted or is transcribed already. */
 export const transcribed = statement.tenant<
   One & { file: string | null; confidence: number | null; error: string | null },
   RecordingRow
@@ -103,7 +103,7 @@ export const transcribed = statement.tenant<
    returning ${columns}`,
 )
 
-/** Recordings whose time is over. */
+/** Expired recordings. */
 export const findExpired = statement.everywhere<{ buckets: readonly number[]; limit: number }, RecordingRow>(
   'voice.find_expired_recordings',
   `select ${columns} from voice.recordings
@@ -112,7 +112,7 @@ export const findExpired = statement.everywhere<{ buckets: readonly number[]; li
     limit $limit`,
 )
 
-/** Recordings of a call or a conference that are still being made. */
+/** Recordings in progress of a call or conference. */
 export const findUnderWay = statement.tenant<One, RecordingRow>(
   'voice.find_recordings_under_way',
   `select ${columns} from voice.recordings
@@ -122,7 +122,7 @@ export const findUnderWay = statement.tenant<One, RecordingRow>(
 const fileSeconds = 3_600
 const format = 'wav'
 
-/** Address of a recording's file for an hour; null while there is none. */
+/** Signed URL of a recording's file, valid for an hour; null while there is no file. */
 export function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status'>): string | null {
   if (row.status !== 'ready') return null
   const name = `${idOf('recording', row.id)}.${format}`
@@ -130,7 +130,7 @@ export function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status'>
   return `${app.publicUrl}/recordings/${name}?exp=${expires}&sig=${signatureOf(app, name, expires).toString('hex')}`
 }
 
-/** Whether an address was given by this installation, and its hour is not over. */
+/** Whether a signed URL is genuine and not expired. */
 export function isSigned(app: App, name: string, expires: number, signature: string): boolean {
   if (!Number.isSafeInteger(expires) || expires * 1_000 < app.clock.nowMs()) return false
   const given = Buffer.from(signature, 'hex')
@@ -142,12 +142,12 @@ function signatureOf(app: App, name: string, expires: number): Buffer {
   return app.secrets.fingerprint('recording address', `${name}|${expires}`)
 }
 
-/** Files of a recording: its sound and its text. */
+/** Files of a recording: audio and transcription. */
 export function filesOf({ file_id, transcription_file }: RecordingRow): string[] {
   return [file_id, transcription_file].filter((file) => file !== null)
 }
 
-/** What the API shows of a recording. */
+/** Recording object of the API. */
 export function recordOf(app: App, row: RecordingRow) {
   const text = row.transcription_file
   return {

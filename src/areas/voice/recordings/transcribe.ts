@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes down what was said in a recording: read from the store as it was written, cut into utterances, recognised one by one by the
-// engine that also hears callers, and stored as a file of its own, encrypted as the sound is and erased with it.
+// Transcription of a recording: samples are streamed from storage, cut into utterances and recognised one by one; the
+// text is stored as an encrypted file and deleted with the recording.
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { idOf } from '../../../kernel/ids.ts'
@@ -20,7 +20,7 @@ const mostBytes = 16 * 1_024 * 1_024
 const keepDays = 90
 const transcriptionFiles = fileKind({ name: 'voice.transcription', types: { 'application/json': mostBytes }, keepDays })
 
-/** Nobody waits on the line for this. */
+/** Engine timeout; longer than for live calls, because no caller waits. */
 const patienceMs = 120_000
 const busyMs = 10_000
 const givenUpMs = dayMs
@@ -60,7 +60,7 @@ export const transcribeJob: Job<App, typeof Payload> = {
   },
 }
 
-/** The job that has a recording written down. */
+/** Job that transcribes a recording. */
 export function transcribeSoon(app: App, tenant: Tenant, recording: string): NewJob {
   return app.work.prepare(transcribeJob, tenant, { recording })
 }
@@ -90,7 +90,7 @@ async function write(
   return { recording_id: idOf('recording', row.id), language, text, segments }
 }
 
-/** What was said on each channel, as the store gives the samples. */
+/** Utterances of each channel, as samples are streamed. */
 async function* utterancesOf(
   app: App,
   tenant: Tenant,
@@ -129,7 +129,7 @@ async function store(app: App, tenant: Tenant, row: RecordingRow, written: Trans
   const total = written.segments.reduce((sum, { confidence }) => sum + confidence, 0)
   const confidence = written.segments.length === 0 ? null : hundredths(total / written.segments.length)
   const isKept = await keep(app, tenant, row, { file: arrived.id, confidence, error: null }, arrived)
-  // The recording was erased meanwhile, or another run was first.
+  // The recording was deleted meanwhile, or another run stored its text first.
   if (!isKept) await app.storage.discard(arrived)
 }
 
@@ -154,7 +154,7 @@ async function keep(
   })
 }
 
-/** The text of a recording; null until there is one. */
+/** Transcription of a recording; null when there is none yet. */
 export async function transcriptionOf(app: App, tenant: Tenant, row: RecordingRow): Promise<Transcription | null> {
   const stored = row.transcription_file === null ? null : await app.storage.open(tenant, row.transcription_file)
   if (!stored) return null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test may make its phones do: call, press keys, speak, hang up; and what they heard. All of it crosses real SIP and RTP.
+// Sandbox routes: simulated phones call, press keys, speak, hang up, and return what they heard, all over real SIP and
+// RTP.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
@@ -21,7 +22,7 @@ import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 
 const arrivalMs = 15_000
-/** A call to ask about. */
+/** Example call for the documentation. */
 const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
 
@@ -39,7 +40,7 @@ const inbound = write({
   handle: async (app, _tx, _input, { tenant }, id) => resourceOf(await callOf(app, tenant, id)),
 })
 
-/** Has a phone call, and gives the id of the call that came in. */
+/** Make a simulated phone call a number; returns the id of the incoming call. */
 async function bring(app: App, tenant: Tenant, from: string, to: string): Promise<string> {
   const carrier = simulatedCarrier.of(app)
   const network = telephoneNetworkOf(app)
@@ -89,7 +90,7 @@ const input = write({
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
 
-/** Has the phone of a call do one thing, or says why it cannot. */
+/** Make the phone of a call do one thing, or throw. */
 function gesture(
   what: { path: string; operation: string; summary: string; description?: string },
   command: 'hang_up_phone' | 'answer_phone',
@@ -169,7 +170,7 @@ const heard = download({
   },
 })
 
-/** What the phone of a call has heard, for those whose call it is. */
+/** Audio and digits the phone of a call heard. */
 async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples: Int16Array; digits: string }> {
   await callOf(app, tenant, id)
   const sound = simulatedCarrier.of(app)?.heard(id)

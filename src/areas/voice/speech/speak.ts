@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
-import { ssmlProblem } from './ssml.ts'
+import { obeyedSsml, ssmlProblem } from './ssml.ts'
 import { engineVoiceOf } from './voices.ts'
 
 export interface Utterance {
@@ -89,8 +89,10 @@ export class Speaker {
   }
 
   private async synthesise(text: string, voice: string): Promise<Int16Array> {
-    const marked = text.trimStart().startsWith('<speak') ? ['-m'] : []
-    const file = await this.run(['-v', voice, ...marked, '-s', '150', '--stdin', '--stdout'], text)
+    const isMarked = text.trimStart().startsWith('<speak')
+    const marked = isMarked ? ['-m'] : []
+    const given = isMarked ? obeyedSsml(text) : text
+    const file = await this.run(['-v', voice, ...marked, '-s', '150', '--stdin', '--stdout'], given)
     // The engine writes to a pipe and cannot state the length at the start of the file.
     if (file.length > 44) file.writeUInt32LE(Math.max(0, file.length - 44), 40)
     const samples = readWav(file)

@@ -1,8 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether marked-up text is well formed. Which elements an engine obeys is the engine's; those it does not know are read as their
-// text. Documents with declarations are refused, since entities can be made to grow without end.
+// Marked-up text: whether it is well formed, and what of it an engine is given. Only the elements and attributes that are known
+// here are, because an engine may read a file of this machine where a customer writes <audio src>; others are read as their text.
+// Documents with declarations are refused, since entities can be made to grow without end.
 const mostDepth = 20
 const tag = /<(\/?)([A-Za-z][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
+const attribute = /\s+([\w.:-]+)\s*=\s*("[^"<]*"|'[^'<]*')/g
+
+/** Elements that are obeyed, each with its attributes. */
+const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
+  ['speak', ['xml:lang']],
+  ['p', ['xml:lang']],
+  ['s', ['xml:lang']],
+  ['lang', ['xml:lang']],
+  ['break', ['time', 'strength']],
+  ['prosody', ['rate', 'pitch', 'volume']],
+  ['say-as', ['interpret-as']],
+  ['emphasis', ['level']],
+  ['sub', ['alias']],
+  ['phoneme', ['alphabet', 'ph']],
+  ['mark', ['name']],
+])
+/** An engine may look for a file of this name. */
+const languageForm = /^["'][A-Za-z0-9-]{1,20}["']$/
 
 /** A sentence that says what is wrong; null for plain text and for well-formed SSML. */
 export function ssmlProblem(text: string): string | null {
@@ -22,4 +41,19 @@ export function ssmlProblem(text: string): string | null {
   }
   if (open.length > 0) return `<${open.at(-1)}> is not closed`
   return /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)/.test(text) ? 'an & is not written &amp;' : null
+}
+
+/** What an engine is given of a text that is well formed. */
+export function obeyedSsml(text: string): string {
+  return text.replace(
+    new RegExp(tag.source, 'g'),
+    (_, slash: string, name: string, attributes: string, end: string) => {
+      const allowed = obeyed.get(name)
+      if (!allowed) return ''
+      const kept = [...attributes.matchAll(attribute)].filter(
+        ([, one = '', value = '']) => allowed.includes(one) && (one !== 'xml:lang' || languageForm.test(value)),
+      )
+      return `<${slash}${name}${slash ? '' : kept.map(([whole]) => whole).join('')}${end}>`
+    },
+  )
 }

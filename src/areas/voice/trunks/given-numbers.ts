@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live numbers for calls, as operators give them to accounts and take them back.
+// Operator routes that give live numbers to accounts and take them back.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'

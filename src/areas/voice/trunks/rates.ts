@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prices of a minute by the first digits of the number that is called; the longest that fits decides, and comes before the price
-// list, which knows countries and networks.
+// Call rates per minute by number prefix; the longest match wins and precedes the price list of countries and networks.
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { currencies, isCurrency, parseAmount } from '../../../kernel/money.ts'
@@ -20,7 +19,7 @@ const Currency = Type.String({
   rule: 'must be a currency, such as KES',
   description: 'Currency of the price',
 })
-/** Prices by the minute may be finer than a currency's own units. */
+/** Decimals of a rate, finer than the currency's minor unit. */
 const decimals = 6
 
 const RateRecord = Type.Object(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trunks as operators manage them: entered, changed and given up without a restart.
+// Operator routes of trunks: changes apply without a restart.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -190,7 +190,7 @@ const removeTrunk = writeAcross({
   },
 })
 
-/** A trunk out of what was said and what it was before. A new password is sealed; an old one is kept. */
+/** Trunk of a request merged with its stored row. A new password is sealed; otherwise the old one is kept. */
 async function parametersOf(
   app: App,
   caller: Caller,
@@ -231,7 +231,7 @@ function noSuchTrunk(): AppError {
   return new AppError('NOT_FOUND', 'there is no trunk of this name')
 }
 
-/** A trunk for the audit log, without its password. */
+/** Trunk for the audit log, without its password. */
 function shown({ host, port, transport, username, registers, prefixes, priority, enabled }: TrunkRow) {
   return { host, port, transport, username, registers, prefixes, priority, enabled }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated telephone network: where test calls go, and what a test may make its phones do.
+// Simulated telephone network for test calls, with commands for its phones.
 import { Simulator } from '../../../platform/simulators.ts'
 
 export interface SimulatedCarrier {
   readonly host: string
   readonly port: number
-  /** Has a phone call a number at the SIP address given; `token` comes back in the header X-Pamoja-Sandbox. */
+  /** Make a phone call a number at a SIP address; `token` comes back in the header X-Pamoja-Sandbox. */
   call(from: string, to: string, at: { host: string; port: number }, token: string): void
-  /** The phone that was asked to call is in this call. */
+  /** Name the phone of a call made by `call` after the call's id. */
   rename(token: string, call: string): void
-  /** What the phone of a call does; false if it has none. */
+  /** Press keys on the phone of a call; false when it has none. */
   press(call: string, digits: string): boolean
   say(call: string, samples: Int16Array): boolean
   hangup(call: string): boolean
-  /** Has a phone that rings answer; false if it does not ring. */
+  /** Answer a ringing phone; false when it does not ring. */
   answer(call: string): boolean
-  /** What the phone has heard: sound, and keys that were pressed for it. */
+  /** Audio and digits the phone heard. */
   heard(call: string): { samples: Int16Array; digits: string } | null
 }
 

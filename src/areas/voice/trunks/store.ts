@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trunks and prices by prefix: all SQL of them. A trunk is the operator's word for a connection to a telephone network.
+// SQL of trunks and rates by prefix. A trunk is a SIP connection to a telephone carrier.
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import type { TransportName } from '../../../protocols/sip/transport.ts'
@@ -95,7 +95,7 @@ export const deleteRate = statement.home<{ prefix: string; currency: string }, {
   'delete from voice.rates where prefix = $prefix and currency = $currency returning prefix',
 )
 
-/** Topic by which nodes hear that trunks or rates were changed. */
+/** Signal topic for changed trunks and rates. */
 export const trunkTopic = 'voice-trunks'
 
 const secretPlace = (name: string) => `voice.trunks.secret:${name}`
@@ -109,7 +109,7 @@ export function sealPassword(
   return app.secrets.seal(owner, secretPlace(name), password)
 }
 
-/** The password of a trunk; null for one that needs none. */
+/** Password of a trunk; null when it needs none. */
 export async function passwordOf(app: App, row: TrunkRow): Promise<string | null> {
   if (row.secret === null || row.sealed_bucket === null || row.sealed_account === null) return null
   const owner = { bucket: row.sealed_bucket, account: row.sealed_account }

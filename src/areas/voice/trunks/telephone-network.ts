@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This node's side of the telephone network: its SIP endpoint, its media workers, its speech, and the calls that are under way on
-// it. Calls go to the simulated carrier for test keys and to trunks for live ones.
+// Telephone network of this node: SIP endpoint, media workers, speech and live sessions. Test calls go to the simulated
+// carrier, live ones to trunks.
 import { readFile } from 'node:fs/promises'
 import type { App } from '../../../platform/app.ts'
 import type { OpenListener, Place } from '../../../platform/listeners.ts'
@@ -16,21 +16,21 @@ import { Speaker } from '../speech/speak.ts'
 import { simulatedCarrier } from './sandbox-carrier.ts'
 import { Trunks, type Way } from './trunks.ts'
 
-/** A call or conference under way on this node, as far as its network cares. */
+/** Live call or conference on this node. */
 interface LiveSession {
   readonly one: One
   clockMoved(offsetMs: number): void
   shutDown(): Promise<void>
 }
 
-/** What decides about a call that comes in: who takes it, or the status that refuses it. */
+/** Admission of an incoming call: its handlers, or the SIP status that refuses it. */
 type TakeIncoming = (app: App, call: SipCall, source: Source) => CallHandlers | number
 
-/** Who a call comes from. */
+/** Source of an incoming call. */
 export interface Source {
-  /** The simulator of this node, which may say for whom it calls. */
+  /** This node's simulator, which may state its tenant. */
   isSimulator: boolean
-  /** Calls of a trunk are live; those of a program on this machine, in development, are test calls. */
+  /** Calls from a trunk are live; those from a local program in development are test calls. */
   environment: Environment
 }
 
@@ -42,7 +42,7 @@ class TelephoneNetwork {
   readonly sessions = new Map<string, LiveSession>()
   readonly speaker: Speaker
   readonly trunks: Trunks
-  /** Hosts of SIP addresses that customers had called: they may answer. */
+  /** Hosts of SIP addresses called on behalf of customers: their responses are accepted. */
   private readonly calledHosts = new Set<string>()
   private pool: MediaPool | null = null
   private endpoint: SipEndpoint | null = null
@@ -54,7 +54,7 @@ class TelephoneNetwork {
     this.trunks = new Trunks(app)
   }
 
-  /** The listener of SIP; the media workers start with it. */
+  /** Open the SIP listener and the media workers. */
   async open({ host, port, identity }: Place, takeIncoming: TakeIncoming): Promise<OpenListener> {
     this.takeIncoming = takeIncoming
     const { PAMOJA_SIP_CA_FILE: caFile, PAMOJA_SIP_TLS_PORT: tlsPort } = this.app.config
@@ -73,7 +73,7 @@ class TelephoneNetwork {
     return { port: endpoint.ports.udp ?? 0, close: () => this.close() }
   }
 
-  /** Workers are started by the first call, so that an installation without calls has none. */
+  /** Workers start with the first call, so that an installation without calls has none. */
   get media(): MediaPool {
     this.pool ??= new MediaPool({
       ports: portsOf(this.app.config.PAMOJA_RTP_PORTS),
@@ -88,7 +88,7 @@ class TelephoneNetwork {
     return this.app.config.PAMOJA_SIP_HOST
   }
 
-  /** Where audio arrives. */
+  /** Host for RTP. */
   get mediaHost(): string {
     return this.app.config.PAMOJA_SIP_HOST
   }
@@ -97,13 +97,13 @@ class TelephoneNetwork {
     return this.endpoint !== null
   }
 
-  /** Where calls come in, and the port of those over TLS. */
+  /** SIP address, and the TLS port. */
   get address(): { host: string; port: number; tlsPort: number } {
     const { udp = 0, tls = 0 } = this.endpoint?.ports ?? {}
     return { host: this.host, port: udp, tlsPort: tls }
   }
 
-  /** Ways to a number, in the order in which they are tried. */
+  /** Routes to a number, in order of preference. */
   waysTo(environment: Environment, number: string): Way[] {
     if (environment === 'live') return this.trunks.waysTo(number)
     const carrier = simulatedCarrier.of(this.app)
@@ -114,18 +114,18 @@ class TelephoneNetwork {
     ]
   }
 
-  /** Whether a call to a number has any prospect. */
+  /** Whether there is a route to a number. */
   leadsTo(environment: Environment, number: string): boolean {
     return environment === 'live' ? this.trunks.leadsTo(number) : simulatedCarrier.of(this.app) !== null
   }
 
-  /** Ways to a SIP address of a customer's: one that may be reached on behalf of its key. */
+  /** Routes to a customer's SIP address, checked like other outbound addresses. */
   async waysToAddress(environment: Environment, uri: string): Promise<Way[]> {
     const { scheme, host, port, parameters } = uriOf(uri)
     const isTls = scheme === 'sips' || parameters.get('transport')?.toLowerCase() === 'tls'
     const transport = isTls ? 'tls' : parameters.get('transport')?.toLowerCase() === 'tcp' ? 'tcp' : 'udp'
     const all = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
-    // A network that knows this machine by its address would carry, at the operator's cost, whatever it is asked for.
+    // Exclude trunk addresses: a trunk that authenticates by IP would carry the call at the operator's cost.
     const addresses = all.filter((address) => this.trunks.at({ transport, host: address, port: 0 }) === null)
     for (const address of addresses) this.calledHosts.add(address)
     const [oldest] = this.calledHosts.size > mostCalledHosts ? this.calledHosts : []
@@ -137,7 +137,7 @@ class TelephoneNetwork {
     }))
   }
 
-  /** Calls over a way; while the call lasts it counts as one of the trunk's. */
+  /** Call over a route; counted towards the trunk's limit while it lasts. */
   invite(way: Way, invitation: Invitation, handlers: CallHandlers): SipCall | null {
     if (!this.endpoint) return null
     const over = this.trunks.count(way)
@@ -181,7 +181,7 @@ class TelephoneNetwork {
     return {}
   }
 
-  /** The clock of an account was moved: its calls look at theirs. */
+  /** Apply an account's moved sandbox clock to its calls. */
   async clockMoved(account: string, offsetMs: () => Promise<number>): Promise<void> {
     const theirs = [...this.sessions.values()].filter(({ one }) => one.account === account)
     if (theirs.length === 0) return
@@ -198,7 +198,7 @@ class TelephoneNetwork {
   }
 }
 
-/** Parts of an address; an empty host for what is none. */
+/** Parts of a SIP URI; an empty host when invalid. */
 function uriOf(text: string): Pick<SipUri, 'scheme' | 'host' | 'port' | 'parameters'> {
   try {
     return parseUri(text)

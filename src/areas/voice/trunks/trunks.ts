@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trunks of this node while it runs: which of them lead to a number, which are down, who is registered, whose address a call
-// comes from. What operators change is read again when another node says so.
+// Trunks in memory: which lead to a number, which are down, which are registered, and whose address a call comes from.
+// Reloaded on a signal when an operator changes them.
 import { isIP } from 'node:net'
 import type { App } from '../../../platform/app.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
@@ -10,25 +10,25 @@ import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
 import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
 
-/** A way to a number: a trunk, the simulator, or an address of a customer's. */
+/** Route to a number: a trunk, the simulator, or a customer's address. */
 export interface Way {
   name: string
   peer: Peer
   uri: string
-  /** Name that this side has there. */
+  /** Our domain name at the trunk. */
   domain?: string
   credentials?: Credentials
-  /** Name of the trunk, where it is one. */
+  /** Trunk name; undefined for other routes. */
   trunk?: string
 }
 
 interface Trunk {
   row: TrunkRow
   peer: Peer
-  /** Addresses that its calls come from. */
+  /** IP addresses its calls come from. */
   sources: ReadonlySet<string>
   credentials: Credentials | null
-  /** Until when it is passed over, because it did not answer. */
+  /** Skipped until then, because it did not respond. */
   downUntilMs: number
   isUp: boolean
   isRegistered: boolean
@@ -37,10 +37,10 @@ interface Trunk {
   isChecking: boolean
 }
 
-/** How a trunk does, as this node sees it. */
+/** Status of a trunk on this node. */
 export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { calls: number }
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval, in case a signal was lost. */
 const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
@@ -50,7 +50,7 @@ const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 export class Trunks {
   private readonly app: App
   private trunks: readonly Trunk[] = []
-  /** Calls under way by the name of their trunk: they outlast a change of it. */
+  /** Live calls by trunk name; they outlive a change of the trunk. */
   private readonly calls = new Map<string, number>()
   private rates = new Map<string, bigint>()
   private endpoint: SipEndpoint | null = null
@@ -63,7 +63,10 @@ export class Trunks {
     this.followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.load() })
   }
 
-  /** Every node knows the trunks and the rates, since calls are accepted and priced on any. Gives the way to stop. */
+  /**
+   * Load trunks and rates on every node, since calls are accepted and priced on any; returns the function that stops
+   * following changes.
+   */
   async follow(): Promise<() => Promise<void>> {
     await this.followed.start()
     return () => this.followed.stop()
@@ -87,12 +90,12 @@ export class Trunks {
     const { host, transport, username } = row
     const password = await passwordOf(this.app, row).catch(() => null)
     const addresses = isIP(host) ? [host] : (await hostLookup(host).catch(() => [])).map(({ address }) => address)
-    // A certificate is for a name; a datagram goes to an address.
+    // TLS needs the host name for the certificate; UDP needs an address.
     const where = transport === 'udp' ? (addresses[0] ?? host) : host
     return {
       row,
       peer: { transport, host: where, port: row.port || defaultPorts[transport] },
-      // A connection that this side opened to a name is known by that name.
+      // A connection opened to a host name is identified by that name.
       sources: new Set([host, ...addresses, ...row.sources]),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
@@ -104,7 +107,7 @@ export class Trunks {
     }
   }
 
-  /** Begins to register and to look after trunks, through the endpoint of this node. */
+  /** Start registrations and health checks through this node's SIP endpoint. */
   start(endpoint: SipEndpoint): void {
     this.endpoint = endpoint
     this.checking = setInterval(() => void this.check(), checkEveryMs)
@@ -119,7 +122,7 @@ export class Trunks {
     if (endpoint) await Promise.all(this.trunks.filter((t) => t.isRegistered).map((t) => this.register(endpoint, t, 0)))
   }
 
-  /** Looks after every trunk, each at its own pace: one that does not answer takes half a minute. */
+  /** Check all trunks, each on its own: an unresponsive one takes half a minute. */
   private async check(): Promise<void> {
     const { endpoint } = this
     if (!endpoint) return
@@ -136,7 +139,7 @@ export class Trunks {
     await Promise.allSettled(checks)
   }
 
-  /** Asks whether somebody is there; any answer but a refusal to serve says so. */
+  /** SIP OPTIONS ping; any response but 408 (timeout) and 503 means that the trunk is up. */
   private async ping(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
     const { status } = await endpoint.request('OPTIONS', this.uriOf(trunk, null), trunk.peer, {
       from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
@@ -171,7 +174,7 @@ export class Trunks {
     trunk.downUntilMs = isUp ? 0 : this.app.clock.nowMs() + downMs
   }
 
-  /** Ways to a number: those with the longest prefix first, then by priority; those that are down come last. */
+  /** Routes to a number: longest prefix first, then priority; trunks that are down come last. */
   waysTo(number: string): Way[] {
     const nowMs = this.app.clock.nowMs()
     return this.trunks
@@ -191,7 +194,7 @@ export class Trunks {
       }))
   }
 
-  /** Whether a trunk that is not known to be down takes a number. */
+  /** Whether a trunk not known to be down takes a number. */
   leadsTo(number: string): boolean {
     const nowMs = this.app.clock.nowMs()
     return this.waysTo(number).some(({ name }) => (this.find(name)?.downUntilMs ?? 0) <= nowMs)
@@ -214,7 +217,7 @@ export class Trunks {
     if (trunk) this.note(trunk, false, `a call was answered with ${status}`)
   }
 
-  /** Counts a call over a trunk; gives the way to count it out again. */
+  /** Count a call on a trunk; returns the function that uncounts it. */
   count({ trunk: name }: Way): () => void {
     if (name === undefined) return () => undefined
     this.calls.set(name, this.callsOf(name) + 1)
@@ -236,7 +239,7 @@ export class Trunks {
     return this.trunks.find(({ row }) => row.name === name) ?? null
   }
 
-  /** The trunk that a message comes from; null for somebody else. */
+  /** Trunk of a message's source address; null when there is none. */
   at({ host }: Peer): string | null {
     const plain = host.replace(/^::ffff:/, '')
     return this.trunks.find(({ sources }) => sources.has(plain))?.row.name ?? null
@@ -247,7 +250,7 @@ export class Trunks {
     return trunk && { ...trunk, calls: this.callsOf(name) }
   }
 
-  /** Price of a minute by the longest prefix; null where the operator named none. */
+  /** Rate per minute of the longest prefix; null when the operator set none. */
   rateOf(number: string, currency: string): bigint | null {
     for (let length = number.length; length > 0; length--) {
       const found = this.rates.get(`${currency} ${number.slice(0, length)}`)
@@ -257,7 +260,7 @@ export class Trunks {
   }
 }
 
-/** Digits of the longest prefix that a number begins with; -1 if it begins with none. */
+/** Length of the longest matching prefix; -1 when none matches. */
 function longestOf(prefixes: readonly string[], number: string): number {
   return Math.max(-1, ...prefixes.filter((prefix) => number.startsWith(prefix)).map(({ length }) => length))
 }

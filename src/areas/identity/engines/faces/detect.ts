@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds faces in a picture, surest first.
+// Face detector; results by confidence.
 import { type Box, type Image, toBlob } from '../image.ts'
 import { detectorNet } from '../nets/face-nets.ts'
 import type { Network } from '../nets/runtime.ts'
@@ -20,22 +20,22 @@ const anchors = [
 const numbersPerBox = 5
 const maxOverlap = 0.4
 const minScore = 0.5
-/** More faces than this are a crowd, and no answer depends on the rest. */
+/** Limit of faces; more are a crowd. */
 const maxFaces = 20
 
-/** `side` is what the picture is scaled to, a multiple of 32: a larger one finds smaller faces. */
+/** Detect faces. `side` is the scaled size, a multiple of 32: a larger one finds smaller faces. */
 export async function detect(network: Network, image: Image, side: number): Promise<Detection[]> {
   const whole = { x: 0, y: 0, width: image.width, height: image.height }
   const outputs = await network.run(toBlob(image, whole, side, detectorNet.mean, false), [1, 3, side, side])
   return withoutOverlaps(candidates(outputs('output').data, side, image)).slice(0, maxFaces)
 }
 
-/** Turns the raw numbers (25 planes of cells) into boxes in pixels of the picture. */
+/** Decode the network's output (25 planes of cells) into boxes in pixels. */
 function candidates(planes: Float32Array, side: number, image: Image): Detection[] {
   const cells = side / 32
   const area = cells * cells
   const longest = Math.max(image.width, image.height)
-  // The used part of the square is rounded to whole pixels, and boxes are stretched by what that loses.
+  // The used part of the square is rounded to whole pixels; boxes are scaled back accordingly.
   const scaleX = (side / Math.round((image.width * side) / longest)) * (image.width / cells)
   const scaleY = (side / Math.round((image.height * side) / longest)) * (image.height / cells)
   const found: Detection[] = []
@@ -53,7 +53,7 @@ function candidates(planes: Float32Array, side: number, image: Image): Detection
   return found
 }
 
-/** Keeps the surest of boxes that cover each other. */
+/** Non-maximum suppression. */
 function withoutOverlaps(detections: readonly Detection[]): Detection[] {
   const kept: Detection[] = []
   for (const next of [...detections].sort((a, b) => b.score - a.score))
@@ -61,7 +61,7 @@ function withoutOverlaps(detections: readonly Detection[]): Detection[] {
   return kept
 }
 
-/** Common area over joint area. */
+/** Intersection over union. */
 function overlap(a: Box, b: Box): number {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)

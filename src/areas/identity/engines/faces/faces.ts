@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds and describes the faces of a picture: detector, landmarks, descriptor. Each network is opened at its first use.
+// Face pipeline: detector, landmarks, descriptor. Networks are loaded at first use.
 import { readFile } from 'node:fs/promises'
 import { type Box, clip, type Image, toBlob } from '../image.ts'
 import { lazily } from '../inference.ts'
@@ -13,12 +13,12 @@ export interface Face {
   readonly box: Box
   readonly score: number
   readonly eyeDistance: number
-  /** The box reaches the edge of the picture: a face that is cut no longer describes its owner. */
+  /** The box crosses the edge of the picture: a cut face does not identify its owner. */
   readonly isCut: boolean
   readonly landmarks: Landmarks
 }
 
-/** Describes a face as numbers whose Euclidean distance tells people apart on the scale of the bundled engine. */
+/** Face descriptor: a vector whose Euclidean distance separates people on the bundled engine's scale. */
 export interface Descriptor {
   readonly name: string
   describe(image: Image, face: Face): Promise<Float32Array | null>
@@ -28,10 +28,10 @@ const detector = lazily(async () => openNetwork(detectorNet.manifest, await buil
 const landmarks = lazily(async () => openNetwork(landmarksNet.manifest, await buildModel(landmarksNet), 'input'))
 const bundled = lazily(async () => openNetwork(descriptorNet.manifest, await buildModel(descriptorNet), 'input'))
 
-/** Side that pictures are scaled to; at 224 only a fifth of the faces in group pictures were found. */
+/** Detector input size; at 224 only a fifth of the faces in group pictures were found. */
 const detectorSide = 416
 
-/** Faces of a picture, the largest first. */
+/** Faces of a picture, largest first. */
 export async function findFaces(image: Image): Promise<Face[]> {
   const found = await detect(await detector(), image, detectorSide)
   const network = await landmarks()
@@ -91,7 +91,7 @@ async function readModel(file: string): Promise<Buffer> {
   })
 }
 
-/** The descriptor in use: that of the file, where an operator named one. */
+/** Descriptor in use: the operator's model file, or the bundled one. */
 export function descriptorFrom(file: string | null): Descriptor {
   return file ? ownDescriptor(file) : dlib
 }

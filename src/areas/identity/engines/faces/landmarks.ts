@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 68 points of a face, and the square around it from which the descriptor is taken.
+// 68 landmarks of a face, and the aligned square for the descriptor.
 import { type Box, clip, type Image, toBlob } from '../image.ts'
 import { landmarksNet } from '../nets/face-nets.ts'
 import type { Network } from '../nets/runtime.ts'
@@ -12,7 +12,7 @@ export interface Point {
 /** Points in the usual order: jaw 0-16, brows 17-26, nose 27-35, eyes 36-41 and 42-47, mouth 48-67. */
 export interface Landmarks {
   readonly points: readonly Point[]
-  /** The part of the picture the points were looked for in. */
+  /** Part of the picture that was searched. */
   readonly crop: Box
 }
 
@@ -29,7 +29,7 @@ export async function findLandmarks(network: Network, image: Image, box: Box): P
   return { points: toPoints(outputs('output').data, crop, box), crop }
 }
 
-/** The network answers in parts of the square; the black beside the face is taken off again. */
+/** Map the network's output back to picture coordinates, without the padding. */
 function toPoints(parts: Float32Array, crop: Box, from: Point): Point[] {
   const square = Math.max(crop.width, crop.height)
   const blackX = (square - crop.width) / 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the probabilities of two or three lines to the most probable machine-readable zone. Each place offers what its
-// field allows; a dynamic programme over the two check residues finds the best text whose check digits all hold, and the
-// share of all such texts. A zone whose check digits are wrong on clear print is not repaired: it is `invalid`.
+// Decode line probabilities into the most probable machine-readable zone. Each position offers what its field allows;
+// dynamic programming over the two check residues finds the best text whose check digits all hold, and the share of all
+// such texts. A zone whose check digits are wrong on clear print is not repaired: it is `invalid`.
 import { characters, classCount, type LineProbabilities, positionMarginals } from './marginals.ts'
 import {
   blockTexts,
@@ -25,13 +25,13 @@ export interface MrzReading {
   readonly confidence: number
 }
 
-/** Share of probability spread evenly over the alphabet: the reader is never surer than this. */
+/** Probability spread evenly over the alphabet: the reader is never surer than this. */
 const doubt = 1e-5
-/** Valid : not valid, before looking at the check digits. */
+/** Prior odds of valid : invalid. */
 const priorOdds = 490
 /** Weight of a country code outside the list. */
 const unlistedCountry = 0.02
-/** A long document number is rarer: it must explain the picture a hundred times better. */
+/** Log penalty of a long document number: it must explain the picture a hundred times better. */
 const longNumberPenalty = 4.6
 
 /** Lines: 2 (TD2, TD3, visas) or 3 (TD1). */
@@ -45,7 +45,7 @@ export function decodeMrz(lines: readonly LineProbabilities[]): MrzReading | nul
   if (!best) return null
   const { format, places, solved } = best
   const printed = asPrinted(places, doubted)
-  // All texts together have probability 1, so this is the share of those that are valid.
+  // All texts together have probability 1, so this is the share of the valid ones.
   const share = solved ? Math.exp(Math.min(0, solved.logSum)) : 0
   const validity = (priorOdds * share) / (priorOdds * share + 1)
   const isValid = solved !== null && validity > 0.5
@@ -66,7 +66,7 @@ function statusOf(isValid: boolean, isAsRead: boolean): MrzReading['status'] {
   return isAsRead ? 'read' : 'repaired'
 }
 
-/** The line length that explains the picture best, and the probabilities under it. */
+/** Line length that explains the picture best, and the probabilities under it. */
 function fitLength(lines: readonly LineProbabilities[]) {
   const seen = Math.max(...lines.map(greedyLength))
   const lengths = lines.length === 3 ? [30] : [44, 36].sort((a, b) => Math.abs(a - seen) - Math.abs(b - seen))
@@ -82,7 +82,7 @@ function fitLength(lines: readonly LineProbabilities[]) {
   return best
 }
 
-/** Number of characters that a plain reading would give. */
+/** Length of a greedy decoding. */
 function greedyLength({ data, steps }: LineProbabilities): number {
   let count = 0
   let previous = 0
@@ -113,7 +113,7 @@ function bestFormat(lineCount: number, length: number, positions: readonly Float
   return best
 }
 
-/** How much longer than nine characters the number may be: only where a filler stands in place of its check digit. */
+/** Extra length of a document number above nine characters: only where a filler stands in place of its check digit. */
 function mostExtra(format: Format, positions: readonly Float64Array[]): number {
   const filler = characters.indexOf('<')
   if (format === 'TD1') return (positions[14]?.[filler] ?? 0) > 0.05 ? 13 : 0
@@ -216,7 +216,7 @@ function addedBy(text: string, position: number, weights: { field: number[]; com
   return { value: checkValueOf(text[0] ?? '<'), field, composite }
 }
 
-/** Null: the check digit does not hold. */
+/** Next state; null when the check digit does not hold. */
 function nextState(state: number, role: Place['role'], { value, field, composite }: Added): number | null {
   const compositeResidue = state % 10
   const fieldResidue = (state - compositeResidue) / 10
@@ -240,7 +240,7 @@ function traced(
   return parts.reverse().join('')
 }
 
-/** The field's alphabet settles close calls (O in a date), never clear print. */
+/** The field's alphabet decides close calls (O in a date), never clear print. */
 function asPrinted(places: readonly Place[], positions: readonly Float64Array[]): { text: string; logP: number } {
   let [text, logP] = ['', 0]
   places.forEach((place, i) => {

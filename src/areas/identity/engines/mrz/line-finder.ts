@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the line finder's map to straightened line pictures, 32 pixels high. The map says for each cell of 4 x 4 pixels how
-// probably it lies on a line of a machine-readable zone; lines may be tilted, curved, and broken by glare.
+// Line finder: from the network's map to straightened line images, 32 pixels high. The map gives, for each cell of 4 x
+// 4 pixels, the probability of a line of the zone; lines may be tilted, curved and broken by glare.
 import type { Grey } from '../image.ts'
 
 /** Centre line y = a + b u + c u² with u = (x - middle) / half, from left to right, with letters of height `cap`. */
@@ -16,7 +16,7 @@ export interface Line {
   readonly weight: number
 }
 
-/** Cells that hang together. */
+/** Connected cells. */
 interface Blob {
   readonly cells: readonly { x: number; y: number; p: number }[]
   readonly left: number
@@ -83,7 +83,7 @@ function blobOf(cells: Blob['cells']): Blob {
   return { cells, left, right, weight }
 }
 
-/** Joins pieces of one line, which glare and folds tear apart. */
+/** Join pieces of one line that glare or folds broke. */
 function joinPieces(blobs: readonly Blob[]): Blob[] {
   const joined = [...blobs]
   for (let i = 0; i < joined.length; i++)
@@ -171,7 +171,7 @@ export function scaleLine(line: Line, x: number, y: number): Line {
 export const lineHeight = 32
 const arcParts = 256
 
-/** How a line is cut out: crop height over letter height (1.3 to 2.4 were trained for), shift in letter heights. */
+/** Crop of a line: height over letter height (1.3 to 2.4 were trained for), shift in letter heights. */
 export interface Look {
   readonly ratio: number
   readonly shift: number
@@ -218,7 +218,7 @@ function arcOf(line: Line): { total: number; xAt(length: number): number } {
   let k = 0
   return {
     total: lengths[arcParts] ?? 0,
-    // Asked in rising order, so that the search goes on from where it stood.
+    // Called in rising order, so the search continues from the last position.
     xAt(length) {
       while (k < arcParts - 1 && (lengths[k + 1] ?? 0) < length) k++
       const [start, end] = [lengths[k] ?? 0, lengths[k + 1] ?? 0]

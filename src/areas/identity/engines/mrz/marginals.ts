@@ -21,18 +21,18 @@ export interface Marginals {
   readonly positions: readonly Float64Array[]
 }
 
-/** Of the states after a number of characters: the last step was a blank, or one of the characters. */
+/** Forward states after a number of characters: the last step was a blank or a character. */
 interface Forward {
   readonly blanks: ReadonlyMap<number, number>
   readonly rows: ReadonlyMap<number, Float64Array>
   readonly sums: ReadonlyMap<number, number>
-  /** The part of `rows` that entered its character at this step. */
+  /** Part of `rows` that entered its character at this step. */
   readonly entered: ReadonlyMap<number, Float64Array>
   readonly inverse: number
   readonly logTotal: number
 }
 
-/** Null when the line cannot hold so many characters. */
+/** Marginals of a line; null when it cannot hold so many characters. */
 export function positionMarginals(line: LineProbabilities, length: number): Marginals | null {
   const { steps } = line
   if (steps < length) return null

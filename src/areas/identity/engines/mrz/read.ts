@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the machine-readable zone of a page with two small networks of our own: one marks its lines, one reads them. Both
-// were trained on rendered text only. A reading is to be taken without doubt from a confidence of 0.98 on: of 240
-// rendered pages 223 had it, and all of those were right.
+// Reader of machine-readable zones with two small networks of our own, a line finder and a recogniser, both trained on
+// rendered text only. A confidence of 0.98 or more can be trusted: of 240 rendered pages 223 had it, all correct.
 import { readFile } from 'node:fs/promises'
 import { type Box, type Grey, resize } from '../image.ts'
 import { lazily } from '../inference.ts'
@@ -10,20 +9,20 @@ import { decodeMrz, type MrzReading } from './decode.ts'
 import { cutLine, findLines, type Line, type Look, lineHeight, scaleLine } from './line-finder.ts'
 import { classCount, type LineProbabilities } from './marginals.ts'
 
-/** Longest side of the page that lines are looked for on, and what its sides are multiples of. */
+/** Longest side of the page for the line finder, and the multiple its sides have. */
 const finderSide = 640
 const finderGrid = 16
 
 const finder = lazily(() => open('mrz-lines.onnx'))
 const reader = lazily(() => open('mrz.onnx'))
 
-/** Compiled, this file lies under dist; the models are where they were written. */
+/** Model path: the compiled file is under dist, the models are in the source tree. */
 async function open(file: string): Promise<Network> {
   const here = new URL('../models/', import.meta.url).href.replace('/dist/src/', '/src/')
   return openNetwork(file, await readFile(new URL(file, here)), 'image')
 }
 
-/** Looks tried in turn until one reading is sure. */
+/** Crops tried in turn until one reading is confident. */
 const looks: readonly Omit<Look, 'isUpsideDown'>[] = [
   { ratio: 1.75, shift: 0 },
   { ratio: 1.5, shift: 0 },
@@ -32,14 +31,14 @@ const looks: readonly Omit<Look, 'isUpsideDown'>[] = [
   { ratio: 1.75, shift: -0.12 },
 ]
 const sure = 0.98
-/** A line that is read upright has a best class near 1 at nearly every step. */
+/** Minimum sharpness of an upright line. */
 const uprightSharpness = 0.9
 
 export interface MrzOnPage extends MrzReading {
   readonly box: Box
 }
 
-/** Null: fewer than two lines were found. The page is best 1,200 to 2,400 pixels long. */
+/** Read a page, best 1,200 to 2,400 pixels long; null with fewer than two lines. */
 export async function readMrz(page: Grey): Promise<MrzOnPage | null> {
   const lines = await locate(page)
   if (lines.length < 2) return null
@@ -80,7 +79,7 @@ async function recognise(page: Grey, lines: readonly Line[], look: Look): Promis
   return look.isUpsideDown ? seen.reverse() : seen
 }
 
-/** Mean of the best class over time: near 1 for an upright line, low for one upside down, or for other print. */
+/** Mean of the best class over time: near 1 for an upright line, low upside down or for other print. */
 function sharpness({ data, steps }: LineProbabilities): number {
   let sum = 0
   for (let step = 0; step < steps; step++)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands where in a machine-readable zone (ICAO 9303 parts 4 to 7): the fields of each format, the characters they
-// take, and which of them a check digit counts.
+// Layout of machine-readable zones (ICAO 9303 parts 4 to 7): fields of each format, their characters and check digits.
 import { countryCodes } from './country-codes.ts'
 import { characters } from './marginals.ts'
 
@@ -30,10 +29,10 @@ export interface Place {
   readonly name: string
   readonly alphabet: string
   readonly role: 'check' | 'composite' | null
-  /** The field whose check digit counts it, or is it. */
+  /** Field whose check digit covers it, or is it. */
   readonly field: string | null
   readonly isInComposite: boolean
-  /** Offered as a whole with its neighbours. */
+  /** Decoded as a block with its neighbours. */
   readonly block: 'country' | 'month' | 'day' | null
 }
 
@@ -151,7 +150,7 @@ export function weightsOf(places: readonly Place[]): { field: number[]; composit
   return { field, composite }
 }
 
-/** Names of the check digits that do not hold, and of the fields that hold what they may not. */
+/** Names of failing check digits and of fields with invalid values. */
 export function failingIn(places: readonly Place[], text: string): string[] {
   const { field, composite } = weightsOf(places)
   const sums = new Map<string, number>()

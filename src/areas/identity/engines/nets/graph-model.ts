@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the face mesh, a TensorFlow.js graph model, into an ONNX model. It knows the eleven operations that the mesh is
-// made of; any other is refused by name. Pictures are kept channels first, as the runtime likes them.
+// Converter of the face mesh from a TensorFlow.js graph model to ONNX. It supports the eleven operations of the mesh;
+// any other throws by name. Images are channels first.
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { EngineProblem } from '../problem.ts'
@@ -64,7 +64,7 @@ class Conversion {
     this.graph.output(name, this.value(name), ['rows', 'columns'])
   }
 
-  /** The value of a node; what it needs is converted first. */
+  /** Value of a node; its inputs are converted first. */
   value(reference: string): string {
     const name = plain(reference)
     const done = this.#done.get(name)

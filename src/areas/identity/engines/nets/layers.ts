@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers that the face networks are made of, written into an ONNX graph with the trained arrays they name.
+// Layers of the face networks, written into an ONNX graph with their trained weights.
 import { EngineProblem } from '../problem.ts'
 import type { Graph } from './onnx-model.ts'
 import type { Weight, Weights } from './weights.ts'
@@ -48,7 +48,7 @@ export class Layers {
     return this.#graph.node('Conv', [x, filter, this.#vector(folded)], { strides: [stride, stride], pads })
   }
 
-  /** The matrix is never left packed: landmarks then drifted by 0.4 px. Filters that are left packed do no such harm. */
+  /** Matrices are always unpacked: packed ones moved landmarks by 0.4 px. Packed filters do no such harm. */
   matMul(x: string, matrix: string, bias?: string): string {
     const weight = this.#weight(matrix)
     const inputs = [x, this.#graph.constant({ shape: weight.shape, data: weight.values() })]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes ONNX models: just enough of protocol buffers and of onnx.proto3 to describe a graph of named values, its
-// constants, inputs and outputs. Field numbers are those of onnx.proto3.
+// ONNX writer: just enough of protocol buffers and onnx.proto3 for a graph of named values, constants, inputs and
+// outputs. Field numbers are those of onnx.proto3.
 
 const irVersion = 8
 const opset = 17

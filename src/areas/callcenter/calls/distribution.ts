@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at the switchboard: what is due happens, callers who waited too long go elsewhere, and free agents get calls, in the
-// order in which callers wait. What must be said to calls is said after the commit.
+// Distribution round of a switchboard: handle timeouts, move callers who waited too long, and assign waiting callers to
+// free agents in order. Commands to calls follow after the commit.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
@@ -24,25 +24,25 @@ import { endSession } from './login.ts'
 import { isReachable } from './reach.ts'
 import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts'
 
-/** An offer of which nothing was heard for so long after its time is taken for lost, with the node that made it. */
+/** Grace period after which a ringing offer without an outcome counts as lost, with its node. */
 const lostOfferMs = 10_000
-/** A desk in a browser that was lost may come back for so long. */
+/** Time for a lost browser desk to reconnect. */
 const deskLostMs = 30_000
-/** A breach of the service level is told again at the earliest after this. */
+/** Minimum interval between service level alerts. */
 const breachEveryMs = 15 * 60_000
 
-const findLook = statement.tenant<Tenant, { next_look: Date | null }>(
+const findNextRound = statement.tenant<Tenant, { next_look: Date | null }>(
   'callcenter.find_look',
   `select next_look from callcenter.switchboards where ${mine}`,
 )
 
-const noteLook = statement.tenant<Tenant & { at: Date }, object>(
+const saveNextRound = statement.tenant<Tenant & { at: Date }, object>(
   'callcenter.note_look',
   `update callcenter.switchboards set next_look = $at where ${mine}`,
 )
 
-export async function lookAround(app: App, tenant: Tenant): Promise<void> {
-  await doAll(app, await atSwitchboard(app, tenant, (tx, occasion) => new Look(app, tx, occasion).everything()))
+export async function distributeCalls(app: App, tenant: Tenant): Promise<void> {
+  await doAll(app, await atSwitchboard(app, tenant, (tx, occasion) => new Round(app, tx, occasion).run()))
 }
 
 export const tickJob: Job<App, typeof tick.payload> = {
@@ -52,12 +52,12 @@ export const tickJob: Job<App, typeof tick.payload> = {
   retrySeconds: [1, 5, 30, 120],
   async handle(app, { tenant }) {
     if (!tenant) throw new Error('a switchboard belongs to an account')
-    await lookAround(app, tenant)
+    await distributeCalls(app, tenant)
     return { kind: 'done' }
   },
 }
 
-class Look {
+class Round {
   private readonly app: App
   private readonly tx: Tx
   private readonly occasion: Occasion
@@ -70,14 +70,14 @@ class Look {
     this.occasion = occasion
   }
 
-  async everything(): Promise<Act[]> {
+  async run(): Promise<Act[]> {
     await this.agentsDue(await this.scene())
     await this.callersDue(await this.scene())
     await this.give(await this.scene())
     const scene = await this.scene()
     await this.announce(scene)
     for (const queue of scene.queues) await this.watchLevel(queue, scene)
-    await this.lookAgain()
+    await this.scheduleNext()
     return this.acts
   }
 
@@ -89,7 +89,7 @@ class Look {
     return this.occasion.nowMs
   }
 
-  /** True when the moment has come; otherwise it is looked at again then. */
+  /** True when the time has come; otherwise it is scheduled for the next round. */
   private isDue(atMs: number): boolean {
     if (atMs <= this.nowMs) return true
     this.dueMs.push(atMs)
@@ -111,13 +111,13 @@ class Look {
     }
   }
 
-  /** Whose desk did not come back has left. What is said to the leg of a call frees its customer for another agent. */
+  /** Log out an agent whose desk did not reconnect. Hanging up the leg requeues its customer. */
   private async deskLost(agent: AgentRow): Promise<void> {
     if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
     else if (agent.session_id !== null) await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost')
   }
 
-  /** The node that rang an agent may have died before it could say what came of it. */
+  /** Ring timeout, in case the node that rang the agent died. */
   private async ringingDue(
     agent: AgentRow,
     contacts: readonly ContactRow[],
@@ -159,7 +159,7 @@ class Look {
 
   // --- free agents ---
 
-  /** Gives calls to agents: the callers of all queues in one order, so that nobody is passed over for another queue. */
+  /** Assign callers of all queues in one order, so that none is overtaken from another queue. */
   private async give(scene: Scene): Promise<void> {
     let free = scene.agents.filter((agent) => agent.status === 'available' && isReachable(agent))
     const queues = new Map(scene.queues.map((queue) => [queue.id, queue]))
@@ -244,7 +244,7 @@ class Look {
     }
   }
 
-  /** Tells of a queue whose callers wait longer than it promises, and of which too few were served in time today. */
+  /** Alert when a queue's callers wait longer than its service level and too few were answered in time today. */
   private async watchLevel(queue: QueueRow, scene: Scene): Promise<void> {
     const { sla } = queue.document
     const live = liveOf(queue, scene, this.nowMs, null)
@@ -271,14 +271,16 @@ class Look {
     })
   }
 
-  /** The next look, unless one is due earlier: each look orders one at most, so that they do not multiply. */
-  private async lookAgain(): Promise<void> {
+  /**
+   * Schedule the next round, unless an earlier one is scheduled: at most one per round, so that jobs do not multiply.
+   */
+  private async scheduleNext(): Promise<void> {
     if (this.dueMs.length === 0) return
     const { tenant } = this.occasion
     const dueMs = Math.min(...this.dueMs)
-    const next = (await maybe(this.tx.query(findLook, tenant)))?.next_look?.getTime() ?? 0
+    const next = (await maybe(this.tx.query(findNextRound, tenant)))?.next_look?.getTime() ?? 0
     if (next > this.nowMs && next <= dueMs) return
-    await this.tx.query(noteLook, { ...tenant, at: new Date(dueMs) })
+    await this.tx.query(saveNextRound, { ...tenant, at: new Date(dueMs) })
     await tickLater(this.app, this.tx, tenant, dueMs - this.nowMs)
   }
 }
