@@ -607,10 +607,10 @@ export const voiceHangup = /* @__PURE__ */ operation<{ call_id: string; body?: {
 export const voiceHangupAtVoiceCallHangup = /* @__PURE__ */ operation<{ call_id: string; body?: { reason?: 'normal' | 'busy' | 'rejected' | undefined } }, s.Call>('POST', '/v1/voice/call/{call_id}/hangup')
 
 /** Play or say something in a call */
-export const voicePlay = /* @__PURE__ */ operation<{ call_id: string; body?: { tts?: { text: string; language: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO'; voice?: string | undefined } | undefined; text?: string | undefined; language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined; url?: string | undefined; loop?: number | undefined; target?: 'all' | 'caller' | undefined; interrupt?: boolean | undefined } }, s.Playing>('POST', '/v1/voice/{call_id}/play')
+export const voicePlay = /* @__PURE__ */ operation<{ call_id: string; body?: { tts?: { text: string; language: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO'; voice?: string | undefined } | undefined; text?: string | undefined; language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined; url?: string | undefined; loop?: number | undefined; target?: 'all' | 'caller' | 'agent' | undefined; interrupt?: boolean | undefined } }, s.Playing>('POST', '/v1/voice/{call_id}/play')
 
 /** Stop what is being played in a call */
-export const voiceStopPlaying = /* @__PURE__ */ operation<{ call_id: string }, s.Playing>('DELETE', '/v1/voice/{call_id}/play')
+export const voiceStopPlaying = /* @__PURE__ */ operation<{ call_id: string }, s.StoppedPlaying>('DELETE', '/v1/voice/{call_id}/play')
 
 /** Read everything that happened in a call, in order */
 export const voiceListEvents = /* @__PURE__ */ operation<{ call_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.CallTraceEntry>>('GET', '/v1/voice/{call_id}/events', 'page')

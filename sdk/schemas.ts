@@ -2299,7 +2299,7 @@ export type Ivr = {
   max?: number | undefined
   /** What the digits must fit: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
-  /** Keeps what was typed out of logs and traces */
+  /** Keeps what was typed out of traces and events; only your servers are told */
   mask?: boolean | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   next: {
@@ -3855,7 +3855,7 @@ export type Plan = {
 export type Playing = {
   call_id: string
   play_id: string
-  status: 'playing' | 'stopped'
+  status: 'playing'
   started_at: string
 }
 
@@ -5150,6 +5150,14 @@ export type SpeakingVoice = {
   quality: 'native' | 'approximate'
   /** Whether its engine is installed here */
   available: boolean
+}
+
+export type StoppedPlaying = {
+  call_id: string
+  play_id: string | null
+  status: 'stopped'
+  /** When it was stopped */
+  started_at: string
 }
 
 export type Subscription = {

@@ -8,7 +8,7 @@ import { BlockList, isIPv6 } from 'node:net'
 import { AppError } from '../kernel/errors.ts'
 import { type Id, idOf } from '../kernel/ids.ts'
 import { allows } from './auth/scopes.ts'
-import type { Tokens } from './auth/tokens.ts'
+import { type Tokens, toleranceSeconds } from './auth/tokens.ts'
 import type { Clock } from './clock.ts'
 import { limitNames } from './limits/plan-limits.ts'
 import type { Policy } from './limits/share.ts'
@@ -294,9 +294,14 @@ export function requireApiKey(caller: Caller): void {
     throw new AppError('FORBIDDEN', 'this takes an API key; a session of the console has none')
 }
 
-/** Remaining lifetime of the key, which bounds its tokens. */
+/**
+ * Remaining lifetime of the key, which bounds its tokens. A token that is renewed by a token ends with it, without the clock
+ * tolerance, or it could be renewed for ever.
+ */
 export function secondsOfKey({ principal, receivedMs }: Caller): number {
-  return Math.max(1, Math.floor((principal.expiresAtMs - receivedMs) / 1000))
+  const endsMs = principal.expiresAtMs - (principal.isToken ? toleranceSeconds * 1000 : 0)
+  if (endsMs - receivedMs < 1000) throw unauthorized('the credential has expired')
+  return Math.floor((endsMs - receivedMs) / 1000)
 }
 
 export function hashOf(key: string): Buffer {

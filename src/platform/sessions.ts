@@ -3,7 +3,7 @@
 // handled in order, and others end it when its node dies.
 import { buckets, newUuid } from '../kernel/ids.ts'
 import type { App } from './app.ts'
-import { maybe, statement } from './db.ts'
+import { maybe, statement, type Tx } from './db.ts'
 import type { Chore } from './nodes/maintenance.ts'
 import { wakesOf } from './nodes/wakes.ts'
 import { onePerApp } from './one-per-app.ts'
@@ -147,8 +147,18 @@ class Sessions {
 
   /** Register a session on this node. */
   async begin(kind: SessionKind, session: One, obey: Obey): Promise<void> {
-    this.#here.set(session.id, { session, obey, line: Promise.resolve() })
+    this.hold(session, obey)
     await this.#app.db.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
+  }
+
+  /** Register a session in the transaction that makes it this node's, so that the node cannot die between the two. */
+  async register(tx: Tx, kind: SessionKind, session: One): Promise<void> {
+    await tx.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
+  }
+
+  /** Put a registered session into this node's memory. */
+  hold(session: One, obey: Obey): void {
+    this.#here.set(session.id, { session, obey, line: Promise.resolve() })
   }
 
   async end(session: One): Promise<void> {

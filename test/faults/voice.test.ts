@@ -3,6 +3,7 @@
 // as failed, charged for what was spoken.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { eventually } from '../eventually.ts'
 import { type Installation, startInstallation } from './harness.ts'
 
@@ -55,5 +56,62 @@ test('a node is killed in a call: the call ends as failed, and is charged for wh
   assert.ok(over.duration >= 190 && over.duration < 260, `it lasted ${over.duration} s`)
   assert.equal(over.cost, over.duration / 10)
   assert.equal(await installation.balance(account), before - over.cost)
+  await installation.startNode(1)
+})
+
+/** Kills the second node when it has placed a call as far as a table that it is about to write to. */
+async function killedBefore(table: string, key: string): Promise<string> {
+  const gate = new pg.Client({ connectionString: installation.databaseUrl })
+  gate.on('error', () => undefined)
+  await gate.connect()
+  try {
+    await gate.query(`begin; lock table ${table} in share mode`)
+    const { status, body } = await installation.client(1, key).post('/v1/voice/calls', wanted)
+    assert.equal(status, 201, JSON.stringify(body))
+    const waiting = `select pid from pg_locks where relation = '${table}'::regclass and not granted`
+    await eventually(async () => (await gate.query(waiting)).rows.length > 0, 'the node to come to the table')
+    await installation.killNode(1)
+    // Otherwise the database would finish what the node had begun.
+    await gate.query(`select pg_terminate_backend(pid) from (${waiting}) as waiting`)
+    await eventually(async () => (await gate.query(waiting)).rows.length === 0, 'its sessions to end')
+    return body.call_id
+  } finally {
+    await gate.end()
+  }
+}
+
+test('a node is killed while it takes a call: the call is still nobody’s, and another node places it', async () => {
+  const account = await installation.account()
+  const before = await installation.balance(account)
+  const id = await killedBefore('platform.sessions', account.key)
+  const other = installation.client(0, account.key)
+  await eventually(
+    async () => (await other.get(`/v1/voice/${id}`)).body.status === 'answered',
+    'the other node to place it',
+    60_000,
+  )
+  const { body: over } = await other.post(`/v1/voice/${id}/hangup`, {})
+  assert.deepEqual([over.status, over.hangup_by], ['completed', 'api'])
+  assert.equal(await installation.balance(account), before - over.cost)
+  assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
+  await installation.startNode(1)
+})
+
+test('a node is killed when it has taken a call: the call ends as failed, and its money is given back', async () => {
+  const account = await installation.account()
+  const before = await installation.balance(account)
+  const id = await killedBefore('voice.call_events', account.key)
+  const other = installation.client(0, account.key)
+  const over = await eventually(
+    async () => {
+      const { body } = await other.get(`/v1/voice/${id}`)
+      return body.ended_at ? body : null
+    },
+    'the call to be ended by the other node',
+    60_000,
+  )
+  assert.deepEqual([over.status, over.hangup_cause, over.cost], ['failed', 'network_error', 0])
+  assert.equal(await installation.balance(account), before)
+  assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
   await installation.startNode(1)
 })

@@ -157,6 +157,25 @@ test('callers of a node that died keep their place: those of other nodes wait on
   for (const call of [again, other.call_id]) await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
+test('a conference whose node dies is over, and its agents are free', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1)
+  const wanted = { name: 'Stand-up', from: numberOf(ada), participants: ['amina', '+254711000141'] }
+  const { conference_id } = await done(ada, '/v1/voice/conference', wanted, 201)
+  const path = `/v1/voice/conference/${conference_id}`
+  const statuses = async () =>
+    (await ada.client.get(path)).body.participants.map(({ status }: { status: string }) => status)
+  await eventually(async () => (await statuses()).every((status: string) => status === 'joined'), 'both to come')
+  await agentIs(ada, 'amina', 'on_call')
+  await world.app.db.query(loseNode, tenantOf(ada))
+  await doChores(second.app, voice.chores)
+  // The node did not really die: after a minute it would notice by itself what has become of its legs.
+  const isFree = async () => (await agentNow(ada, 'amina')).status === 'available'
+  await eventually(isFree, 'the agent to be free', 30_000)
+  await eventually(async () => (await ada.client.get(path)).body.status === 'ended', 'the conference to be over')
+  assert.deepEqual(await statuses(), ['left', 'left'])
+})
+
 test('an agent whose line is lost in a call ends it, and is not given another at once', async () => {
   const ada = await open()
   const queue = await queueOf(ada)

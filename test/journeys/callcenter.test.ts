@@ -258,7 +258,7 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual([completed.status, completed.body.status], [200, 'completed'], JSON.stringify(completed.body))
   assert.match(completed.body.consult_call_id, /^call_/)
   await connected(ada, call, 'chipo')
-  await agentIs(ada, 'baraka', 'available')
+  await agentIs(ada, 'baraka', 'wrap_up')
   assert.equal((await ada.client.patch(path, { action: 'cancel' })).status, 409)
 
   const third = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'amina' })

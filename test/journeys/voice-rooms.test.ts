@@ -13,6 +13,7 @@ import { type Account, eventually, startWorld, tenantOf, type World } from '../w
 let world: World
 const changes: LegChange[] = []
 const taken: { call: string; action: string }[] = []
+const asked: { call: string; body: Record<string, unknown> }[] = []
 
 const follower: CallFollower = {
   name: 'test',
@@ -21,7 +22,10 @@ const follower: CallFollower = {
     taken.push({ call, action: action.action })
     return action.action === 'enqueue'
   },
-  asked: async (_app, _call, body) => ({ actions: body.dtmf === '7' ? [{ action: 'hangup' }] : [], isOwn: true }),
+  asked: async (_app, { call }, body) => {
+    asked.push({ call, body })
+    return { actions: body.dtmf === '7' ? [{ action: 'hangup' }] : [], isOwn: true }
+  },
 }
 
 before(async () => {
@@ -123,6 +127,29 @@ test('legs are rung into a room; hold, mute and edges decide who hears whom; a s
   assert.deepEqual(await live.ring(tenant, call, { to: { media: true }, from, timeoutSeconds: 5, tag: null }), {
     refused: 'gone',
   })
+})
+
+test('an input by speech hears the legs that it names, and tells of those that are not there', async () => {
+  const caller = await answeredCall()
+  const { ada, tenant, call } = caller
+  const agent = await rung(caller, '+254711000034', 'agent')
+  // The caller, who is not named, makes a noise all the time: nobody could tell when the agent has ended.
+  hum(call, 500)
+  await until('the caller to be heard', () => hears(agent, 500))
+  const speech = { uuid: [idOf('call', agent), 'call_gone'], endOnSilence: 0.4, startTimeout: 60, language: 'sw-KE' }
+  const actions = [{ action: 'input', type: ['speech'], speech: { ...speech, maxDuration: 15 } }, wait]
+  assert.ok(await liveCalls(world.app).resume(tenant, call, 'test', { actions, isOwn: true }))
+  assert.ok(carrier().say(idOf('call', agent), tone([700], 1_000)))
+  const said = await eventually(async () => asked.find((each) => each.call === call) ?? null, 'the words of the agent')
+  assert.deepEqual(said.body.speech, {
+    results: [],
+    timeout_reason: 'end_on_silence_timeout',
+    language: 'sw-KE',
+    error: 'language_unavailable',
+  })
+  const { body: trace } = await ada.client.get(`/v1/voice/${idOf('call', call)}/events?limit=200`)
+  assert.match(JSON.stringify(trace), /speech\.uuid: call_gone is not in this call/)
+  await ada.client.post(`/v1/voice/${idOf('call', call)}/hangup`, {})
 })
 
 test('a leg that refuses says why, and money is kept for those that ring', async () => {

@@ -6,7 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { soundEnginesOf } from '../../src/areas/voice/engines/engines.ts'
+import { readingOf } from '../../src/areas/voice/speech/reading.ts'
 import { Speaker } from '../../src/areas/voice/speech/speak.ts'
+import { locales } from '../../src/areas/voice/speech/voices.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -40,6 +42,34 @@ const speaker = new Speaker('espeak-ng')
 async function voice(text: string): Promise<Int16Array> {
   return Int16Array.from([...silence(200), ...(await speaker.speak({ text, language: 'en-US' })), ...silence(200)])
 }
+
+/** Greetings in the languages that the engine has no voice for, in the phonetic alphabet. */
+const greetings: Readonly<Record<string, readonly [text: string, heard: string]>> = {
+  'ha-NG': ['Sannu, ƙarfe 3.', 'sˈanu k`ˈarfe ˈuku'],
+  'yo-NG': ['Ẹ ṣé, pẹ̀lú ọmọ.', 'ɛ ʃˈe kpˈɛlu ˈɔmɔ'],
+  'ig-NG': ['Nnọọ, ụlọ akwụkwọ.', 'nˈɔɔ ˈʊlɔ akwˈʊkwɔ'],
+  'zu-ZA': ['Sawubona, hlala kahle.', 'sawubˈɔna ɬˈala kˈaɬɛ'],
+  'xh-ZA': ['Molo, enkosi kakhulu.', 'mˈɔlɔ ɛŋkˈɔsi kakhˈulu'],
+  'so-SO': ['Soo dhawoow, 12.', 'sˈoː dˈawoːw lˈaba ˈijo tˈoban'],
+  'wo-SN': ['Jërëjëf, téere.', 'dʒˈərədʒəf tˈeːrɛ'],
+}
+
+test('a language without a voice of the engine is said by its own sounds', { skip, ...patience }, async () => {
+  for (const [language, [text, heard]] of Object.entries(greetings)) {
+    const { engineVoice } = locales[language] ?? assert.fail(language)
+    const input = readingOf(language, text).text
+    const { stdout } = spawnSync('espeak-ng', ['-v', engineVoice, '-q', '--ipa', '--stdin'], { input })
+    assert.deepEqual([language, stdout.toString().trim().split(/\s+/).join(' ')], [language, heard])
+    assert.ok(rms(await speaker.speak({ text, language })) > 300, `${language} is silent`)
+  }
+  const ada = await world.account({ balance: 100 })
+  const { body } = await ada.client.get('/v1/voice/tts/voices?limit=200')
+  const approximate = body.data.filter(({ quality }: { quality: string }) => quality === 'approximate')
+  assert.deepEqual(
+    approximate.map(({ language }: { language: string }) => language).sort(),
+    Object.keys(greetings).sort(),
+  )
+})
 
 async function answered(ada: Account, actions: object[]): Promise<string> {
   const { status, body } = await ada.client.post('/v1/voice/calls', { from, to: '+254711000020', actions })

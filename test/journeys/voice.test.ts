@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { writeWav } from '../../src/protocols/audio/wav.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -236,6 +239,7 @@ test('what is wrong with a request is said, and nothing is stored or charged', a
     [{ ...good, actions: undefined, answer_url: 'ftp://x' }, 400, 'INVALID_URL'],
     [{ ...good, actions: [{ action: 'dance' }] }, 422, 'INVALID_CALL_FLOW'],
     [{ ...good, actions: [{ action: 'talk' }] }, 422, 'INVALID_CALL_FLOW'],
+    [{ ...good, actions: [{ action: 'talk', text: '<speak>open' }] }, 422, 'INVALID_CALL_FLOW'],
     [{ ...good, actions: [{ action: 'record', endOnSilence: 1 }] }, 422, 'INVALID_CALL_FLOW'],
     [{ ...good, actions: [] }, 422, 'VALIDATION_ERROR'],
     [{ ...good, actions: Array.from({ length: 51 }, () => wait) }, 422, 'VALIDATION_ERROR'],
@@ -278,6 +282,42 @@ test('play needs a call that is answered, and takes one source', async () => {
     [cancelled.body.status, cancelled.body.hangup_cause, cancelled.body.cost],
     ['failed', 'cancelled', 0],
   )
+})
+
+test('what is played for some is heard by them, and DELETE stops all of it', async () => {
+  const ada = await world.account({ balance: 100 })
+  shop.answer((_request, response) => void response.end(writeWav([tone([700], 1_000)])))
+  const id = await call(ada, { actions: [wait] })
+  await until(ada, id, 'answered')
+  const path = `/v1/voice/${id}/play`
+  const hum = { url: shop.url('/hum.wav'), loop: 0 }
+  const played = await ada.client.post(path, { ...hum, target: 'caller' })
+  assert.deepEqual([played.status, played.body.status], [200, 'playing'], played.text)
+  const heard = async () => {
+    const { samples = new Int16Array() } = simulatedCarrier.of(world.app)?.heard(id) ?? {}
+    return share(samples.subarray(-4_000), 700) > 0.8
+  }
+  await eventually(heard, 'the phone to hear it')
+  const stopped = await ada.client.delete(path)
+  assert.deepEqual([stopped.body.status, stopped.body.play_id], ['stopped', played.body.play_id], stopped.text)
+  await eventually(async () => !(await heard()), 'the phone to hear it no more')
+  // Nobody was rung into the call who could hear it.
+  assert.equal((await ada.client.post(path, { ...hum, loop: 1, target: 'agent' })).status, 200)
+  assert.equal((await ada.client.delete(path)).status, 200)
+  assert.equal((await ada.client.delete(path)).body.play_id, null)
+  await ada.client.post(`/v1/voice/${id}/hangup`, {})
+})
+
+test('tts speaks with the voice that was asked for', async () => {
+  const ada = await world.account({ balance: 100 })
+  const styles: Record<string, number> = { female: 0, male: 1, unknown: 0 }
+  for (const [voice, style] of Object.entries(styles)) {
+    const id = await call(ada, { tts: { text: 'Habari', language: 'sw-KE', voice } })
+    await ended(ada, id)
+    const { body } = await ada.client.get(`/v1/voice/${id}/events?limit=200`)
+    const begun = body.data.find(({ data }: { data: { type?: string } }) => data.type === 'begin')
+    assert.deepEqual(begun.data.actions, [{ action: 'talk', text: 'Habari', language: 'sw-KE', style }])
+  }
 })
 
 test('an answer_url that is wrong, huge or silent ends in an apology, after the fallback was asked', async () => {

@@ -20,6 +20,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { ivrRoutes } from './routes/ivr.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { routingRoutes } from './routes/routing.ts'
+import { whileLoggedIn } from './routes/sessions.ts'
 import { callcenterSettings } from './settings.ts'
 
 export const callcenter: Area = {
@@ -42,7 +43,7 @@ export const callcenter: Area = {
     ...conferenceRoutes,
     ...monitorRoutes,
     ...metricRoutes,
-  ],
+  ].map(whileLoggedIn),
   settings: callcenterSettings,
   sockets: [deskSocket],
   hooks: deskHooks,

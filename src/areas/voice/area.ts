@@ -32,7 +32,7 @@ import { simulatedCarrier } from './trunks/sandbox-carrier.ts'
 import { trunkTopic } from './trunks/store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
-export { checkNumbers, newCall } from './calls/create.ts'
+export { checkNumbers, newCall, requireFreeCalls } from './calls/create.ts'
 export { callEvents } from './events.ts'
 export {
   type CallFacts,

@@ -8,6 +8,7 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { sessionsOf } from '../../platform/sessions.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'
 import { isOver } from './calls/call.ts'
+import { endUnplaced } from './calls/command.ts'
 import { ConferenceSession } from './calls/conference.ts'
 import type { LegTarget, RingRefusal } from './calls/legs.ts'
 import type { Circle, Edges, PlainAudio } from './calls/room.ts'
@@ -29,6 +30,8 @@ interface LiveCall {
   readonly to: string
   readonly parent: string | null
   readonly answeredAt: Date | null
+  /** Whether all of it was asked to be recorded. */
+  readonly isRecorded: boolean
 }
 
 /** Leg to ring into a room. */
@@ -64,7 +67,7 @@ class LiveCalls {
     if (!row || isOver(row.status)) return null
     const room = row.parent ?? row.conversation
     const { node, status, phase, direction, from_number: from, to_number: to, parent, answered_at: answeredAt } = row
-    return { call, room, node, status, phase, direction, from, to, parent, answeredAt }
+    return { call, room, node, status, phase, direction, from, to, parent, answeredAt, isRecorded: row.record }
   }
 
   /** Ring a leg into a room. A media leg, with the caller's own audio, is answered by `connectMedia`. */
@@ -91,8 +94,11 @@ class LiveCalls {
     return isAudio(place) ? place : null
   }
 
-  hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {
-    return this.#isDone(tenant, call, { do: 'hangup', by })
+  /** Ends a call; one that was never placed gives back what was set aside for it. */
+  async hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {
+    if (await this.#isDone(tenant, call, { do: 'hangup', by })) return true
+    const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
+    return row !== null && endUnplaced(this.#app, row, by)
   }
 
   // --- rooms ---

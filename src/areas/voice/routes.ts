@@ -8,7 +8,7 @@ import { listQuery, OneOf } from '../../platform/schema.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
 import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
 import { checkCall, createCall } from './calls/create.ts'
-import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, VoiceRecord } from './schema.ts'
+import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, Stopped, VoiceRecord } from './schema.ts'
 import { locales } from './speech/voices.ts'
 import { listEvents } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
@@ -131,11 +131,12 @@ const stop = write({
   path: '/v1/voice/:call_id/play',
   operation: 'voice.stopPlaying',
   summary: 'Stop what is being played in a call',
+  description: 'Whoever hears it; what waits to be played after it is dropped. The prompts of the flow go on.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
   needs: aCall,
-  reply: { status: 200, schema: Playing },
+  reply: { status: 200, schema: Stopped },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   prepare: (app, { params }, caller) => stopPlaying(app, caller, params.call_id),
   handle: async (_app, _tx, _input, _caller, playing) => playing,
@@ -163,7 +164,7 @@ const voices = list({
   operation: 'voice.listVoices',
   summary: 'List the voices that can speak',
   description:
-    '`approximate` voices read a language by the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
+    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
   scope: 'voice:read',
   query: Type.Object(listQuery),
   row: VoiceRecord,

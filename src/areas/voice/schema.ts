@@ -164,15 +164,27 @@ export const PlayRequest = Type.Object({
     Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' }),
   ),
   language: Type.Optional(Language),
-  url: Type.Optional(Url('A WAV file of at most 10 MB')),
+  url: Type.Optional(Url('A WAV or MP3 file of at most 10 MB')),
   loop: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, rule: 'must be 0 to 50; 0 plays until it is stopped' })),
-  target: Type.Optional(OneOf(['all', 'caller'])),
-  interrupt: Type.Optional(Type.Boolean({ description: 'false plays it after the present prompt' })),
+  target: Type.Optional(
+    OneOf(['all', 'caller', 'agent'], { description: 'Who hears it; `agent` is everybody who was rung into the call' }),
+  ),
+  interrupt: Type.Optional(Type.Boolean({ description: 'false plays it after what was asked to be played before' })),
 })
 
 export const Playing = Type.Object(
-  { call_id: Type.String(), play_id: Type.String(), status: OneOf(['playing', 'stopped']), started_at: At() },
+  { call_id: Type.String(), play_id: Type.String(), status: OneOf(['playing']), started_at: At() },
   { title: 'Playing' },
+)
+
+export const Stopped = Type.Object(
+  {
+    call_id: Type.String(),
+    play_id: Nullable(Type.String({ description: 'What was playing; null if nothing was' })),
+    status: OneOf(['stopped']),
+    started_at: At({ description: 'When it was stopped' }),
+  },
+  { title: 'StoppedPlaying' },
 )
 
 export const VoiceRecord = Type.Object(

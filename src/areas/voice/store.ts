@@ -129,10 +129,12 @@ export const callsOfPhone = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Take a queued call for this node, once. */
+/** Take a queued call for this node, once; a call that this node took without learning of it is taken again. */
 export const takeCall = statement.tenant<One & { node: string }, CallRow>(
   'voice.take_call',
-  `update voice.calls set node = $node where ${mine} and id = $id and node is null and ended_at is null returning ${columns}`,
+  `update voice.calls set node = $node
+    where ${mine} and id = $id and (node is null or node = $node) and status = 'initiated'
+   returning ${columns}`,
 )
 
 /** Take a queued call that is rung into a room. */

@@ -54,7 +54,8 @@ export interface TokensOptions {
 const audience = 'pamoja'
 const algorithm = 'EdDSA'
 const tokenType = 'JWT'
-const toleranceSeconds = 30
+/** Clock tolerance after a token's `exp`. */
+export const toleranceSeconds = 30
 const rotateAfterMs = 30 * dayMs
 /** How long a replaced public key is kept; no token lives that long. */
 const keptForMs = 31 * dayMs

@@ -157,9 +157,9 @@ export class MediaEngine {
     this.tapped(recorder)?.endRecording(recorder)
   }
 
-  listen(room: string, listener: string, leg: string, options: ListenerOptions): void {
+  listen(room: string, listener: string, legs: readonly string[], options: ListenerOptions): void {
     this.taps.set(listener, room)
-    this.byId.get(room)?.room.listen(listener, leg, new Listener(options))
+    this.byId.get(room)?.room.listen(listener, legs, new Listener(options))
   }
 
   stopListening(listener: string): void {

@@ -47,7 +47,7 @@ export class Room {
   readonly legs = new Map<string, RtpLeg>()
   private readonly players = new Map<string, Player>()
   private readonly recorders = new Map<string, RecorderTap>()
-  private readonly listeners = new Map<string, { listener: Listener; leg: string }>()
+  private readonly listeners = new Map<string, { listener: Listener; legs: readonly string[] }>()
   private readonly detectors = new Map<string, MachineDetector>()
   private readonly heard = new Int16Array(frameSamples)
   private readonly frames = [new Int16Array(frameSamples), new Int16Array(frameSamples)]
@@ -69,7 +69,6 @@ export class Room {
   leave(id: string): void {
     this.legs.delete(id)
     this.detectors.delete(id)
-    for (const [name, { leg }] of this.listeners) if (leg === id) this.listeners.delete(name)
     this.mixer.leave(id)
   }
 
@@ -130,8 +129,9 @@ export class Room {
     this.events.recordingEnded(id, reason, tap.recorder.durationMs)
   }
 
-  listen(id: string, leg: string, listener: Listener): void {
-    this.listeners.set(id, { listener, leg })
+  /** Hears some legs together, as far as they are there; where none is any more, it hears silence to its end. */
+  listen(id: string, legs: readonly string[], listener: Listener): void {
+    this.listeners.set(id, { listener, legs })
   }
 
   stopListening(id: string): void {
@@ -181,9 +181,8 @@ export class Room {
   }
 
   private listenTo(): void {
-    for (const [id, { listener, leg }] of this.listeners) {
-      if (!this.legs.has(leg)) continue
-      const { begins, end } = listener.take(this.mixer.frameOf(leg))
+    for (const [id, { listener, legs }] of this.listeners) {
+      const { begins, end } = listener.take(this.together(legs))
       if (begins) this.events.speechBegan(id)
       if (end === null) continue
       this.listeners.delete(id)
@@ -195,6 +194,19 @@ export class Room {
       this.detectors.delete(leg)
       this.events.machine(leg, isMachine)
     }
+  }
+
+  /** What some legs say in this frame. */
+  private together(legs: readonly string[]): Int16Array {
+    const present = legs.filter((leg) => this.legs.has(leg))
+    const [first] = present
+    if (first !== undefined && present.length === 1) return this.mixer.frameOf(first)
+    this.heard.fill(0)
+    for (const leg of present)
+      this.mixer.frameOf(leg).forEach((sample, i) => {
+        this.heard[i] = Math.max(-32_768, Math.min(32_767, (this.heard[i] ?? 0) + sample))
+      })
+    return this.heard
   }
 
   private recordFrame(id: string, { recorder, members, isPaused }: RecorderTap): void {

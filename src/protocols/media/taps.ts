@@ -96,6 +96,8 @@ export interface ListenerOptions {
   endOnSilenceMs: number
   startTimeoutMs: number
   maxMs: number
+  /** How quiet a word may be, from 0 to 100; as VoiceActivity has it unless told. */
+  sensitivity?: number
 }
 
 export type ListeningEnd = 'end_on_silence_timeout' | 'start_timeout' | 'max_duration'
@@ -104,7 +106,7 @@ const leadFrames = 15
 
 /** Cuts an utterance out of a line, with a little of what came before it. */
 export class Listener {
-  private readonly activity = new VoiceActivity()
+  private readonly activity: VoiceActivity
   private readonly options: ListenerOptions
   private readonly lead: Int16Array[] = []
   private readonly sound: Sound
@@ -113,6 +115,7 @@ export class Listener {
 
   constructor(options: ListenerOptions) {
     this.options = options
+    this.activity = new VoiceActivity(options.sensitivity)
     this.sound = new Sound(((options.maxMs + 1_000) * sampleRate) / 1_000)
   }
 

@@ -174,6 +174,22 @@ test('a word is speech, silence and a click are not', () => {
   assert.ok(activity.hasSpoken)
 })
 
+test('the more sensitive, the quieter a word may be', () => {
+  const hears = (sensitivity: number, level: number) => {
+    const activity = new VoiceActivity(sensitivity)
+    for (let i = 0; i < 10; i++) activity.take(tone([300, 900], 20).map((sample) => (sample * level) / 100))
+    return activity.hasSpoken
+  }
+  // How loud the same word has to be at least, in hundredths.
+  for (const [sensitivity, unheard, heard] of [
+    [100, 3, 7],
+    [90, 4, 8],
+    [50, 14, 25],
+    [10, 40, 80],
+  ] as const)
+    assert.deepEqual([hears(sensitivity, unheard), hears(sensitivity, heard)], [false, true], `at ${sensitivity}`)
+})
+
 test('an offer is answered stream by stream; what has nothing in common is refused', () => {
   const own = { host: '192.0.2.1', port: 4_000, version: 1 }
   const offer = `v=0\r\no=- 1 1 IN IP4 192.0.2.9\r\ns=-\r\nc=IN IP4 192.0.2.9\r\nt=0 0\r\nm=video 5000 RTP/AVP 96\r\nm=audio 6000 RTP/AVP 111 8 0 110\r\na=rtpmap:111 opus/48000/2\r\na=rtpmap:110 telephone-event/8000\r\na=sendonly\r\n`

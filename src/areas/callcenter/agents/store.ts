@@ -149,6 +149,11 @@ export const beginState = statement.tenant<
    values ($bucket, $account, $environment, $agent, $id, $status, $call, $at)`,
 )
 
+export const agentOfLeg = statement.tenant<Tenant & { leg: string }, AgentRow>(
+  'callcenter.agent_of_leg',
+  `select ${columns} from callcenter.agents where ${mine} and leg_id = $leg limit 1`,
+)
+
 export const agentOfDesk = statement.tenant<Tenant & { desk: string }, AgentRow>(
   'callcenter.agent_of_desk',
   `select ${columns} from callcenter.agents where ${mine} and desk_id = $desk limit 1`,

@@ -9,7 +9,7 @@ import { maybe, one } from '../../../platform/db.ts'
 import { type Route, read, write } from '../../../platform/route.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { checkNumbers, firstNumber, liveCalls } from '../../voice/area.ts'
+import { checkNumbers, firstNumber, liveCalls, requireFreeCalls } from '../../voice/area.ts'
 import { agentIdForm, PhoneNumber } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { addParticipant, all, conferenceRecord, endConference, participantRecord, save } from './conference.ts'
@@ -95,6 +95,7 @@ const create = write({
     'DESTINATION_NOT_ALLOWED',
     'AGENT_NOT_AVAILABLE',
     'CONFERENCE_FULL',
+    'CONCURRENCY_LIMIT',
     'PROVIDER_UNAVAILABLE',
   ],
   examples: [
@@ -120,6 +121,7 @@ const create = write({
   async handle(app, tx, { body }, caller, from) {
     const { tenant, receivedMs, nowMs } = caller
     await holdSwitchboard(tx, tenant)
+    await requireFreeCalls(app, tx, tenant, body.participants.length)
     const options = {
       from,
       moderator: body.moderator ?? null,
@@ -186,6 +188,7 @@ const add = write({
     'DESTINATION_NOT_ALLOWED',
     'AGENT_NOT_AVAILABLE',
     'CONFERENCE_FULL',
+    'CONCURRENCY_LIMIT',
     'PROVIDER_UNAVAILABLE',
   ],
   async prepare(app, { params, body }, { tenant }) {
@@ -198,6 +201,7 @@ const add = write({
     const row = await maybe(tx.query(findConference, { ...caller.tenant, id: uuid(params.conference_id) }))
     if (!row) throw noConference()
     if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference is over')
+    await requireFreeCalls(app, tx, caller.tenant)
     const added = await addParticipant(app, tx, { ...caller }, row, body.endpoint)
     tx.afterCommit(() => void all(app, [added.after]))
     return participantRecord(added.row)

@@ -87,6 +87,11 @@ export const listParticipants = statement.tenant<Tenant & { conference: string }
   `select ${participantColumns} from callcenter.participants where ${mine} and conference_id = $conference order by id`,
 )
 
+export const participantOfCall = statement.tenant<Tenant & { call: string }, ParticipantRow>(
+  'callcenter.participant_of_call',
+  `select ${participantColumns} from callcenter.participants where ${mine} and call_id = $call limit 1`,
+)
+
 export const saveParticipant = statement.tenant<
   Tenant & {
     conference: string

@@ -2,6 +2,7 @@
 // Distribution round of a switchboard: handle timeouts, move callers who waited too long, and assign waiting callers to
 // free agents in order. Commands to calls follow after the commit.
 import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -19,8 +20,9 @@ import { noteBreach, noteTurn, type QueueRow } from '../queues/store.ts'
 import { readScene } from '../routing/surroundings.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { tick, tickLater } from '../tick.ts'
-import { backToQueue, over, wrappedUp } from './lifecycle.ts'
+import { over, wrappedUp } from './lifecycle.ts'
 import { endSession } from './login.ts'
+import { type After, endCall, notTaken } from './next-contact.ts'
 import { isReachable } from './reach.ts'
 import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts'
 
@@ -28,6 +30,8 @@ import { type Act, doAll, leaveQueue, offer, playAnnouncement } from './speak.ts
 const lostOfferMs = 10_000
 /** Time for a lost browser desk to reconnect. */
 const deskLostMs = 30_000
+/** Longest wait for a callback. */
+const longestCallbackMs = dayMs
 /** Minimum interval between service level alerts. */
 const breachEveryMs = 15 * 60_000
 
@@ -114,7 +118,12 @@ class Round {
   /** Log out an agent whose desk did not reconnect. Hanging up the leg requeues its customer. */
   private async deskLost(agent: AgentRow): Promise<void> {
     if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
-    else if (agent.session_id !== null) await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost')
+    else if (agent.session_id !== null)
+      this.later(await endSession(this.app, this.tx, this.occasion, agent, 'desk_lost'))
+  }
+
+  private later(all: readonly After[]): void {
+    for (const after of all) this.acts.push({ do: 'after', after })
   }
 
   /** Ring timeout, in case the node that rang the agent died. */
@@ -127,8 +136,7 @@ class Round {
     const seconds = queues.find(({ id }) => id === contact?.queue_id)?.document.offer_timeout ?? 60
     if (!this.isDue(agent.since.getTime() + seconds * 1_000 + lostOfferMs)) return
     await becomeFree(this.app, this.tx, this.occasion, agent)
-    if (contact?.state === 'offered' && contact.queue_id !== null)
-      await backToQueue(this.app, this.tx, this.occasion, contact)
+    if (contact) this.later(await notTaken(this.app, this.tx, this.occasion, contact))
     if (agent.leg_id !== null) this.acts.push({ do: 'hangup', tenant: this.occasion.tenant, call: agent.leg_id })
   }
 
@@ -137,10 +145,20 @@ class Round {
   private async callersDue(scene: Scene): Promise<void> {
     for (const queue of scene.queues)
       for (const waiting of waitingIn(queue, scene.contacts, this.nowMs)) {
-        if (waiting.contact.state !== 'waiting' || waiting.contact.callback_for !== null) continue
+        if (waiting.contact.state !== 'waiting') continue
+        if (waiting.contact.callback_for !== null) {
+          if (this.isDue(waiting.enteredMs + longestCallbackMs)) await this.forgetCallback(waiting.contact)
+          continue
+        }
         const cause = this.causeToLeave(queue, waiting, scene)
         if (cause) await this.leave(queue, waiting.contact, cause)
       }
+  }
+
+  /** Give up a callback that no agent could take in time; its hold is released with the call. */
+  private async forgetCallback(contact: ContactRow): Promise<void> {
+    await over(this.app, this.tx, this.occasion, contact, 'failed')
+    this.later(endCall(this.app, this.occasion.tenant, contact, 'system'))
   }
 
   private causeToLeave(queue: QueueRow, { enteredMs }: WaitingContact, { agents }: Scene): OverflowCause | null {

@@ -17,7 +17,7 @@ import {
   type Refusal,
 } from '../../voice/area.ts'
 import { absence } from '../checks.ts'
-import { addCost, contactOfCall } from '../contacts.ts'
+import { addCost, type ContactRow, contactOfCall, findContact } from '../contacts.ts'
 import { decide, settle } from '../routing/decide.ts'
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
@@ -26,6 +26,7 @@ import { occasionOf } from '../switchboard.ts'
 import { joinConversation } from './conversation.ts'
 import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
 import { legChanged, Order } from './happen.ts'
+import { legLost } from './lost-leg.ts'
 import { voicemailReceived } from './voicemail.ts'
 
 const orders = onePerApp(() => new Order())
@@ -121,7 +122,7 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
   if (row.type !== callEvents.completed.name) return
   const call = uuidOf('call', row.resource_id)
   if (call === null) return
-  const { cost, hangup_cause } = JSON.parse(row.body)
+  const { cost, hangup_cause, hangup_by, conversation_uuid } = JSON.parse(row.body)
   const micros = typeof cost === 'number' ? parseAmount(cost, microDecimals) : 0n
   const none = {
     tag: null,
@@ -135,8 +136,11 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
   orders(app)
     .add(call, async () => {
       const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+      const paidFor = contact ?? (await contactWithin(app, tenant, String(conversation_uuid)))
+      if (paidFor && typeof micros === 'bigint' && micros > 0n)
+        await app.db.query(addCost, { ...tenant, id: paidFor.id, cost: micros })
+      if (!contact && hangup_cause === 'network_error' && hangup_by === 'system') await legLost(app, tenant, call)
       if (!contact) return
-      if (typeof micros === 'bigint') await app.db.query(addCost, { ...tenant, id: contact.id, cost: micros })
       const isOwn = contact.room_id === contact.call_id
       if (contact.ended_at === null)
         await legChanged(app, {
@@ -153,6 +157,16 @@ function heardOf(app: App, tenant: Tenant, { row, nowMs }: NewEvent): void {
         'end of a call not stored: the next sweep of the call center ends it; check the database if this repeats',
       ),
     )
+}
+
+/** Contact of a leg: its conversation has the id of the customer's call, or of the contact of an outgoing call. */
+async function contactWithin(app: App, tenant: Tenant, conversation: string): Promise<ContactRow | null> {
+  const id = uuidOf('call', `call_${conversation.replace(/^CON-/, '')}`)
+  if (id === null) return null
+  return (
+    (await maybe(app.db.query(contactOfCall, { ...tenant, call: id }))) ??
+    (await maybe(app.db.query(findContact, { ...tenant, id })))
+  )
 }
 
 /** Follow the calls of this node; returns the function that stops it. */

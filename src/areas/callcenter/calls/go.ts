@@ -10,7 +10,7 @@ import { type ContactRow, contactOfCall, insertContact, lostPlaceOf, type PathSt
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { findIvr, findRun, keepRun } from '../ivr/store.ts'
-import { enter, type Heard, type WalkState, walk } from '../ivr/walk.ts'
+import { enter, type Heard, openVariables, type WalkState, walk } from '../ivr/walk.ts'
 import { liveOf } from '../queues/live.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { type Decision, settle } from '../routing/decide.ts'
@@ -213,7 +213,9 @@ export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<F
   if (step.kind === 'menu') return { actions: compileMenu(run.document, step.state, step.prompt), isOwn: true }
   const { variables, path } = step.state
   if (step.kind === 'webhook') return { actions: compileQuestion(step.url, { variables, path }), isOwn: false }
-  return follow(app, call, step.destination, variables, path)
+  // A server of the customer's is told what was typed; nobody else is, if it was masked.
+  const isTold = step.destination.type === 'application'
+  return follow(app, call, step.destination, isTold ? variables : openVariables(run.document, variables), path)
 }
 
 /** Resolve a destination at this moment: a queue may be closed or full by now. */

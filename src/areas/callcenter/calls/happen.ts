@@ -5,19 +5,20 @@ import type { App } from '../../../platform/app.ts'
 import type { Tx } from '../../../platform/db.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
-import { type ContactRow, contactOfCall, saveContact } from '../contacts.ts'
+import { type ContactRow, contactOfCall, findContact, saveContact } from '../contacts.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
 import { leftConversation } from './conversation.ts'
 import { whenAnswered } from './go.ts'
-import { backToQueue, connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
+import { connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
 import { endSession } from './login.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
-import { type After, endCall, queueBefore, waitIn } from './next-contact.ts'
+import { type After, endCall, isRoomClosed, notTaken, queueBefore, waitIn } from './next-contact.ts'
 import { readTag, tagOf } from './tag.ts'
 import { completeTransfer, transferChanged } from './transfer.ts'
 import { transferOfCall } from './transfers.ts'
@@ -62,10 +63,18 @@ async function atOnce(
 // --- the leg of an agent ---
 
 async function offerChanged(app: App, change: LegChange, contactId: string, agentId: string): Promise<void> {
-  if (change.kind === 'answered')
-    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId))
+  if (change.kind === 'answered') {
+    const isThere = await isCustomerThere(app, change.tenant, contactId)
+    return atOnce(app, change, (tx, occasion) => agentAnswered(app, tx, occasion, change, contactId, agentId, isThere))
+  }
   if (change.kind === 'ended')
     return atOnce(app, change, (tx, occasion) => agentGone(app, tx, occasion, change, contactId, agentId))
+}
+
+/** Whether the customer of a contact is on the line, or is yet to be rung. */
+async function isCustomerThere(app: App, tenant: Tenant, id: string): Promise<boolean> {
+  const contact = await maybe(app.db.query(findContact, { ...tenant, id }))
+  return contact !== null && (await liveCalls(app).find(tenant, contact.call_id))?.status === 'answered'
 }
 
 async function agentAnswered(
@@ -75,6 +84,7 @@ async function agentAnswered(
   change: LegChange,
   contactId: string,
   agentId: string,
+  isThere: boolean,
 ): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
@@ -84,7 +94,7 @@ async function agentAnswered(
   // Another agent answered first, or the caller has hung up.
   if (!agent || !contact || !isWanted) return [() => live.hangUp(tenant, change.call)]
   const queue = await queueOf(tx, occasion, contact.queue_id)
-  if (contact.room_id !== contact.call_id) {
+  if (contact.room_id !== contact.call_id && !isThere) {
     await become(app, tx, occasion, agent, 'on_call', { leg_id: change.call })
     return [() => ringCustomer(app, contact, occasion)]
   }
@@ -106,10 +116,9 @@ async function ringCustomer(app: App, contact: ContactRow, { tenant }: Occasion)
     timeoutSeconds: customerRingSeconds,
     tag: tagOf('customer', contact.id),
   })
-  if ('refused' in rung)
-    await atSwitchboard(app, tenant, (tx, occasion) => over(app, tx, occasion, contact, 'failed')).then(() =>
-      liveCalls(app).closeRoom(tenant, contact.room_id),
-    )
+  if (!('refused' in rung)) return
+  await atSwitchboard(app, tenant, (tx, occasion) => over(app, tx, occasion, contact, 'failed'))
+  for (const act of endCall(app, tenant, contact, 'system')) await act()
 }
 
 async function agentGone(
@@ -161,8 +170,8 @@ async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRo
     ? await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', since: contact.entered_at })
     : await agentLeft(app, tx, occasion, contact, agent)
   const now = await agentNamed(tx, occasion, agent.agent_id)
-  if (now?.session_id) await endSession(app, tx, occasion, now, 'desk_lost')
-  return after
+  const left = now?.session_id ? await endSession(app, tx, occasion, now, 'desk_lost') : []
+  return [...after, ...left]
 }
 
 /** The agent did not answer: requeue the call at the front. */
@@ -177,23 +186,14 @@ async function notAnswered(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent) return []
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
-  await become(app, tx, occasion, agent, 'away', {
-    ...none,
-    reason: agent.desk_lost_at !== null ? 'desk_lost' : by === 'agent' ? 'rejected' : (cause ?? 'no_answer'),
-  })
-  const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
-  if (contact.state !== 'offered' || others > 0) return []
-  if (contact.queue_id !== null) {
-    await backToQueue(app, tx, occasion, contact)
-    return []
-  }
-  await over(app, tx, occasion, contact, 'failed')
-  const live = liveCalls(app)
-  const isOurs = contact.room_id !== contact.call_id
-  return [
-    () => live.hangUp(occasion.tenant, contact.call_id),
-    ...(isOurs ? [() => live.closeRoom(occasion.tenant, contact.room_id)] : []),
-  ]
+  // The caller hung up first, which costs the agent nothing.
+  if (isRoomClosed(cause)) await becomeFree(app, tx, occasion, agent)
+  else
+    await become(app, tx, occasion, agent, 'away', {
+      ...none,
+      reason: agent.desk_lost_at !== null ? 'desk_lost' : by === 'agent' ? 'rejected' : (cause ?? 'no_answer'),
+    })
+  return notTaken(app, tx, occasion, contact)
 }
 
 // --- the customer whom an agent calls ---
@@ -209,10 +209,12 @@ async function customerChanged(app: App, change: LegChange, contactId: string): 
       if (!contact || !row || contact.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
       await connected(app, tx, occasion, contact, row, row.leg_id ?? change.call)
       const queue = await queueOf(tx, occasion, contact.queue_id)
-      const isRecorded = contact.data.record === true || queue?.document.record
       return [
         () => live.mark(tenant, change.call, { phase: 'connected', agent_id: row.agent_id }),
-        ...(isRecorded ? [() => live.record(tenant, contact.room_id, { channels: 2 })] : []),
+        async () => {
+          if (queue?.document.record || (await live.find(tenant, change.call))?.isRecorded)
+            await live.record(tenant, contact.room_id, { channels: 2 })
+        },
       ]
     })
   if (change.kind === 'ended')

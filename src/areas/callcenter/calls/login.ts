@@ -14,19 +14,37 @@ import { become, keepPresence, secondsSince } from '../agents/presence.ts'
 import type { Login, Logout, StatusChange } from '../agents/schema.ts'
 import { type AgentRow, findAgent, keepAgent } from '../agents/store.ts'
 import { agentEvents } from '../events.ts'
+import { requireFewer } from '../limits.ts'
 import { findQueue } from '../queues/store.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
-import { wrappedUp } from './lifecycle.ts'
+import { contactNamed, wrappedUp } from './lifecycle.ts'
+import { type After, notTaken } from './next-contact.ts'
 
 const tokenSeconds = 8 * 3_600
-/** Prefix of an agent token's subject. */
+/** Prefix of an agent token's subject; the agent and the session follow, separated by a colon. */
 const subject = 'agent:'
 
-/** Agent of a token; null for a key or another token. */
-export function agentOf({ principal }: Caller): string | null {
+/** Agent and session of a token; null for a key or another token. */
+function tokenOf({ principal }: Caller): { agent: string; session: string | null } | null {
   const prefix = `token:${subject}`
-  return principal.isToken && principal.actor.startsWith(prefix) ? principal.actor.slice(prefix.length) : null
+  if (!principal.isToken || !principal.actor.startsWith(prefix)) return null
+  const [agent = '', session = null] = principal.actor.slice(prefix.length).split(':')
+  return { agent, session }
+}
+
+/** Agent of a token; null for a key or another token. */
+export function agentOf(caller: Caller): string | null {
+  return tokenOf(caller)?.agent ?? null
+}
+
+/** Require the session of an agent's token to last: it ends with a logout, or with another login. */
+export async function requireSession(app: App, caller: Caller): Promise<void> {
+  const token = tokenOf(caller)
+  if (token === null || token.session === null) return
+  const row = await maybe(app.db.query(findAgent, { ...caller.tenant, agent: token.agent }))
+  if (!row?.session_id || idOf('session', row.session_id) !== token.session)
+    throw new AppError('UNAUTHORIZED', `${token.agent} has logged out, or has logged in anew: log in with an API key`)
 }
 
 /** Require an agent's token to act on that agent only. */
@@ -78,6 +96,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
       at: new Date(nowMs),
     }),
   )
+  if (!before) await requireFewer(tx, tenant, 'agents')
   // A second login replaces the first; a live call continues.
   if (kept.session_id !== null) await tellSession(app, tx, occasion, kept, 'loggedOut', 'replaced')
   const session = newUuid(receivedMs)
@@ -97,7 +116,7 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
     account: tenant.account,
     environment: tenant.environment,
     scopes: ['callcenter:agent'],
-    subject: `${subject}${row.agent_id}`,
+    subject: `${subject}${row.agent_id}:${idOf('session', session)}`,
     expiresInSeconds: seconds,
   })
   return {
@@ -173,21 +192,25 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   }
 }
 
-/** End an agent's session, by request or because the desk was lost. */
+/** End an agent's session, by request or because the desk was lost. A call that rang there is offered again. */
 export async function endSession(
   app: App,
   tx: Tx,
   occasion: Occasion,
   row: AgentRow,
   reason: string | null,
-): Promise<void> {
+): Promise<After[]> {
   await wrappedUp(tx, occasion, row)
   await tellSession(app, tx, occasion, row, 'loggedOut', reason)
   const session = { session_id: null, logged_in_at: null, next_status: null, next_reason: null }
-  await become(app, tx, occasion, row, 'offline', { ...session, reason, desk_id: null, desk_lost_at: null })
+  const offered = row.status === 'ringing' && row.contact_id !== null ? row.contact_id : null
+  const none = offered === null ? {} : { call_id: null, leg_id: null, contact_id: null }
+  await become(app, tx, occasion, row, 'offline', { ...session, ...none, reason, desk_id: null, desk_lost_at: null })
+  const contact = offered === null ? null : await contactNamed(tx, occasion, offered)
+  return contact ? notTaken(app, tx, occasion, contact) : []
 }
 
-/** Log out; returns the legs of the agent's call to hang up. */
+/** Log out; returns the leg of the agent's call to hang up, and further commands to calls. */
 export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
   const { tenant, nowMs } = caller
   requireSelf(caller, wanted.agent_id)
@@ -197,7 +220,7 @@ export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, ca
   if (isOnCall(row.status) && !wanted.force)
     throw new AppError('AGENT_BUSY', `${row.agent_id} is ${row.status === 'ringing' ? 'being called' : 'on a call'}`)
   const occasion: Occasion = { ...caller }
-  await endSession(app, tx, occasion, row, wanted.force ? 'forced' : null)
+  const after = await endSession(app, tx, occasion, row, wanted.force ? 'forced' : null)
   return {
     reply: {
       agent_id: row.agent_id,
@@ -206,5 +229,6 @@ export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, ca
       session_seconds: row.logged_in_at ? secondsSince(row.logged_in_at, nowMs) : 0,
     },
     leg: row.leg_id,
+    after,
   }
 }

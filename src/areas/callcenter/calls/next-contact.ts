@@ -7,11 +7,12 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
+import { agentsOfContact } from '../agents/store.ts'
 import { type ContactOutcome, type ContactRow, contactsOfCall, insertContact } from '../contacts.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { tickLater } from '../tick.ts'
 import { followerName, markWaiting } from './go.ts'
-import { over } from './lifecycle.ts'
+import { backToQueue, over } from './lifecycle.ts'
 
 export type After = () => Promise<unknown>
 
@@ -89,10 +90,29 @@ export async function queueBefore(tx: Tx, { tenant }: Occasion, contact: Contact
   return last === null ? null : maybe(tx.query(findQueue, { ...tenant, id: last }))
 }
 
+/** Whether a leg stopped ringing because its call ended, and not by its own refusal. */
+export function isRoomClosed(cause: string | null): boolean {
+  return cause === 'normal' || cause === 'gone'
+}
+
+/** An offer without an answer: return the call to the head of its queue, or end it where it has none. */
+export async function notTaken(app: App, tx: Tx, occasion: Occasion, contact: ContactRow): Promise<After[]> {
+  const others = (await tx.query(agentsOfContact, { ...occasion.tenant, contact: contact.id })).length
+  if (contact.state !== 'offered' || others > 0) return []
+  if (contact.queue_id !== null) {
+    await backToQueue(app, tx, occasion, contact)
+    return []
+  }
+  await over(app, tx, occasion, contact, 'failed')
+  return endCall(app, occasion.tenant, contact, 'system')
+}
+
 /** No agent is left: continue the call's own flow, or end the call. */
-export function endCall(app: App, tenant: Tenant, contact: ContactRow): After[] {
+export function endCall(app: App, tenant: Tenant, contact: ContactRow, by: 'agent' | 'system' = 'agent'): After[] {
   const live = liveCalls(app)
-  if (contact.room_id !== contact.call_id) return [() => live.closeRoom(tenant, contact.room_id)]
+  // A customer who was not called yet has no leg in the room: ending that call releases its hold.
+  if (contact.room_id !== contact.call_id)
+    return [() => live.closeRoom(tenant, contact.room_id), () => live.hangUp(tenant, contact.call_id, by)]
   if (contact.is_handed) return [() => live.resume(tenant, contact.call_id, followerName, null)]
-  return [() => live.hangUp(tenant, contact.call_id, 'agent')]
+  return [() => live.hangUp(tenant, contact.call_id, by)]
 }

@@ -160,7 +160,7 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
         state: 'offered',
         priority: 5,
         skills: '[]',
-        data: JSON.stringify({ ...custom_data, ...(record ? { record: true } : {}) }),
+        data: JSON.stringify(custom_data),
         path: '[]',
         enteredAt: new Date(nowMs),
         callbackFor: null,

@@ -13,7 +13,8 @@ import type { QueueRow } from '../queues/store.ts'
 import type { DestinationOf } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { followerName, sendOn } from './go.ts'
-import { backToQueue, contactNamed, over } from './lifecycle.ts'
+import { contactNamed, over } from './lifecycle.ts'
+import { type After, endCall, notTaken } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 
@@ -23,6 +24,7 @@ export type Act =
   | { do: 'go'; tenant: Tenant; contact: ContactRow; destination: DestinationOf }
   | { do: 'play'; tenant: Tenant; call: string; text: string; language: string }
   | { do: 'hangup'; tenant: Tenant; call: string }
+  | { do: 'after'; after: After }
 
 export function offer(tenant: Tenant, contact: ContactRow, agent: AgentRow, seconds: number): Act {
   return { do: 'offer', tenant, contact, agent, seconds }
@@ -89,6 +91,9 @@ async function carryOut(app: App, act: Act): Promise<void> {
       return
     case 'hangup':
       await live.hangUp(act.tenant, act.call)
+      return
+    case 'after':
+      await act.after()
   }
 }
 
@@ -120,16 +125,17 @@ async function ringAgent(
 
 /** Agent not rung: an unreachable agent becomes away; when the caller is gone, the agent stays as before. */
 async function notRung(app: App, tenant: Tenant, contact: ContactRow, agent: AgentRow, reason: string): Promise<void> {
-  await atSwitchboard(app, tenant, async (tx, occasion) => {
+  const after = await atSwitchboard(app, tenant, async (tx, occasion): Promise<After[]> => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
-    if (now?.contact_id !== contact.id || now.status !== 'ringing') return
+    if (now?.contact_id !== contact.id || now.status !== 'ringing') return []
     const none = { call_id: null, leg_id: null, contact_id: null }
     if (reason === 'gone') await becomeFree(app, tx, occasion, now)
     else await become(app, tx, occasion, now, 'away', { ...none, reason })
     const then = await contactNamed(tx, occasion, contact.id)
-    if (then?.state !== 'offered') return
-    if (then.queue_id === null || reason === 'gone')
-      await over(app, tx, occasion, then, reason === 'gone' ? 'abandoned' : 'failed')
-    else await backToQueue(app, tx, occasion, then)
+    if (then?.state !== 'offered') return []
+    if (reason !== 'gone') return notTaken(app, tx, occasion, then)
+    await over(app, tx, occasion, then, 'abandoned')
+    return endCall(app, tenant, then, 'system')
   })
+  for (const act of after) await act()
 }

@@ -18,7 +18,7 @@ import { agentIdForm } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { sendOn } from './go.ts'
 import { connected, over } from './lifecycle.ts'
-import { type After, endCall, queueBefore, successor, waitIn } from './next-contact.ts'
+import { type After, endCall, isRoomClosed, queueBefore, successor, waitIn } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 import { tellTransferred } from './tell.ts'
@@ -289,11 +289,11 @@ async function targetGone(
   const { tenant } = occasion
   const live = liveCalls(app)
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
-  const isTheirs =
-    agent !== null && (agent.leg_id === change.call || agent.leg_id === null) && agent.call_id === contact.call_id
+  const isRinging = agent?.status === 'ringing' && agent.leg_id === null
+  const isTheirs = agent?.call_id === contact.call_id && (agent.leg_id === change.call || isRinging)
   const none = { call_id: null, leg_id: null, contact_id: null }
   if (transfer.status === 'ringing' || transfer.status === 'consulting') {
-    if (agent && isTheirs && agent.status === 'ringing')
+    if (agent && isTheirs && agent.status === 'ringing' && !isRoomClosed(change.cause))
       await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
     else if (agent && isTheirs) await becomeFree(app, tx, occasion, agent)
     await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
@@ -304,7 +304,13 @@ async function targetGone(
     const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
     return isOver ? endCall(app, tenant, contact) : []
   }
-  if (contact.state !== 'offered') return []
+  // The agent answered earlier, and has handed the call on.
+  if (change.status === 'completed') return []
+  // The customer hung up before the answer, so the agent stays available.
+  const isGone = isRoomClosed(change.cause) || contact.state === 'ended'
+  if (isGone && agent?.status === 'ringing' && isTheirs) await becomeFree(app, tx, occasion, agent)
+  if (isGone && contact.state === 'offered') await over(app, tx, occasion, contact, 'abandoned')
+  if (isGone || contact.state !== 'offered') return []
   // Cold transfer without an answer: the first agent has left, so the call returns to its queue.
   if (agent && isTheirs)
     await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
@@ -371,6 +377,7 @@ export async function decideTransfer(
       'CONFLICT',
       `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`,
     )
+  if (action !== 'cancel' && contact.state !== 'connected') throw new AppError('CONFLICT', 'the customer has hung up')
   if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
   if (action === 'merge') {

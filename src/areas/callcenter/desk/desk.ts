@@ -33,6 +33,8 @@ export class Desk implements Conversation {
   private readonly connection: Connection
   private readonly audio: DeskAudio | null
   private readonly left: () => Promise<void>
+  /** The login that it is for. */
+  private readonly session: string | null
   private row: AgentRow
   private contact: ContactRow | null = null
   private transfer: TransferRow | null = null
@@ -53,6 +55,7 @@ export class Desk implements Conversation {
     this.id = id
     this.tenant = tenant
     this.agentId = agent.agent_id
+    this.session = agent.session_id
     this.row = agent
     this.audio = audio
     this.left = left
@@ -88,6 +91,7 @@ export class Desk implements Conversation {
       next_status: agent.next_status,
     })
     if (agent.status === 'offline') return this.close(4_001, 'logged out')
+    if (agent.session_id !== this.session) return this.close(4_001, 'logged in elsewhere')
     await this.follow(agent.leg_id)
     if (agent.status === 'ringing' && agent.leg_id !== null) await this.offer(view, agent.leg_id)
     this.say('call.state', this.callState(view))

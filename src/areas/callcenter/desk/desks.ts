@@ -11,7 +11,7 @@ import type { Connection, Conversation, Socket } from '../../../platform/socket.
 import type { Tenant } from '../../../platform/tenant.ts'
 import { watchAgents } from '../agents/presence.ts'
 import { type AgentRow, findAgent } from '../agents/store.ts'
-import { agentOf, agentRow, iceServers } from '../calls/login.ts'
+import { agentOf, agentRow, iceServers, requireSession } from '../calls/login.ts'
 import { openTransfers, transferOfCall } from '../calls/transfers.ts'
 import { findContact } from '../contacts.ts'
 import { isMember, liveOf, type Scene } from '../queues/live.ts'
@@ -55,6 +55,7 @@ class Desks {
       throw new AppError('FORBIDDEN', 'a desk is for the token of an agent, from POST /v1/voice/agent/login')
     const agent = await agentRow(this.app.db, tenant, agentId)
     if (agent.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agentId} is not logged in`)
+    await requireSession(this.app, caller)
     const id = newUuid(caller.receivedMs)
     const changed = (state: string) => this.audioChanged(id, state)
     const audio = agent.endpoint.type === 'webrtc' ? await this.pool.open(id, this.place(), changed) : null

@@ -23,6 +23,7 @@ export function compileMenu(ivr: IvrDocument, state: WalkState, prompt: IvrPromp
       maxDigits: max_digits ?? (collect ? (collect.max ?? 20) : longest),
       timeOut: timeout,
       submitOnHash: collect !== undefined,
+      mask: collect?.mask ?? false,
       ...(types.includes('speech')
         ? { speech: { language: ivr.language, context: phrases.slice(0, 100), startTimeout: timeout } }
         : {}),

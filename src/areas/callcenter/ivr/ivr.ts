@@ -102,7 +102,9 @@ const Menu = Type.Object({
       pattern: Type.Optional(
         Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
       ),
-      mask: Type.Optional(Type.Boolean({ description: 'Keeps what was typed out of logs and traces' })),
+      mask: Type.Optional(
+        Type.Boolean({ description: 'Keeps what was typed out of traces and events; only your servers are told' }),
+      ),
       next: Action,
     }),
   ),

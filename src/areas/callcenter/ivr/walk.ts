@@ -119,6 +119,14 @@ function goodbye(state: WalkState): WalkStep {
   return { kind: 'go', state, destination: { type: 'hangup' } }
 }
 
+/** Variables with masked values replaced by asterisks. */
+export function openVariables(ivr: IvrDocument, variables: WalkState['variables']): WalkState['variables'] {
+  const masked = Object.values(ivr.menus).flatMap(({ collect }) => (collect?.mask ? [collect.variable] : []))
+  const hide = (name: string, value: string | number | boolean) =>
+    masked.includes(name) ? '*'.repeat(String(value).length) : value
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, hide(name, value)]))
+}
+
 /** Substitute variables in a text. */
 export function filledIn(text: string, variables: WalkState['variables']): string {
   return text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? ''))

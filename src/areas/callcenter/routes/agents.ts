@@ -22,6 +22,7 @@ import {
   StatusChanged,
 } from '../agents/schema.ts'
 import { type AgentEndpoint, type AgentRow, keepAgent, listAgents } from '../agents/store.ts'
+import { all } from '../calls/conference.ts'
 import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../calls/login.ts'
 import { contextOf } from '../metrics/agent-context.ts'
 import { holdSwitchboard } from '../switchboard.ts'
@@ -46,7 +47,7 @@ const loginRoute = write({
   scope: 'callcenter:agent',
   body: Login,
   reply: { status: 200, schema: LoggedIn },
-  errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'],
+  errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'CONFLICT'],
   examples: [
     {
       name: 'An agent with a telephone',
@@ -89,8 +90,9 @@ const logoutRoute = write({
   errors: ['NOT_FOUND', 'AGENT_NOT_LOGGED_IN', 'AGENT_BUSY'],
   examples: [{ name: 'Done for today', body: { agent_id: 'amina' } }],
   handle: async (app, tx, { body }, caller) => {
-    const { reply, leg } = await logout(app, tx, body, caller)
+    const { reply, leg, after } = await logout(app, tx, body, caller)
     if (leg !== null) tx.afterCommit(() => hangUpSoon(app, caller.tenant, leg))
+    tx.afterCommit(() => void all(app, after))
     return reply
   },
 })

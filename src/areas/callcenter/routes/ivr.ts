@@ -20,7 +20,9 @@ import {
   ivrProblem,
 } from '../ivr/ivr.ts'
 import { findIvr, type IvrRow, insertIvr, listIvrs, lockIvr, saveIvr } from '../ivr/store.ts'
+import { requireFewer } from '../limits.ts'
 import { Destination } from '../schema.ts'
+import { holdSwitchboard } from '../switchboard.ts'
 
 const IvrId = Type.Object({ ivr_id: Type.String({ description: 'Id of the IVR, ivr_…' }) })
 
@@ -87,7 +89,7 @@ const create = write({
   body: IvrCreate,
   bodyLimitBytes: 1_024 * 1_024,
   reply: { status: 201, schema: IvrRecord, location: ({ ivr_id }) => `/v1/voice/ivr/${ivr_id}` },
-  errors,
+  errors: [...errors, 'CONFLICT'],
   examples: [
     {
       name: 'A choice of two',
@@ -110,8 +112,11 @@ const create = write({
   ],
   prepare: (app, { body }, { tenant }) => checkIvr(app, tenant, ivrDocument(body)),
   handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+    await holdSwitchboard(tx, tenant)
     const row = { ...tenant, id: newUuid(receivedMs), at: new Date(nowMs) }
-    return ivrRecord(await one(tx.query(insertIvr, { ...row, document: JSON.stringify(ivrDocument(body)) })))
+    const made = await one(tx.query(insertIvr, { ...row, document: JSON.stringify(ivrDocument(body)) }))
+    await requireFewer(tx, tenant, 'ivrs')
+    return ivrRecord(made)
   },
 })
 

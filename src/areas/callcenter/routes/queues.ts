@@ -12,6 +12,7 @@ import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { requireDestination, requireHours } from '../checks.ts'
 import { type ContactRow, contactsBetween } from '../contacts.ts'
+import { requireFewer } from '../limits.ts'
 import { measure } from '../metrics/measure.ts'
 import { liveOf, type QueueLive, type Scene } from '../queues/live.ts'
 import { agedPriority, QueueChange, QueueCreate, type QueueDocument, queueDefaults } from '../queues/queue.ts'
@@ -130,14 +131,16 @@ const create = write({
   scope: 'callcenter:write',
   body: QueueCreate,
   reply: { status: 201, schema: QueueRecord, location: ({ queue_id }) => `/v1/voice/queue/${queue_id}` },
-  errors: ['INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'DUPLICATE_REFERENCE'],
+  errors: ['INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'DUPLICATE_REFERENCE', 'CONFLICT'],
   examples: [{ name: 'Support', body: { name: 'Support', strategy: 'longest_idle', max_wait_seconds: 300 } }],
   prepare: (app, { body }, { tenant }) => checkQueue(app, tenant, body),
   handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+    await holdSwitchboard(tx, tenant)
     const document = JSON.stringify(merged(queueDefaults, body))
     const row = { ...tenant, id: newUuid(receivedMs), name: body.name, document, at: new Date(nowMs) }
     const made = await maybe(tx.query(insertQueue, row))
     if (!made) throw taken(body.name)
+    await requireFewer(tx, tenant, 'queues')
     return queueRecord(made)
   },
 })

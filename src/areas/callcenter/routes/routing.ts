@@ -13,6 +13,7 @@ import { At, Deleted, listQuery, Moment, Nullable, OneOf } from '../../../platfo
 import type { Tenant } from '../../../platform/tenant.ts'
 import { numberTarget } from '../../voice/area.ts'
 import { requireDestination, requireHours } from '../checks.ts'
+import { requireFewer } from '../limits.ts'
 import { decide, type Surroundings } from '../routing/decide.ts'
 import { HoursDocument, intervalProblem, isOpenAt, nextChange } from '../routing/hours.ts'
 import { conditionProblem, RuleChange, RuleCreate, type RuleDocument } from '../routing/rule.ts'
@@ -31,6 +32,7 @@ import {
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
 import { Destination, Language, PhoneNumber } from '../schema.ts'
+import { holdSwitchboard } from '../switchboard.ts'
 
 const RuleId = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, rule_…' }) })
 const HoursId = Type.Object({ business_hours_id: Type.String({ description: 'Id of the business hours, bh_…' }) })
@@ -98,7 +100,7 @@ const createRule = write({
   scope: 'callcenter:write',
   body: RuleCreate,
   reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `/v1/voice/routing/rules/${rule_id}` },
-  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE'],
+  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE', 'CONFLICT'],
   examples: [
     {
       name: 'Callers from Kenya hear a message',
@@ -112,10 +114,13 @@ const createRule = write({
   ],
   prepare: (app, { body }, { tenant }) => checkRule(app, tenant, body),
   handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+    await holdSwitchboard(tx, tenant)
     const { enabled = true, match = 'all', conditions = [], stop = true, ...rest } = body
     const document: RuleDocument = { ...rest, enabled, match, conditions, stop }
     const row = { ...tenant, id: newUuid(receivedMs), priority: body.priority, at: new Date(nowMs) }
-    return ruleRecord(await one(tx.query(insertRule, { ...row, document: JSON.stringify(document) })))
+    const made = await one(tx.query(insertRule, { ...row, document: JSON.stringify(document) }))
+    await requireFewer(tx, tenant, 'rules')
+    return ruleRecord(made)
   },
 })
 
@@ -218,7 +223,7 @@ const setHours = write({
     existed: ({ existed }) => existed,
     location: ({ business_hours_id }) => `/v1/voice/routing/business-hours/${business_hours_id}`,
   },
-  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE'],
+  errors: ['INVALID_PHONE', 'INVALID_URL', 'UNSUPPORTED_LANGUAGE', 'CONFLICT'],
   examples: [
     {
       name: 'Weekdays in Nairobi',
@@ -238,9 +243,11 @@ const setHours = write({
     if (body.closed_action) await requireDestination(app, tenant, 'closed_action', body.closed_action)
   },
   handle: async (_app, tx, { body }, caller) => {
+    await holdSwitchboard(tx, caller.tenant)
     const { name, ...document } = body
     const row = { ...caller.tenant, id: newUuid(caller.receivedMs), name, at: new Date(caller.nowMs) }
     const kept = await one(tx.query(keepHours, { ...row, document: JSON.stringify(document) }))
+    if (kept.is_new) await requireFewer(tx, caller.tenant, 'businessHours')
     return { ...hoursRecord(kept, caller), existed: !kept.is_new }
   },
 })

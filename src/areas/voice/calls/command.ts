@@ -7,13 +7,13 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
-import type { One, Tenant } from '../../../platform/tenant.ts'
+import { type One, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import type { PlayRequest } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
-import { type CallRow, findCall } from '../store.ts'
+import { type CallRow, findCall, takeCall } from '../store.ts'
 import { isOver } from './call.ts'
-import { CallRecord } from './record.ts'
+import { CallRecord, type EndOfCall } from './record.ts'
 
 export async function callOf(app: App, tenant: Tenant, id: string): Promise<CallRow> {
   const uuid = uuidOf('call', id)
@@ -29,13 +29,19 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
   const row = await callOf(app, tenant, id)
   if (isOver(row.status)) return row
   const isEnded = await sessionsOf(app).command(oneOf(tenant, row), { do: 'hangup', reason })
-  // A queued call without a node is ended by this request.
-  if (isEnded === null && row.node === null) {
-    const record = new CallRecord(app, row, await clockOffsetOf(app, tenant.account, tenant.environment))
-    record.end({ status: 'failed', cause: 'cancelled', by: 'api' })
-    await record.settled()
-  }
+  if (isEnded === null) await endUnplaced(app, row, 'api')
   return callOf(app, tenant, id)
+}
+
+/** End a queued call without a node and release its hold; false if a node has taken it. */
+export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): Promise<boolean> {
+  if (isOver(row.status) || row.node !== null) return false
+  const taken = await maybe(app.db.query(takeCall, { ...tenantOf(row), id: row.id, node: app.nodeId }))
+  if (!taken) return false
+  const record = new CallRecord(app, taken, await clockOffsetOf(app, row.account_id, row.environment))
+  record.end({ status: 'failed', cause: 'cancelled', by })
+  await record.settled()
+  return true
 }
 
 export async function playInto(
@@ -62,11 +68,11 @@ export async function playInto(
   return { call_id: id, play_id: play, status: 'playing' as const, started_at: new Date(nowMs) }
 }
 
-export async function stopPlaying(app: App, { tenant, receivedMs, nowMs }: Caller, id: string) {
+export async function stopPlaying(app: App, { tenant, nowMs }: Caller, id: string) {
   const row = await callOf(app, tenant, id)
   if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
-  await sessionsOf(app).command(oneOf(tenant, row), { do: 'stop_play' })
-  const { id: play } = newIdAndUuid('play', receivedMs)
+  const stopped = await sessionsOf(app).command(oneOf(tenant, row), { do: 'stop_all_plays' })
+  const play = typeof stopped === 'string' ? stopped : null
   return { call_id: id, play_id: play, status: 'stopped' as const, started_at: new Date(nowMs) }
 }
 

@@ -14,6 +14,7 @@ import { readActions } from '../flow/action.ts'
 import { ownership } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
+import { styleOf } from '../speech/voices.ts'
 import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { isBlocked } from './blocked-prefixes.ts'
@@ -71,7 +72,8 @@ function planOf(wanted: Wanted): CallPlan {
   if (wanted.tts) {
     const problem = ssmlProblem(wanted.tts.text)
     if (problem) throw invalid('tts.text', problem)
-    return { ...rest, actions: [{ action: 'talk', text: wanted.tts.text, language: wanted.tts.language }] }
+    const { text, language, voice } = wanted.tts
+    return { ...rest, actions: [{ action: 'talk', text, language, style: styleOf(language, voice) }] }
   }
   if (!wanted.actions) return rest
   const [problem] = readActions(wanted.actions).problems
@@ -117,13 +119,18 @@ export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, pla
   })
 }
 
+/** Refuse calls beyond the concurrency limit of the account. */
+export async function requireFreeCalls(app: App, tx: Tx, tenant: Tenant, count = 1): Promise<void> {
+  const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
+  if ((await callsUnderWay(tx, tenant)) + count > most)
+    throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
+}
+
 /** Hold the money of the first minute, store the call, emit its event and queue the job that places it. */
 export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
   const { tenant, receivedMs, nowMs, requestId } = occasion
-  const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
-  if ((await callsUnderWay(tx, tenant)) >= most)
-    throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
+  await requireFreeCalls(app, tx, tenant)
   const id = newUuid(receivedMs)
   const currency = wanted.currency ?? (await currencyOf(app, tenant.account))
   const minute = minutePriceOf(app, tenant, currency, wanted.to)

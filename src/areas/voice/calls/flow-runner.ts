@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the flow of a call: feeds it inputs and carries out its effects. All inputs are recorded in the trace, from
 // which the flow can be replayed.
+import { uuidOf } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
 import type { ActionOf, HandedAction } from '../flow/action.ts'
-import { type Effect, type FlowInput, type FlowState, newFlow, step } from '../flow/flow.ts'
+import { type Effect, type FlowInput, type FlowState, newFlow, shown, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
+import { apologyFor } from './apology.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
@@ -18,7 +20,6 @@ import type { CallRecord } from './record.ts'
 import { type RecordingInProgress, toldOf } from './recording.ts'
 import type { CallTimers } from './timers.ts'
 
-const apologyText = 'We are sorry. This service is not available at the moment. Please try again later.'
 const longestCallMs = 4 * 3_600_000
 
 /** Call as seen by its flow. */
@@ -102,7 +103,9 @@ export class FlowRunner {
   private async endWithApology(problem: string, isAnswered: boolean): Promise<void> {
     this.reportError('FLOW_UNAVAILABLE', `no flow could be fetched: ${problem}`, null)
     if (!isAnswered) this.host.pickUp()
-    const sound = await this.network.speaker.speak({ text: apologyText, language: 'en-US' }).catch(() => null)
+    const { direction, from_number, to_number } = this.record.row
+    const apology = apologyFor(direction === 'inbound' ? to_number : from_number)
+    const sound = await this.network.speaker.speak({ ...apology }).catch(() => null)
     if (!sound || this.record.isOver) return this.host.fail('flow_error')
     this.timers.set('apology', (sound.length / 8_000) * 1_000 + 500, () => this.host.fail('flow_error'))
     this.room.audio.play('apology', sound)
@@ -121,9 +124,9 @@ export class FlowRunner {
     }
   }
 
-  input(input: FlowInput): void {
+  input(input: FlowInput, traced: FlowInput = shown(this.flow, input)): void {
     if (this.record.isOver && input.type !== 'hangup') return
-    this.record.trace('flow', input)
+    this.record.trace('flow', traced)
     const { state, effects } = step(this.flow, input)
     this.flow = state
     for (const effect of effects) this.carryOut(effect)
@@ -217,11 +220,23 @@ export class FlowRunner {
 
   private listen(id: number, { speech }: ActionOf<'input'>): void {
     if (!speech) return
-    this.room.audio.listen(`listen ${id}`, this.record.row.id, {
+    this.room.audio.listen(`listen ${id}`, this.heardMembers(speech.uuid ?? []), {
       endOnSilenceMs: speech.endOnSilence * 1_000,
       startTimeoutMs: speech.startTimeout * 1_000,
       maxMs: speech.maxDuration * 1_000,
+      ...(speech.sensitivity === undefined ? {} : { sensitivity: speech.sensitivity }),
     })
+  }
+
+  /** Who is listened to: the calls that were named, as far as they are in the room, and else this one. */
+  private heardMembers(named: readonly string[]): readonly string[] {
+    const members = named.flatMap((name) => {
+      const member = uuidOf('call', name)
+      if (member !== null && this.room.audio.has(member)) return [member]
+      this.reportError('INVALID_CALL_FLOW', `speech.uuid: ${name} is not in this call`, this.flow.next - 1)
+      return []
+    })
+    return members.length > 0 ? members : [this.record.row.id]
   }
 
   speechBegan(listener: string): void {
@@ -280,7 +295,9 @@ export class FlowRunner {
     const flow = await this.followed(giver, () => giver.asked?.(this.app, this.facts, body))
     if (!replaces) return
     if (flow) this.giver = flow.isOwn ? giver : null
-    this.input({ type: 'replied', id, actions: flow?.actions ?? null })
+    const actions = flow?.actions ?? null
+    // Actions of an area may contain masked input, so the trace has their names only.
+    this.input({ type: 'replied', id, actions }, { type: 'replied', id, actions: actions?.map(nameOf) ?? null })
   }
 
   private async hand(id: number, action: HandedAction): Promise<void> {
@@ -317,7 +334,8 @@ export class FlowRunner {
       this.input({ type: 'recorded', id })
     }
     const language = action.transcription?.language ?? null
-    this.room.recordings.start(`flow ${id}`, action.channels, options, { language, done })
+    const channels = action.split === 'conversation' ? 2 : action.channels
+    this.room.recordings.start(`flow ${id}`, channels, options, { language, done })
   }
 
   private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {
@@ -345,6 +363,10 @@ export class FlowRunner {
 
 function numberIn(name: string): number {
   return Number(name.slice(name.lastIndexOf(' ') + 1))
+}
+
+function nameOf(action: unknown): { action: unknown } {
+  return { action: typeof action === 'object' && action !== null && 'action' in action ? action.action : null }
 }
 
 /** Closest phrase of the context, spelt as given there; otherwise the text. */

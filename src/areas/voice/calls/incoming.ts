@@ -5,6 +5,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
@@ -16,8 +17,9 @@ import { type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
 import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
-import { CallRecord, endUnregistered, holdSeconds } from './record.ts'
+import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
+import { callSessions } from './session-kind.ts'
 import { deliverEventsJob } from './tell.ts'
 
 /** Waiter for the id of a call the simulator was asked to make, by token. */
@@ -79,15 +81,14 @@ async function begin(
     expected?.came(null)
     return call.reject(404)
   }
-  const row = await insertIncoming(app, tenant, from, to, own)
+  const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
+  const row = await insertIncoming(app, tenant, from, to, own, offset)
   if (!row) {
     expected?.came(null)
     return call.reject(503)
   }
-  const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-  const record = new CallRecord(app, row, offset)
-  const session = new CallSession(telephoneNetworkOf(app), record)
-  await session.begin().catch((error) => endUnregistered(record, error))
+  const session = new CallSession(telephoneNetworkOf(app), new CallRecord(app, row, offset))
+  session.begin()
   Object.assign(handlers, session.receive(call))
   expected?.came(idOf('call', row.id))
   if (isGone()) return handlers.ended?.('remote', 'cancelled')
@@ -123,10 +124,10 @@ async function insertIncoming(
   from: string,
   to: string,
   number: Answering | null,
+  offset: number,
 ): Promise<CallRow | null> {
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
-  const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
   const currency = await currencyOf(app, tenant.account)
   const minute = inboundPriceOf(app, tenant.account, currency)
   const plan = planOf(number)
@@ -134,6 +135,7 @@ async function insertIncoming(
   return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
     if (eventUrl !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, offset))
+    await sessionsOf(app).register(tx, callSessions, { ...tenant, id })
     return one(
       tx.query(insertCall, {
         ...tenant,

@@ -82,6 +82,7 @@ export class Legs {
     const port = await this.room.enter(row.id, wanted.edges)
     if (port === null) {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
+      await this.unregister(record)
       return 'network_error'
     }
     // A call created earlier may have its own ring timeout.
@@ -95,7 +96,7 @@ export class Legs {
       },
     })
     this.legs.set(row.id, leg)
-    await sessionsOf(this.network.app).begin(callSessions, record.one, (command) => this.obey(row.id, command))
+    sessionsOf(this.network.app).hold(record.one, (command) => this.obey(row.id, command))
     const media = ways === null ? { host: this.network.mediaHost, port } : null
     if (media) leg.await(media)
     else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
@@ -119,12 +120,11 @@ export class Legs {
     const { app } = this.network
     const { tenant, conversation, parent, currency, clockOffsetMs } = this.source
     if ('call' in to) {
-      const [taken] = await app.db.query(takeCallInto, {
-        ...tenant,
-        id: to.call,
-        node: app.nodeId,
-        parent,
-        conversation,
+      const call = { ...tenant, id: to.call }
+      const taken = await app.db.tx(tenant, async (tx) => {
+        const [row] = await tx.query(takeCallInto, { ...call, node: app.nodeId, parent, conversation })
+        if (row) await sessionsOf(app).register(tx, callSessions, call)
+        return row
       })
       return taken ?? 'gone'
     }
@@ -134,6 +134,7 @@ export class Legs {
     const row = await app.db.tx(tenant, async (tx) => {
       const child = { ...tenant, id }
       if (!(await holdFor(tx, child, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
+      await sessionsOf(app).register(tx, callSessions, child)
       return one(
         tx.query(insertCall, {
           ...child,
@@ -165,8 +166,13 @@ export class Legs {
   private async forget(leg: RungLeg): Promise<void> {
     await leg.finishing
     this.legs.delete(leg.id)
-    // A leg whose end could not be stored stays registered: after this node stops, another ends and charges it.
-    if (!leg.record.isLost) await sessionsOf(this.network.app).end(leg.record.one)
+    await this.unregister(leg.record)
+  }
+
+  /** A leg whose end could not be stored stays registered: after this node stops, another ends and charges it. */
+  private async unregister(record: CallRecord): Promise<void> {
+    await record.settled()
+    if (!record.isLost) await sessionsOf(this.network.app).end(record.one)
   }
 
   /** Extend the hold of money of each answered leg. */

@@ -167,7 +167,9 @@ export class LiveRoom {
       case 'play':
         return this.prompts.add({ ...command.play, to: this.circle(member, command.play.target) })
       case 'stop_play':
-        return this.prompts.stop(this.circle(member, command.target ?? 'all'))
+        return this.prompts.stop(this.circle(member, command.target))
+      case 'stop_all_plays':
+        return this.prompts.stopAll()
       case 'record':
         return this.recordings.startWhole(command.channels)
       case 'pause_recording':

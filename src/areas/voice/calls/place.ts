@@ -4,12 +4,15 @@
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
+import { sessionsOf } from '../../../platform/sessions.ts'
+import type { One } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
-import { takeCall } from '../store.ts'
+import { type CallRow, takeCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
-import { CallRecord, endUnregistered } from './record.ts'
+import { CallRecord } from './record.ts'
 import { CallSession } from './session.ts'
+import { callSessions } from './session-kind.ts'
 
 const Payload = Type.Object({ call: Type.String() })
 
@@ -24,13 +27,21 @@ export const placeJob: Job<App, typeof Payload> = {
     const network = telephoneNetworkOf(app)
     // Without media capacity the job waits and is retried, here or on another node.
     if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
-    const row = await maybe(app.db.query(takeCall, { ...tenant, id: payload.call, node: app.nodeId }))
-    if (!row) return { kind: 'done' }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-    const record = new CallRecord(app, row, offset)
-    const session = new CallSession(network, record)
-    await session.begin().catch((error) => endUnregistered(record, error))
+    const row = network.sessions.has(payload.call) ? null : await take(app, { ...tenant, id: payload.call })
+    if (!row) return { kind: 'done' }
+    const session = new CallSession(network, new CallRecord(app, row, offset))
+    session.begin()
     await session.place(network.waysTo(row.environment, row.to_number))
     return { kind: 'done' }
   },
+}
+
+/** Makes a call this node's: a node that dies with it leaves a session, by which the others find and end it. */
+function take(app: App, call: One): Promise<CallRow | null> {
+  return app.db.tx(call, async (tx) => {
+    const row = await maybe(tx.query(takeCall, { ...call, node: app.nodeId }))
+    if (row) await sessionsOf(app).register(tx, callSessions, call)
+    return row
+  })
 }

@@ -78,13 +78,31 @@ export class Prompts {
     return true
   }
 
+  /** The id of one that was playing; null if none was. */
+  stopAll(): string | null {
+    let stopped: string | null = null
+    for (const line of this.lines.values()) {
+      line.waiting.length = 0
+      if (line.playing === null) continue
+      stopped = line.playing
+      this.room.stop(line.playing)
+      line.playing = null
+    }
+    return stopped
+  }
+
   ended(player: string): void {
     for (const line of this.lines.values()) {
       if (line.playing !== player) continue
       line.playing = null
-      const next = line.waiting.shift()
-      if (next) void this.play(line, next)
+      void this.playNext(line)
     }
+  }
+
+  /** Plays the first of those that wait whose sound can be had. */
+  private async playNext(line: Line): Promise<void> {
+    for (let next = line.waiting.shift(); next; next = line.waiting.shift())
+      if ((await this.play(line, next)) === true) return
   }
 
   private lineOf(to: Circle): Line {

@@ -329,13 +329,6 @@ export class CallRecord {
   }
 }
 
-/** End a call whose session could not be registered: no other node would release its money. */
-export async function endUnregistered(record: CallRecord, problem: unknown): Promise<never> {
-  record.end({ status: 'failed', cause: 'network_error', by: 'system' })
-  await record.settled()
-  throw problem
-}
-
 /** Retry a database operation for some minutes while the database is unavailable. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of storeAgainMs) {

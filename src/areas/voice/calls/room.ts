@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Audio of a room, as commanded by its node: members, who hears whom, players and recorders. Hold, mute, whisper and
 // barge change the edges between members; the media worker applies them with the next frame.
+import type { ListenerOptions } from '../../../protocols/media/taps.ts'
 import type { AgreedAudio } from '../../../protocols/sdp/session-description.ts'
 import type { MediaEvent } from '../media/command.ts'
 import type { MediaPool, MediaRoom } from '../media/pool.ts'
@@ -156,13 +157,10 @@ export class CallRoom {
     this.media.tell({ do: 'pressed', leg: this.media.name(member), digit })
   }
 
-  listen(
-    listener: string,
-    member: string,
-    options: { endOnSilenceMs: number; startTimeoutMs: number; maxMs: number },
-  ): void {
+  listen(listener: string, members: readonly string[], options: ListenerOptions): void {
     const { media } = this
-    media.tell({ do: 'listen', room: media.id, listener: media.name(listener), leg: media.name(member), options })
+    const legs = members.map((member) => media.name(member))
+    media.tell({ do: 'listen', room: media.id, listener: media.name(listener), legs, options })
   }
 
   stopListening(listener: string): void {

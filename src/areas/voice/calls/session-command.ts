@@ -31,8 +31,10 @@ const Commands = {
   }),
   stop_play: Type.Object({
     do: Type.Literal('stop_play'),
-    target: Type.Optional(Type.Enum(['all', 'caller', 'agent'])),
+    target: Type.Enum(['all', 'caller', 'agent']),
   }),
+  /** Gives the id of one that was playing, if any was. */
+  stop_all_plays: Type.Object({ do: Type.Literal('stop_all_plays') }),
   ring: Type.Object({
     do: Type.Literal('ring'),
     to: Type.Union([

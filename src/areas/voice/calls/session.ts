@@ -15,7 +15,6 @@ import { Invite } from './invite.ts'
 import { LiveRoom } from './live-room.ts'
 import type { CallRecord, EndOfCall } from './record.ts'
 import { type CommandOf, readCommand, type SessionCommand } from './session-command.ts'
-import { callSessions } from './session-kind.ts'
 import { CallTimers } from './timers.ts'
 
 const longestCallMs = 4 * 3_600_000
@@ -61,10 +60,10 @@ export class CallSession {
     return this.record.row.id
   }
 
-  /** Register the session on this node. */
-  async begin(): Promise<void> {
+  /** Put the session into this node's memory; its row was registered with the call. */
+  begin(): void {
     this.network.sessions.set(this.id, this)
-    await sessionsOf(this.app).begin(callSessions, this.record.one, (command) => this.obey(this.id, command))
+    sessionsOf(this.app).hold(this.record.one, (command) => this.obey(this.id, command))
   }
 
   // --- outgoing ---
@@ -106,7 +105,7 @@ export class CallSession {
     this.whileAnswered()
     const detection = this.record.row.plan.machine_detection ?? 'none'
     if (detection !== 'none') this.room?.audio.detectMachine(this.id)
-    void this.flow?.begin(true)
+    void this.beginFlow(true)
   }
 
   // --- incoming ---
@@ -123,7 +122,7 @@ export class CallSession {
     this.record.to('started')
     this.incoming?.ring()
     this.rings()
-    if (await this.openRoom()) return this.flow?.begin(false)
+    if (await this.openRoom()) return this.beginFlow(false)
     this.incoming?.reject(503)
     this.end('failed', 'network_error', 'system')
   }
@@ -143,6 +142,19 @@ export class CallSession {
   }
 
   // --- both ---
+
+  private async beginFlow(isAnswered: boolean): Promise<void> {
+    try {
+      await this.flow?.begin(isAnswered)
+    } catch (error) {
+      this.app.log.error(
+        { error, call: this.record.id },
+        'flow of a call not begun: the call is ended; check the error',
+      )
+      if (this.record.row.status !== 'answered') this.incoming?.reject(500)
+      this.end('completed', 'flow_error', 'system')
+    }
+  }
 
   private ownAudio() {
     return { host: this.network.mediaHost, port: this.mediaPort, version: ++this.version }

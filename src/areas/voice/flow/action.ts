@@ -2,6 +2,7 @@
 // Call-control actions, validated and with defaults. Their names are camelCase, as in the specification.
 import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { ssmlProblem } from '../speech/ssml.ts'
 import { locales } from '../speech/voices.ts'
 
 export const mostActions = 50
@@ -68,6 +69,7 @@ const InputAction = Type.Object({
   maxDigits: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
   timeOut: Type.Number({ minimum: 0, maximum: 30, default: 3 }),
   submitOnHash: Type.Boolean({ default: false }),
+  mask: Type.Boolean({ default: false, description: 'Keeps what is typed or said out of the trace' }),
   speech: Type.Optional(Speech),
 })
 
@@ -189,7 +191,7 @@ function readAction(given: unknown): Action | string {
   const name = typeof given === 'object' && given !== null && 'action' in given ? given.action : null
   switch (name) {
     case 'talk':
-      return checked(Talk, given)
+      return checkedTalk(given)
     case 'stream':
       return checked(Stream, given)
     case 'connect':
@@ -211,6 +213,12 @@ function readAction(given: unknown): Action | string {
     default:
       return `action must be one of ${Object.keys(schemas).join(', ')}`
   }
+}
+
+function checkedTalk(given: unknown): ActionOf<'talk'> | string {
+  const talk = checked(Talk, given)
+  const problem = typeof talk === 'string' ? null : ssmlProblem(talk.text)
+  return problem === null ? talk : `text: ${problem}`
 }
 
 function checkedInput(given: unknown): ActionOf<'input'> | string {

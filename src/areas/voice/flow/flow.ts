@@ -104,6 +104,14 @@ export function step(state: FlowState, input: FlowInput): Step {
   return { state: run.state, effects: run.effects }
 }
 
+/** Input as the trace shows it: digits and speech are hidden while a masked `input` is asked or lies ahead. */
+export function shown({ actions, next }: FlowState, input: FlowInput): FlowInput {
+  const isMasked = actions.slice(Math.max(0, next - 1)).some((action) => action.action === 'input' && action.mask)
+  if (!isMasked) return input
+  if (input.type === 'digit') return { ...input, digit: '*' }
+  return input.type === 'speech' ? { ...input, results: [] } : input
+}
+
 const mostEarly = 20
 
 /** One step and the state it builds. */

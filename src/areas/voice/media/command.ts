@@ -26,7 +26,7 @@ export type MediaCommand =
   | { do: 'record'; room: string; recorder: string; channels: readonly Channel[]; options: RecorderOptions }
   | { do: 'pause_recording'; recorder: string; isPaused: boolean }
   | { do: 'end_recording'; recorder: string }
-  | { do: 'listen'; room: string; listener: string; leg: string; options: ListenerOptions }
+  | { do: 'listen'; room: string; listener: string; legs: readonly string[]; options: ListenerOptions }
   | { do: 'stop_listening'; listener: string }
   | { do: 'detect'; leg: string }
 

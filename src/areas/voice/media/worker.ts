@@ -70,7 +70,7 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
       engine.endRecording(command.recorder)
       return {}
     case 'listen':
-      engine.listen(command.room, command.listener, command.leg, command.options)
+      engine.listen(command.room, command.listener, command.legs, command.options)
       return {}
     case 'stop_listening':
       engine.stopListening(command.listener)

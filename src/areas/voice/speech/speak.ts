@@ -6,7 +6,8 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
-import { obeyedSsml, ssmlProblem } from './ssml.ts'
+import { type Reading, readingOf } from './reading.ts'
+import { ssmlProblem } from './ssml.ts'
 import { engineVoiceOf } from './voices.ts'
 
 export interface Utterance {
@@ -53,7 +54,9 @@ export class Speaker {
     const problem = ssmlProblem(text)
     if (problem) throw new Unspeakable('VALIDATION_ERROR', `text: ${problem}`)
     const engineVoice = engineVoiceOf(language, style, voice)
-    const key = createHash('sha256').update(`${this.program}\0${engineVoice}\0${text}`).digest('base64')
+    const reading = readingOf(language, text)
+    const what = `${this.program}\0${engineVoice}\0${reading.text}`
+    const key = createHash('sha256').update(what).digest('base64')
     const known = this.cache.get(key)
     if (known) return known
     if (!(await this.available()))
@@ -61,7 +64,7 @@ export class Speaker {
         'PROVIDER_UNAVAILABLE',
         `no speech engine is installed: install the package ${this.program}`,
       )
-    const samples = await this.inTurn(() => this.synthesise(text, engineVoice))
+    const samples = await this.inTurn(() => this.synthesise(reading, engineVoice))
     this.keep(key, samples)
     return samples
   }
@@ -88,11 +91,9 @@ export class Speaker {
     }
   }
 
-  private async synthesise(text: string, voice: string): Promise<Int16Array> {
-    const isMarked = text.trimStart().startsWith('<speak')
-    const marked = isMarked ? ['-m'] : []
-    const given = isMarked ? obeyedSsml(text) : text
-    const file = await this.run(['-v', voice, ...marked, '-s', '150', '--stdin', '--stdout'], given)
+  private async synthesise({ text, isMarkup }: Reading, voice: string): Promise<Int16Array> {
+    const marked = isMarkup ? ['-m'] : []
+    const file = await this.run(['-v', voice, ...marked, '-s', '150', '--stdin', '--stdout'], text)
     // The engine writes to a pipe and cannot state the length at the start of the file.
     if (file.length > 44) file.writeUInt32LE(Math.max(0, file.length - 44), 40)
     const samples = readWav(file)

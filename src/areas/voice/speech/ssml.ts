@@ -23,9 +23,26 @@ const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
 /** An engine may look for a file of this name. */
 const languageForm = /^["'][A-Za-z0-9-]{1,20}["']$/
 
+export type MarkupPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'open'
+      readonly name: string
+      readonly attributes: Readonly<Record<string, string>>
+      readonly isEmpty: boolean
+      /** As it was written. */
+      readonly source: string
+    }
+  | { readonly kind: 'close'; readonly name: string }
+
+/** Whether a text is marked up; all other text is plain, whatever signs it has. */
+export function isMarkup(text: string): boolean {
+  return text.trimStart().startsWith('<speak')
+}
+
 /** A sentence that says what is wrong; null for plain text and for well-formed SSML. */
 export function ssmlProblem(text: string): string | null {
-  if (!text.trimStart().startsWith('<speak')) return null
+  if (!isMarkup(text)) return null
   const open: string[] = []
   let hasEnded = false
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', tag.lastIndex)) {
@@ -56,4 +73,41 @@ export function obeyedSsml(text: string): string {
       return `<${slash}${name}${slash ? '' : kept.map(([whole]) => whole).join('')}${end}>`
     },
   )
+}
+
+/** Tags and texts of well-formed SSML, in their order; texts and attributes without entities. */
+export function markupPieces(text: string): MarkupPiece[] {
+  const pieces: MarkupPiece[] = []
+  let from = 0
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', from)) {
+    tag.lastIndex = at
+    const found = tag.exec(text)
+    if (!found) break
+    const [source, slash, name = '', given = '', selfClosing] = found
+    if (at > from) pieces.push({ kind: 'text', text: withoutEntities(text.slice(from, at)) })
+    const attributes: Record<string, string> = {}
+    for (const [, key = '', value = ''] of given.matchAll(attribute))
+      attributes[key] = withoutEntities(value.slice(1, -1))
+    pieces.push(
+      slash ? { kind: 'close', name } : { kind: 'open', name, attributes, isEmpty: selfClosing === '/', source },
+    )
+    from = tag.lastIndex
+  }
+  if (from < text.length) pieces.push({ kind: 'text', text: withoutEntities(text.slice(from)) })
+  return pieces
+}
+
+export function escapeMarkup(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function withoutEntities(text: string): string {
+  const entity = /&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([0-9A-Fa-f]+));/g
+  return text.replace(entity, (_: string, name?: string, decimal?: string, hex = '') => {
+    if (name !== undefined) return entities[name] ?? ''
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : ''
+  })
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locales that can be spoken, each with the voices the specification names and what speaks it offline. A locale without an
-// engine of its own is read by the phonology nearest to it, and says so: `approximate`.
+// engine of its own is read by letter-to-sound rules with the voice whose sounds are nearest, and says so: `approximate`.
+import { type SpelledLanguage, spellings } from './spellings.ts'
 
 interface Voice {
   /** Name that requests give as `voice`. */
@@ -13,37 +14,55 @@ export interface Locale {
   /** Voice of espeak-ng that reads it. */
   readonly engineVoice: string
   readonly quality: 'native' | 'approximate'
+  /** The language whose rules turn its letters into sounds; none where the engine reads it itself. */
+  readonly spelling?: SpelledLanguage
 }
 
-function locale(
-  engineVoice: string,
-  genders: readonly Voice['gender'][],
-  quality: Locale['quality'] = 'native',
-): Locale {
-  return { engineVoice, quality, voices: genders.map((gender) => ({ name: gender, gender })) }
+function native(engineVoice: string, ...genders: readonly Voice['gender'][]): Locale {
+  return { engineVoice, quality: 'native', voices: voicesOf(genders) }
+}
+
+function approximate(spelling: SpelledLanguage, ...genders: readonly Voice['gender'][]): Locale {
+  return { engineVoice: spellings[spelling].voice, quality: 'approximate', spelling, voices: voicesOf(genders) }
+}
+
+function voicesOf(genders: readonly Voice['gender'][]): readonly Voice[] {
+  return genders.map((gender) => ({ name: gender, gender }))
 }
 
 export const locales: Readonly<Record<string, Locale>> = {
-  'en-NG': locale('en-gb', ['female', 'male']),
-  'en-KE': locale('en-gb', ['female']),
-  'en-ZA': locale('en-gb', ['female']),
-  'en-US': locale('en-us', ['female', 'neutral']),
-  'fr-SN': locale('fr-fr', ['female']),
-  'fr-FR': locale('fr-fr', ['female']),
-  'ar-EG': locale('ar', ['female']),
-  'ar-001': locale('ar', ['male']),
-  'sw-KE': locale('sw', ['female', 'male']),
-  'am-ET': locale('am', ['female', 'male']),
-  // Without an engine of their own: read by a language whose letters sound most alike.
-  'ha-NG': locale('sw', ['female'], 'approximate'),
-  'yo-NG': locale('sw', ['female'], 'approximate'),
-  'ig-NG': locale('sw', ['female'], 'approximate'),
-  'zu-ZA': locale('tn', ['female'], 'approximate'),
-  'xh-ZA': locale('tn', ['female'], 'approximate'),
-  'af-ZA': locale('af', ['male']),
-  'so-SO': locale('om', ['female'], 'approximate'),
-  'wo-SN': locale('sw', ['female'], 'approximate'),
-  'pt-AO': locale('pt', ['female']),
+  'en-NG': native('en-gb', 'female', 'male'),
+  'en-KE': native('en-gb', 'female'),
+  'en-ZA': native('en-gb', 'female'),
+  'en-US': native('en-us', 'female', 'neutral'),
+  'fr-SN': native('fr-fr', 'female'),
+  'fr-FR': native('fr-fr', 'female'),
+  'ar-EG': native('ar', 'female'),
+  'ar-001': native('ar', 'male'),
+  'sw-KE': native('sw', 'female', 'male'),
+  'am-ET': native('am', 'female', 'male'),
+  'ha-NG': approximate('ha', 'female'),
+  'yo-NG': approximate('yo', 'female'),
+  'ig-NG': approximate('ig', 'female'),
+  'zu-ZA': approximate('zu', 'female'),
+  'xh-ZA': approximate('xh', 'female'),
+  'af-ZA': native('af', 'male'),
+  'so-SO': approximate('so', 'female'),
+  'wo-SN': approximate('wo', 'female'),
+  'pt-AO': native('pt', 'female'),
+}
+
+/** The locale that a tag such as `fr`, `fr-FR` or `FR-CI` means: itself, or the first of its language; null for none. */
+export function localeFor(tag: string): string | null {
+  const wanted = tag.toLowerCase()
+  const names = Object.keys(locales)
+  const exact = names.find((name) => name.toLowerCase() === wanted)
+  return exact ?? names.find((name) => name.startsWith(`${wanted.split('-')[0]}-`)) ?? null
+}
+
+/** Place of a voice among those of its language, as the action `talk` has it; the first where there is none of that name. */
+export function styleOf(language: string, name: string | undefined): number {
+  return Math.max(0, locales[language]?.voices.findIndex((voice) => voice.name === name) ?? 0)
 }
 
 /** The variant of the engine that sounds like a voice; women are not given the engine's default, which is a man. */

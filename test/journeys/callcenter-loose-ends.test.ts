@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loose ends of a call centre: who hangs up, logs out or does not answer at the wrong moment leaves no money set aside, no agent
+// who waits for nothing and no caller who is forgotten; and what was said in confidence is not told on.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { statement } from '../../src/platform/db.ts'
+import {
+  agentIs,
+  agentNow,
+  assign,
+  callerOf,
+  callIs,
+  callNow,
+  connected,
+  done,
+  ended,
+  eventsOf,
+  later,
+  login,
+  numberOf,
+  queueOf,
+} from '../callcentre.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
+
+let world: World
+
+/** Calls that an account may have under way. */
+const mostCalls = 8
+
+before(async () => {
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_CALLS_PER_ACCOUNT: mostCalls })
+})
+after(() => world?.stop())
+
+const open = () => world.account({ balance: 1_000 })
+
+const unanswered = '+254711000004'
+
+/** An agent whose telephone rings, and who does not answer. */
+function asleep(ada: Account, more: object = {}) {
+  const endpoint = { type: 'phone', number: unanswered }
+  return done(ada, '/v1/voice/agent/login', { agent_id: 'asleep', endpoint, ...more })
+}
+
+/** Rings the agent who does not answer for as long as agents are rung. */
+async function untilAway(ada: Account): Promise<void> {
+  await eventually(async () => {
+    const rung = await eventsOf(ada, 'call.ringing')
+    return rung.some(({ payload }: { payload: { to: string } }) => payload.to === unanswered)
+  }, 'the telephone to ring')
+  await later(ada, 31)
+  await agentIs(ada, 'asleep', 'away')
+}
+
+async function available(ada: Account): Promise<number> {
+  return (await ada.client.get('/v1/wallet/balance')).body.available
+}
+
+test('a call whose agent does not answer is over, and nothing stays set aside for it', async () => {
+  const ada = await open()
+  await asleep(ada)
+  const { call_id } = await done(
+    ada,
+    '/v1/voice/call',
+    { from: numberOf(ada), to: '+254711000020', agent_id: 'asleep' },
+    201,
+  )
+  await agentIs(ada, 'asleep', 'ringing')
+  assert.ok((await available(ada)) < 1_000, 'the first minute is set aside')
+  await untilAway(ada)
+  const over = await ended(ada, call_id)
+  assert.deepEqual([over.status, over.hangup_cause, over.cost], ['failed', 'cancelled', 0])
+  await eventually(async () => (await available(ada)) === 1_000, 'everything to be free again')
+})
+
+test('a caller who asked to be called back is forgotten after a day, with the money of that call', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { callback: { enabled: true, key: '1' } })
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '1' })
+  await eventually(async () => {
+    await later(ada, 5)
+    return (await callNow(ada, call)).ended_at
+  }, 'the caller to be let go')
+  const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  const back = body.live.calls[0].call_id
+  assert.notEqual(back, call)
+  await later(ada, 86_401)
+  assert.equal((await ended(ada, back)).status, 'failed')
+  await eventually(async () => (await available(ada)) === 1_000, 'everything to be free again')
+  assert.equal((await ada.client.get(`/v1/voice/queue/${queue}`)).body.live.waiting, 0)
+})
+
+test('an agent who logs out while the telephone rings leaves the caller to the next one', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await asleep(ada, { queues: [queue] })
+  const call = await callerOf(ada)
+  await agentIs(ada, 'asleep', 'ringing')
+  const busy = await ada.client.post('/v1/voice/agent/logout', { agent_id: 'asleep' })
+  assert.deepEqual([busy.status, busy.body.error.code], [409, 'AGENT_BUSY'])
+  await done(ada, '/v1/voice/agent/logout', { agent_id: 'asleep', force: true })
+  const { body } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.deepEqual([body.live.waiting, body.live.calls[0].call_id], [1, call])
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await connected(ada, call, 'amina')
+  assert.deepEqual((await agentNow(ada, 'asleep')).call_id, null)
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('the flow of a call goes on when the agent whom it connects does not answer', async () => {
+  const ada = await open()
+  await asleep(ada)
+  const actions = [
+    { action: 'connect', endpoint: [{ type: 'agent', agent_id: 'asleep' }] },
+    { action: 'wait', timeout: 7_000 },
+  ]
+  const wanted = { from: numberOf(ada), to: '+254711000020', actions }
+  const { call_id: call } = await done(ada, '/v1/voice/calls', wanted, 201)
+  await agentIs(ada, 'asleep', 'ringing')
+  await untilAway(ada)
+  await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)
+    return body.data.some(({ data }: { data: { type?: string } }) => data.type === 'resumed')
+  }, 'the flow to go on')
+  assert.equal((await callNow(ada, call)).status, 'answered')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a customer who hangs up while a transfer rings costs whom it rings nothing', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await asleep(ada)
+  for (const transfer_type of ['warm', 'cold']) {
+    const call = await callerOf(ada)
+    await connected(ada, call, 'amina')
+    await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type, destination: 'asleep' })
+    await agentIs(ada, 'asleep', 'ringing')
+    if (transfer_type === 'cold') await agentIs(ada, 'amina', 'available')
+    await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+    await ended(ada, call)
+    await agentIs(ada, 'asleep', 'available')
+    await agentIs(ada, 'amina', 'available')
+  }
+  await eventually(async () => {
+    const { totals } = (await ada.client.get('/v1/call-center/metrics/realtime')).body
+    return totals.active_calls === 0 && totals.waiting === 0
+  }, 'nobody to speak or wait')
+})
+
+test('a call that is handed on twice stays with the third agent, and the second writes it down', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await login(ada, 'baraka', 2)
+  await login(ada, 'chipo', 3)
+  for (const destination of ['baraka', 'chipo']) {
+    await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination })
+    await connected(ada, call, destination)
+  }
+  await agentIs(ada, 'baraka', 'wrap_up')
+  await eventually(async () => (await eventsOf(ada, 'call.completed')).length === 2, 'two telephones to be put down')
+  // Whatever follows from that is done before the next change.
+  await done(ada, '/v1/voice/agent/status', { agent_id: 'chipo', status: 'break' })
+  assert.deepEqual(
+    [(await agentNow(ada, 'baraka')).status, (await agentNow(ada, 'chipo')).status],
+    ['wrap_up', 'on_call'],
+  )
+  assert.deepEqual([(await callNow(ada, call)).agent_id, (await callNow(ada, call)).status], ['chipo', 'answered'])
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a call is recorded when that was asked for, and its data are told as they were given', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1)
+  const next = await queueOf(ada)
+  const wanted = { from: numberOf(ada), to: '+254711000030', agent_id: 'amina' }
+  const given = { record: true, order: '77' }
+  const plain = await done(ada, '/v1/voice/call', { ...wanted, custom_data: given }, 201)
+  await connected(ada, plain.call_id, 'amina')
+  const pause = { recording: 'pause' }
+  assert.equal((await ada.client.patch(`/v1/voice/call/${plain.call_id}`, pause)).status, 409, 'it is not recorded')
+  await done(ada, `/v1/voice/call/${plain.call_id}/hangup`, {})
+  await agentIs(ada, 'amina', 'wrap_up')
+  await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'available' })
+
+  const recorded = await done(ada, '/v1/voice/call', { ...wanted, record: true, custom_data: { order: '78' } }, 201)
+  await connected(ada, recorded.call_id, 'amina')
+  await eventually(
+    async () => (await ada.client.patch(`/v1/voice/call/${recorded.call_id}`, pause)).status === 200,
+    'it to be recorded',
+  )
+  await done(ada, '/v1/voice/transfer', { call_id: recorded.call_id, transfer_type: 'cold', destination: next })
+  const [told] = await eventsOf(ada, 'call.transferred')
+  assert.deepEqual(told.payload.custom_data, { order: '78' })
+  // Whom we called waits, and is not rung anew when the next agent answers.
+  await login(ada, 'baraka', 2, { queues: [next] })
+  await connected(ada, recorded.call_id, 'baraka')
+  assert.equal((await callNow(ada, recorded.call_id)).status, 'answered')
+  await done(ada, `/v1/voice/call/${recorded.call_id}/hangup`, {})
+})
+
+test('the token of an agent ends with its login, and renews itself for no longer than it was made for', async () => {
+  const ada = await open()
+  const first = await login(ada, 'amina', 1)
+  const agent = world.stranger.as(first.token)
+  const renewed = await agent.post('/v1/voice/agent/login', { agent_id: 'amina' })
+  assert.equal(renewed.status, 200, renewed.text)
+  assert.ok(renewed.body.token_expires_at <= first.token_expires_at, renewed.text)
+  const replaced = await agent.get('/v1/voice/agent/amina/context')
+  assert.deepEqual([replaced.status, replaced.body.error?.code], [401, 'UNAUTHORIZED'])
+  const again = world.stranger.as(renewed.body.token)
+  assert.equal((await again.get('/v1/voice/agent/amina/context')).status, 200)
+  await done(ada, '/v1/voice/agent/logout', { agent_id: 'amina' })
+  for (const path of ['/v1/voice/queue', '/v1/call-center/reports', '/v1/voice/agent/amina/context'])
+    assert.equal((await again.get(path)).status, 401, path)
+  for (const [path, body] of [
+    ['login', { agent_id: 'amina' }],
+    ['status', { agent_id: 'amina', status: 'available' }],
+  ] as const)
+    assert.equal((await again.post(`/v1/voice/agent/${path}`, body)).status, 401, path)
+  assert.equal((await agentNow(ada, 'amina')).status, 'offline')
+})
+
+test('what a caller types into a masked question stands in no trace, no event and before no agent', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  const menus = {
+    main: {
+      collect: { variable: 'pin', min: 4, max: 4, mask: true, next: { type: 'queue', id: queue } },
+      input: { timeout: 20 },
+    },
+  }
+  const { ivr_id } = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
+  await assign(ada, { ivr_id })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'ivr', 'the menu')
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '4321' })
+  await callIs(ada, call, ({ queue_id }) => queue_id === queue, 'the caller to wait')
+  const { text } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)
+  const digits = JSON.parse(text).data.filter(({ data }: { data: { type?: string } }) => data.type === 'digit')
+  assert.deepEqual(
+    digits.map(({ data }: { data: { digit: string } }) => data.digit),
+    ['*', '*', '*', '*'],
+  )
+  const [queued] = await eventsOf(ada, 'call.queued')
+  assert.equal(queued.payload.custom_data.pin, '****')
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await connected(ada, call, 'amina')
+  const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
+  assert.equal(context.customer.attributes.pin, '****')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a report tells what the legs of agents cost beside the calls of customers', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await later(ada, 60)
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await ended(ada, call)
+  await agentIs(ada, 'amina', 'wrap_up')
+  const spent = await eventually(async () => {
+    const { balance, available: free } = (await ada.client.get('/v1/wallet/balance')).body
+    return balance < 1_000 && balance === free ? 1_000 - balance : null
+  }, 'the telephone of the agent to be paid')
+  await eventually(async () => {
+    const { body } = await ada.client.get('/v1/call-center/reports')
+    return Math.abs(body.totals.cost - spent) < 0.000_001
+  }, `the report to say ${spent}`)
+})
+
+test('a conference counts among the calls that an account may have under way', async () => {
+  const ada = await open()
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => `+2547110001${String(40 + i)}`)
+  const wanted = { name: 'All', from: numberOf(ada) }
+  const many = await ada.client.post('/v1/voice/conference', { ...wanted, participants: numbers(mostCalls + 1) })
+  assert.deepEqual([many.status, many.body.error?.code], [429, 'CONCURRENCY_LIMIT'], many.text)
+  const made = await done(ada, '/v1/voice/conference', { ...wanted, participants: numbers(mostCalls) }, 201)
+  const path = `/v1/voice/conference/${made.conference_id}`
+  await eventually(
+    async () =>
+      (await ada.client.get(path)).body.participants.every(({ status }: { status: string }) => status === 'joined'),
+    'everybody to come',
+  )
+  const more = await ada.client.post(`${path}/participants`, { endpoint: '+254711000160' })
+  assert.deepEqual([more.status, more.body.error?.code], [429, 'CONCURRENCY_LIMIT'], more.text)
+  await ada.client.delete(path)
+})
+
+const fillQueues = statement.tenant<{ bucket: number; account: string; environment: string; count: number }, object>(
+  'test.fill_queues',
+  `insert into callcenter.queues (bucket, account_id, environment, id, name, status, document, created_at, updated_at)
+   select $bucket, $account, $environment, gen_random_uuid(), 'Queue ' || n, 'open',
+          (select document from callcenter.queues where bucket = $bucket and account_id = $account limit 1), now(), now()
+     from generate_series(1, $count::int) n`,
+)
+
+test('an account has as many queues as a call is decided with, and no more', async () => {
+  const ada = await open()
+  await queueOf(ada)
+  await world.app.db.query(fillQueues, { ...tenantOf(ada), count: 1_999 })
+  const more = await ada.client.post('/v1/voice/queue', { name: 'One more' })
+  assert.deepEqual([more.status, more.body.error?.code], [409, 'CONFLICT'], more.text)
+})
