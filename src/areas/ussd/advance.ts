@@ -25,7 +25,7 @@ export interface ScreenMove {
   readonly input?: string
 }
 
-export interface InputMove {
+interface InputMove {
   readonly kind: 'input'
   readonly text: string
   readonly mark: string | null

@@ -308,14 +308,14 @@ export async function menuVersion(app: App, session: Session): Promise<MenuDocum
 const documents = onePerApp((app) => new ToldCache<MenuDocument | null>(app.signals, documentBounds))
 
 /** Answer of a stored menu. */
-export interface MenuAnswer {
+interface MenuAnswer {
   readonly said: Said
   readonly tookMs: number
   readonly menu?: MenuState | undefined
   readonly doing?: readonly string[]
 }
 
-export interface KnownScreen {
+interface KnownScreen {
   readonly move: ScreenMove
   readonly doing: readonly string[]
 }
