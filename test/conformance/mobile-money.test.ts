@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { kinds } from '../../src/areas/payments/carriers/kinds.ts'
 import { isMobile } from '../../src/areas/payments/providers/facts.ts'
 import type { Asked, Collection, MobileMoney, Taken } from '../../src/areas/payments/providers/provider.ts'
@@ -52,110 +52,113 @@ test('settings of two kinds that share a name are the same', () => {
     }
 })
 
-for (const kind of mobileKinds) {
-  const { provider, confirmsOn } = kind.facts
-  const known = rowsOf[provider]?.payments
-  // The first test names who is missing.
-  if (!known) continue
-  const market = { country: known.country, currency: known.currency }
+/** Providers wait for most of their time, so several have their turn at once. */
+describe('providers', { concurrency: 6 }, () => {
+  for (const kind of mobileKinds) {
+    const { provider, confirmsOn } = kind.facts
+    const known = rowsOf[provider]?.payments
+    // The first test names who is missing.
+    if (!known) continue
+    const market = { country: known.country, currency: known.currency }
 
-  const connect = (settings: Settings, patienceMs?: number): MobileMoney => {
-    const carrier = connectTo(kind, settings, patienceMs)
-    assert.ok(carrier.method === 'mobile_money')
-    return carrier
-  }
-
-  /** What a connection does hangs on the number, or where no number is told on the amount. */
-  const collection = (ending: string): Collection => ({
-    ...market,
-    attempt: randomUUID(),
-    shortId: randomBytes(13).toString('hex'),
-    micros: confirmsOn === 'page' ? 1_000_000_000n + BigInt(faults[ending] ?? 0) * 1_000_000n : 1_000_000_000n,
-    phone: `${known.beginning}${ending}`,
-    reference: 'order-77',
-    description: 'Order 77',
-    callbackUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
-    returnUrl: 'https://127.0.0.1:9/go/AAAA/return',
-  })
-
-  const takenAs = (asked: Collection, providerId: string, kept: Asked['kept'] = {}): Taken => ({
-    ...asked,
-    providerId,
-    kept,
-  })
-
-  /** Asks a payer, who goes to the page if there is one. */
-  const asking = async (carrier: MobileMoney, ending: string): Promise<Taken> => {
-    const asked = collection(ending)
-    const verdict = await carrier.collect(asked)
-    assert.ok(verdict.kind === 'accepted' || verdict.kind === 'action', `${ending}: ${verdict.kind}`)
-    assert.equal(verdict.kind, confirmsOn === 'page' ? 'action' : 'accepted')
-    const { page_url: page } = verdict.details ?? {}
-    if (page !== undefined) await visit(page, asked.phone)
-    return takenAs(asked, verdict.providerId, verdict.keeps)
-  }
-
-  const decided = (carrier: MobileMoney, taken: Taken) =>
-    eventually(async () => {
-      const verdict = await carrier.query(taken)
-      return (verdict.kind === 'paid' || verdict.kind === 'refused') && verdict
-    }, 'the payer to decide')
-
-  test(`${provider}: a payer who is asked has paid, or has not for a reason that is told`, async () => {
-    const carrier = connect(simulated[provider] ?? {})
-    const waiting = await carrier.query(await asking(carrier, '0003'))
-    assert.ok(['pending', 'action'].includes(waiting.kind), waiting.kind)
-    assert.equal((await decided(carrier, await asking(carrier, '0001'))).kind, 'paid')
-    for (const [ending, reason] of Object.entries(known.endings)) {
-      const verdict = await decided(carrier, await asking(carrier, ending))
-      assert.equal(verdict.kind === 'refused' && verdict.reason, reason, ending)
+    const connect = (settings: Settings, patienceMs?: number): MobileMoney => {
+      const carrier = connectTo(kind, settings, patienceMs)
+      assert.ok(carrier.method === 'mobile_money')
+      return carrier
     }
-    assert.equal((await carrier.collect(collection('0012'))).kind, 'unavailable')
-  })
 
-  test(`${provider}: whoever is cut off after the payer was asked does not know, and may ask`, async () => {
-    const carrier = connect(simulated[provider] ?? {})
-    const cut = collection('0011')
-    assert.equal((await carrier.collect(cut)).kind, 'unknown')
-    const known = takenAs(cut, cut.attempt)
-    if (carrier.knownByAttempt) {
-      const found = await carrier.query(known)
-      if (found.kind === 'action') await visit(found.details.page_url ?? '', cut.phone)
-      assert.equal((await decided(carrier, known)).kind, 'paid')
+    /** What a connection does hangs on the number, or where no number is told on the amount. */
+    const collection = (ending: string): Collection => ({
+      ...market,
+      attempt: randomUUID(),
+      shortId: randomBytes(13).toString('hex'),
+      micros: confirmsOn === 'page' ? 1_000_000_000n + BigInt(faults[ending] ?? 0) * 1_000_000n : 1_000_000_000n,
+      phone: `${known.beginning}${ending}`,
+      reference: 'order-77',
+      description: 'Order 77',
+      callbackUrl: 'https://127.0.0.1:9/hooks/p/AAAA',
+      returnUrl: 'https://127.0.0.1:9/go/AAAA/return',
+    })
+
+    const takenAs = (asked: Collection, providerId: string, kept: Asked['kept'] = {}): Taken => ({
+      ...asked,
+      providerId,
+      kept,
+    })
+
+    /** Asks a payer, who goes to the page if there is one. */
+    const asking = async (carrier: MobileMoney, ending: string): Promise<Taken> => {
+      const asked = collection(ending)
+      const verdict = await carrier.collect(asked)
+      assert.ok(verdict.kind === 'accepted' || verdict.kind === 'action', `${ending}: ${verdict.kind}`)
+      assert.equal(verdict.kind, confirmsOn === 'page' ? 'action' : 'accepted')
+      const { page_url: page } = verdict.details ?? {}
+      if (page !== undefined) await visit(page, asked.phone)
+      return takenAs(asked, verdict.providerId, verdict.keeps)
     }
-    const never = await carrier.query(takenAs(collection('0001'), randomUUID()))
-    assert.equal(never.kind, carrier.knownByAttempt ? 'missing' : 'unknown')
-    if (!carrier.repeatable) return
-    assert.deepEqual(await carrier.collect(cut), { kind: 'accepted', providerId: cut.attempt }, 'sent again')
-    const lost = collection('0016')
-    assert.equal((await carrier.collect(lost)).kind, 'unknown')
-    assert.equal((await carrier.query(takenAs(lost, lost.attempt))).kind, 'missing')
-    assert.equal((await carrier.collect(lost)).kind, 'accepted')
-    assert.equal((await decided(carrier, takenAs(lost, lost.attempt))).kind, 'paid')
-  })
 
-  testAnswers(provider, known, {
-    connect: (base_url, patienceMs) => connect({ ...simulated[provider], base_url }, patienceMs),
-    request: (carrier) => carrier.collect(collection('0001')),
-    query: (carrier) => carrier.query(takenAs(collection('0001'), 'x', known.kept)),
-  })
+    const decided = (carrier: MobileMoney, taken: Taken) =>
+      eventually(async () => {
+        const verdict = await carrier.query(taken)
+        return (verdict.kind === 'paid' || verdict.kind === 'refused') && verdict
+      }, 'the payer to decide')
 
-  test(`${provider}: wrong credentials ask nobody`, async () => {
-    const secrets = Object.fromEntries(Object.keys(kind.secret).map((name) => [name, 'wrong']))
-    const stranger = connect({ ...simulated[provider], ...secrets })
-    assert.equal((await stranger.collect(collection('0001'))).kind, 'unavailable')
-  })
+    test(`${provider}: a payer who is asked has paid, or has not for a reason that is told`, async () => {
+      const carrier = connect(simulated[provider] ?? {})
+      const waiting = await carrier.query(await asking(carrier, '0003'))
+      assert.ok(['pending', 'action'].includes(waiting.kind), waiting.kind)
+      assert.equal((await decided(carrier, await asking(carrier, '0001'))).kind, 'paid')
+      for (const [ending, reason] of Object.entries(known.endings)) {
+        const verdict = await decided(carrier, await asking(carrier, ending))
+        assert.equal(verdict.kind === 'refused' && verdict.reason, reason, ending)
+      }
+      assert.equal((await carrier.collect(collection('0012'))).kind, 'unavailable')
+    })
 
-  test(`${provider}: what is no callback of its is none`, () => {
-    const carrier = connect(simulated[provider] ?? {})
-    for (const nonsense of [null, 1, 'x', [], {}, { Body: 1 }, { status: 'PAID' }, { transaction: {} }])
-      for (const asked of [
-        takenAs(collection('0001'), 'x', known.kept),
-        { ...collection('0001'), providerId: null, kept: {} },
-      ])
-        assert.equal(carrier.readCallback(nonsense, asked), null, JSON.stringify(nonsense))
-  })
-}
+    test(`${provider}: whoever is cut off after the payer was asked does not know, and may ask`, async () => {
+      const carrier = connect(simulated[provider] ?? {})
+      const cut = collection('0011')
+      assert.equal((await carrier.collect(cut)).kind, 'unknown')
+      const known = takenAs(cut, cut.attempt)
+      if (carrier.knownByAttempt) {
+        const found = await carrier.query(known)
+        if (found.kind === 'action') await visit(found.details.page_url ?? '', cut.phone)
+        assert.equal((await decided(carrier, known)).kind, 'paid')
+      }
+      const never = await carrier.query(takenAs(collection('0001'), randomUUID()))
+      assert.equal(never.kind, carrier.knownByAttempt ? 'missing' : 'unknown')
+      if (!carrier.repeatable) return
+      assert.deepEqual(await carrier.collect(cut), { kind: 'accepted', providerId: cut.attempt }, 'sent again')
+      const lost = collection('0016')
+      assert.equal((await carrier.collect(lost)).kind, 'unknown')
+      assert.equal((await carrier.query(takenAs(lost, lost.attempt))).kind, 'missing')
+      assert.equal((await carrier.collect(lost)).kind, 'accepted')
+      assert.equal((await decided(carrier, takenAs(lost, lost.attempt))).kind, 'paid')
+    })
+
+    testAnswers(provider, known, {
+      connect: (base_url, patienceMs) => connect({ ...simulated[provider], base_url }, patienceMs),
+      request: (carrier) => carrier.collect(collection('0001')),
+      query: (carrier) => carrier.query(takenAs(collection('0001'), 'x', known.kept)),
+    })
+
+    test(`${provider}: wrong credentials ask nobody`, async () => {
+      const secrets = Object.fromEntries(Object.keys(kind.secret).map((name) => [name, 'wrong']))
+      const stranger = connect({ ...simulated[provider], ...secrets })
+      assert.equal((await stranger.collect(collection('0001'))).kind, 'unavailable')
+    })
+
+    test(`${provider}: what is no callback of its is none`, () => {
+      const carrier = connect(simulated[provider] ?? {})
+      for (const nonsense of [null, 1, 'x', [], {}, { Body: 1 }, { status: 'PAID' }, { transaction: {} }])
+        for (const asked of [
+          takenAs(collection('0001'), 'x', known.kept),
+          { ...collection('0001'), providerId: null, kept: {} },
+        ])
+          assert.equal(carrier.readCallback(nonsense, asked), null, JSON.stringify(nonsense))
+    })
+  }
+})
 
 /** What a payer does on the page of a simulator. */
 async function visit(page: string, phone: string): Promise<void> {

@@ -2,6 +2,7 @@
 // Two nodes on one database, and sessions that one of them began: it is killed in the middle, and the other goes on with them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { atOnce } from '../at-once.ts'
 import { eventually } from '../eventually.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { application } from '../ussd.ts'
@@ -34,6 +35,43 @@ test('a screen that is sent to one node reaches the gateway that waits at the ot
   const next = await there.post('/v1/ussd/continue', { session_id, input: '-', message: 'From the other node' })
   assert.equal(next.status, 200, next.text)
   assert.equal((await waiting).body.message, 'From the other node')
+})
+
+test('a dial of a stored menu that reaches two nodes many times at once begins one session, and each step has one answer', async () => {
+  const account = await installation.account()
+  const [here, there] = [installation.client(0, account.key), installation.client(1, account.key)]
+  const before = await installation.balance(account)
+  const nodes = {
+    home: { text: 'Welcome', options: [{ label: 'Loan', next: 'amount' }] },
+    amount: { text: 'How much?', input: { save: 'amount' }, next: 'done' },
+    done: { text: 'You asked for {{data.amount}}', end: true },
+  }
+  const { body: menu } = await here.post('/v1/ussd/menus', { name: 'Loans', start: 'home', nodes })
+  const shortcode = '*509#'
+  const made = await here.post('/v1/ussd/shortcodes', { shortcode, mode: 'menu', menu_id: menu.id })
+  assert.equal(made.status, 201, made.text)
+  const call = { session_id: 'g-2', phone: '+254711000032', shortcode }
+  const everywhere = async (step: object) => {
+    const answers = await atOnce(20, (i) => (i % 2 ? here : there).post('/v1/ussd/callback', { ...call, ...step }))
+    const shown = answers.map(({ body }) => `${body.session_id} ${body.message_id} ${body.action} ${body.message}`)
+    assert.equal(new Set(shown).size, 1, shown.join('; '))
+    return answers[0]?.body
+  }
+  const first = await everywhere({ type: 'initiation', input: null })
+  assert.deepEqual([first.action, first.message], ['continue', 'Welcome\n1 Loan'])
+  assert.equal((await everywhere({ type: 'response', input: '1', step: 1 })).message, 'How much?')
+  const last = await everywhere({ type: 'response', input: '70', step: 2 })
+  assert.deepEqual([last.action, last.message], ['end', 'You asked for 70'])
+  const { body: session } = await there.get(`/v1/ussd/sessions/${first.session_id}`)
+  assert.deepEqual([session.status, session.total_steps, session.data], ['completed', 3, { amount: '70' }])
+  assert.equal((await here.get('/v1/ussd/sessions')).body.data.length, 1)
+  assert.equal(await installation.balance(account), before - 0.5)
+  const events = async () =>
+    (await here.get('/v1/events?limit=50')).body.data.map(({ event }: { event: string }) => event).sort()
+  assert.deepEqual(
+    (await events()).filter((event: string) => event.startsWith('ussd.')),
+    ['ussd.response', 'ussd.response', 'ussd.response', 'ussd.session_ended', 'ussd.session_started'],
+  )
 })
 
 test('a node is killed while a subscriber waits: the repeated call is answered by the other, and is charged once', async () => {

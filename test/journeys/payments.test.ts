@@ -3,7 +3,7 @@
 // row of the sandbox's table of collections is here.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
@@ -131,58 +131,61 @@ const providers = [
 /** A slow machine may take longer over a payment than a payer has here; only what is to expire has to. */
 const unhurried = { expires_in: 86_400 }
 
-for (const { provider, currency, beginning, outcomes } of providers)
-  for (const [ending, [status, reason = null]] of Object.entries(outcomes))
-    test(`a ${provider} payer whose number ends in ${ending}: ${status}${reason ? ` ${reason}` : ''}`, async () => {
-      const body = { amount: 1_000, currency, phone: `${beginning}${ending}` }
-      const { client, payment } = await eventually(async () => {
-        const { client } = await world.account()
-        const asked = await client.post('/v1/payments', status === 'expired' ? body : { ...body, ...unhurried })
-        assert.deepEqual([asked.status, asked.body.provider], [201, provider], asked.text)
-        const payment = await settled(client, asked.body.payment_id)
-        return (ending !== '0013' || (await isToldInTime(sql, payment.payment_id))) && { client, payment }
-      }, 'a call that comes in time')
-      assert.deepEqual([payment.status, payment.failure_reason, payment.late], [status, reason, false])
-      assert.equal(payment.failure_message === null, reason === null)
-      assert.equal(await walletGot(payment.payment_id), status === 'completed' ? 985 : 0)
+/** Payers wait for most of their time, so several have their turn at once. */
+describe('payers', { concurrency: 6 }, () => {
+  for (const { provider, currency, beginning, outcomes } of providers)
+    for (const [ending, [status, reason = null]] of Object.entries(outcomes))
+      test(`a ${provider} payer whose number ends in ${ending}: ${status}${reason ? ` ${reason}` : ''}`, async () => {
+        const body = { amount: 1_000, currency, phone: `${beginning}${ending}` }
+        const { client, payment } = await eventually(async () => {
+          const { client } = await world.account()
+          const asked = await client.post('/v1/payments', status === 'expired' ? body : { ...body, ...unhurried })
+          assert.deepEqual([asked.status, asked.body.provider], [201, provider], asked.text)
+          const payment = await settled(client, asked.body.payment_id)
+          return (ending !== '0013' || (await isToldInTime(sql, payment.payment_id))) && { client, payment }
+        }, 'a call that comes in time')
+        assert.deepEqual([payment.status, payment.failure_reason, payment.late], [status, reason, false])
+        assert.equal(payment.failure_message === null, reason === null)
+        assert.equal(await walletGot(payment.payment_id), status === 'completed' ? 985 : 0)
+        const told = (await client.get('/v1/events?limit=20')).body.data
+        const last = status === 'completed' ? 'payment.completed' : 'payment.failed'
+        assert.deepEqual(told.map(({ event }: { event: string }) => event).sort(), [last, 'payment.created'].sort())
+      })
+
+  for (const { provider, currency, beginning } of providers) {
+    test(`a ${provider} payer who pays after the payment expired has paid, late`, async () => {
+      const { client } = await world.account()
+      const late = { amount: 1_000, currency, phone: `${beginning}0008`, expires_in: 60 }
+      const asked = await client.post('/v1/payments', late)
+      const payment = await eventually(async () => {
+        const { body } = await client.get(`/v1/payments/${asked.body.payment_id}`)
+        return body.status === 'completed' && body
+      }, 'the late payment')
+      assert.deepEqual([payment.late, payment.failure_reason], [true, null])
+      assert.equal(await walletGot(payment.payment_id), 985)
+      // What it was in between is known from what was told, however late one looks.
       const told = (await client.get('/v1/events?limit=20')).body.data
-      const last = status === 'completed' ? 'payment.completed' : 'payment.failed'
-      assert.deepEqual(told.map(({ event }: { event: string }) => event).sort(), [last, 'payment.created'].sort())
+      const [last, before, first] = told.map(({ payload }: { payload: object }) => payload)
+      assert.deepEqual(
+        [first.event, before.event, last.event],
+        ['payment.created', 'payment.failed', 'payment.completed'],
+      )
+      assert.deepEqual([before.payment.status, before.payment.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
     })
 
-for (const { provider, currency, beginning } of providers) {
-  test(`a ${provider} payer who pays after the payment expired has paid, late`, async () => {
-    const { client } = await world.account()
-    const late = { amount: 1_000, currency, phone: `${beginning}0008`, expires_in: 60 }
-    const asked = await client.post('/v1/payments', late)
-    const payment = await eventually(async () => {
-      const { body } = await client.get(`/v1/payments/${asked.body.payment_id}`)
-      return body.status === 'completed' && body
-    }, 'the late payment')
-    assert.deepEqual([payment.late, payment.failure_reason], [true, null])
-    assert.equal(await walletGot(payment.payment_id), 985)
-    // What it was in between is known from what was told, however late one looks.
-    const told = (await client.get('/v1/events?limit=20')).body.data
-    const [last, before, first] = told.map(({ payload }: { payload: object }) => payload)
-    assert.deepEqual(
-      [first.event, before.event, last.event],
-      ['payment.created', 'payment.failed', 'payment.completed'],
-    )
-    assert.deepEqual([before.payment.status, before.payment.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
-  })
-
-  test(`${provider} out of reach is told at once, charges nothing, and the same key may be tried again`, async () => {
-    const { client } = await world.account()
-    const body = { amount: 1_000, currency, phone: `${beginning}0012`, reference: 'r-1' }
-    const headers = { 'Idempotency-Key': 'pay-1' }
-    for (let i = 0; i < 2; i++) {
-      const refused = await client.post('/v1/payments', body, { headers })
-      assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'], refused.text)
-      const stored = await client.get(`/v1/payments/${refused.body.error.payment_id}`)
-      assert.deepEqual([stored.body.status, stored.body.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
-    }
-  })
-}
+    test(`${provider} out of reach is told at once, charges nothing, and the same key may be tried again`, async () => {
+      const { client } = await world.account()
+      const body = { amount: 1_000, currency, phone: `${beginning}0012`, reference: 'r-1' }
+      const headers = { 'Idempotency-Key': 'pay-1' }
+      for (let i = 0; i < 2; i++) {
+        const refused = await client.post('/v1/payments', body, { headers })
+        assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'], refused.text)
+        const stored = await client.get(`/v1/payments/${refused.body.error.payment_id}`)
+        assert.deepEqual([stored.body.status, stored.body.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
+      }
+    })
+  }
+})
 
 test('the same key gives the same payment, the same reference none', async () => {
   const { client } = await world.account()

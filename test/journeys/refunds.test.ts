@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
 import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
@@ -131,31 +131,34 @@ const providers = [
   },
 ]
 
-for (const { name, currency, beginning, part, outcomes } of providers)
-  for (const [ending, [status, reason = null]] of Object.entries(outcomes))
-    test(`a refund of ${name} to a payer whose number ends in ${ending}: ${status} ${reason ?? ''}`, async () => {
-      const { client } = await world.account({ currency, balance: 1_000 })
-      const payment = await paid(client, { currency, beginning }, ending, 1_000)
-      const asked = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: part })
-      assert.equal(asked.status, 201, asked.text)
-      const refund = status === 'processing' ? asked.body : await over(client, asked.body.refund_id)
-      assert.deepEqual([refund.status, refund.failure_reason], [status, reason])
-      assert.equal(refund.failure_message === null, reason === null)
-      const isBack = status === 'failed'
-      const shown = (await client.get(`/v1/payments/${payment.payment_id}`)).body
-      assert.deepEqual([shown.amount_refunded, shown.refunds.length], [isBack ? 0 : part, 1])
-      const held = status === 'processing' ? part : 0
-      assert.deepEqual(await wallet(client, currency), {
-        balance: status === 'completed' ? 1_985 - part : 1_985,
-        held,
+/** Refunds wait for most of their time, so several have their turn at once. */
+describe('payers', { concurrency: 6 }, () => {
+  for (const { name, currency, beginning, part, outcomes } of providers)
+    for (const [ending, [status, reason = null]] of Object.entries(outcomes))
+      test(`a refund of ${name} to a payer whose number ends in ${ending}: ${status} ${reason ?? ''}`, async () => {
+        const { client } = await world.account({ currency, balance: 1_000 })
+        const payment = await paid(client, { currency, beginning }, ending, 1_000)
+        const asked = await client.post(`/v1/payments/${payment.payment_id}/refund`, { amount: part })
+        assert.equal(asked.status, 201, asked.text)
+        const refund = status === 'processing' ? asked.body : await over(client, asked.body.refund_id)
+        assert.deepEqual([refund.status, refund.failure_reason], [status, reason])
+        assert.equal(refund.failure_message === null, reason === null)
+        const isBack = status === 'failed'
+        const shown = (await client.get(`/v1/payments/${payment.payment_id}`)).body
+        assert.deepEqual([shown.amount_refunded, shown.refunds.length], [isBack ? 0 : part, 1])
+        const held = status === 'processing' ? part : 0
+        assert.deepEqual(await wallet(client, currency), {
+          balance: status === 'completed' ? 1_985 - part : 1_985,
+          held,
+        })
+        const events = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
+        const last = status === 'completed' ? ['payment.refunded'] : status === 'failed' ? ['refund.failed'] : []
+        assert.deepEqual(events.sort(), [...last, 'payment.completed', 'payment.created'].sort())
+        if (!isBack) return
+        const again = await client.post(`/v1/payments/${payment.payment_id}/refund?wait=0`, { amount: part })
+        assert.equal(again.status, 201, 'a refund that failed may be asked for again')
       })
-      const events = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
-      const last = status === 'completed' ? ['payment.refunded'] : status === 'failed' ? ['refund.failed'] : []
-      assert.deepEqual(events.sort(), [...last, 'payment.completed', 'payment.created'].sort())
-      if (!isBack) return
-      const again = await client.post(`/v1/payments/${payment.payment_id}/refund?wait=0`, { amount: part })
-      assert.equal(again.status, 201, 'a refund that failed may be asked for again')
-    })
+})
 
 test('a provider whose operator has entered nothing to pay with gives nothing back', async () => {
   const { payout_api_user, payout_api_key, payout_subscription_key, ...account } =

@@ -148,7 +148,7 @@ test('a live call goes over the trunk with the longest prefix, at its price, and
   )
   assert.equal((await world.operator.patch(`${path}/good`, { max_calls: 1 })).status, 200)
   await trunk('good', ({ max_calls, is_up, calls }) => max_calls === 1 && is_up === true && calls === 1)
-  assert.ok(!trunks.waysTo(wanted.to).some(({ name }) => name === 'good'), 'the trunk is full')
+  await eventually(async () => !trunks.waysTo(wanted.to).some(({ name }) => name === 'good'), 'the trunk to be full')
   const over = await live.post(`/v1/voice/${body.call_id}/hangup`, {})
   assert.equal(over.body.status, 'completed')
   assert.equal(over.body.cost, over.body.duration / 20, 'three shillings a minute')

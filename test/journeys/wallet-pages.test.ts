@@ -2,7 +2,7 @@
 // Payments with wallets that ask no phone: the payer is sent to a page, says yes there and comes back. Whoever is not there
 // cannot be sent anywhere, so that nothing is collected from such a wallet by itself.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
@@ -48,105 +48,112 @@ const wallets: readonly Wallet[] = [
   },
 ]
 
-for (const wallet of wallets) {
-  const { provider, name, currency, beginning } = wallet
-  const asking = (ending: string, change: object = {}) => {
-    return { amount: 1_000, currency, provider, phone: `${beginning}${ending}`, ...change }
-  }
-
-  const asked = async (ending: string, change: object = {}) => {
-    const { client } = await world.account({ currency })
-    const made = await client.post('/v1/payments', asking(ending, change))
-    assert.deepEqual([made.status, made.body.provider], [201, provider], made.text)
-    // The first request to a provider may take longer than an answer waits: keys are made, and tokens asked for.
-    const { body, text } = await eventually(async () => {
-      const reply = await client.get(`/v1/payments/${made.body.payment_id}`)
-      return reply.body.status !== 'pending' && reply
-    }, 'the provider to answer')
-    assert.equal(body.status, 'requires_action', text)
-    const page = new URL(body.redirect_url).pathname
-    const press = (decision: string) => world.stranger.request('POST', page, { raw: `decision=${decision}` })
-    return { client, body, text, page, press }
-  }
-
-  test(`${provider}: a payer is sent to a page, pays there and lands where the account wants it`, async () => {
-    const { client, body, text, page, press } = await asked('0001', { return_url: 'https://shop.example/done' })
-    assert.ok(!text.includes('page_url') && !text.includes('shop.example'), 'where else the payer goes is not told')
-    const shown = await world.stranger.get(page)
-    assert.equal(shown.status, 200)
-    assert.ok(shown.text.includes(name) && !/bank/i.test(shown.text), 'the page speaks of the wallet')
-    assert.equal((await press('fail')).status, 400, 'there is no such button')
-    const landed = await press('approve')
-    assert.equal(landed.status, 303, landed.text)
-    assert.match(
-      String(landed.headers.location),
-      /^https:\/\/shop\.example\/done\?payment_id=pay_\w+&status=completed&sig=/,
-    )
-    const paid = await settled(client, body.payment_id)
-    assert.deepEqual([paid.status, paid.failure_reason, paid.redirect_url], ['completed', null, undefined])
-    assert.ok(paid.provider_reference)
-    assert.equal((await world.stranger.get(page)).status, 410, 'the page is used once')
-    const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
-    assert.deepEqual(told.sort(), ['payment.completed', 'payment.created', 'payment.requires_action'])
-  })
-
-  test(`${provider}: whoever gives up, or cannot pay, has not paid`, async () => {
-    const left = await asked('0001')
-    assert.equal((await left.press('abandon')).status, 200)
-    const over = await settled(left.client, left.body.payment_id)
-    assert.deepEqual([over.status, over.failure_reason], wallet.gone)
-    for (const [ending, reason] of Object.entries(wallet.reasons)) {
-      const { client, body, press } = await asked(ending)
-      await press('approve')
-      const payment = await settled(client, body.payment_id)
-      assert.deepEqual([payment.status, payment.failure_reason], ['failed', reason])
+/** Payers wait for most of their time, so several have their turn at once. */
+describe('wallets', { concurrency: 6 }, () => {
+  for (const wallet of wallets) {
+    const { provider, name, currency, beginning } = wallet
+    const asking = (ending: string, change: object = {}) => {
+      return { amount: 1_000, currency, provider, phone: `${beginning}${ending}`, ...change }
     }
-  })
 
-  for (const ending of ['0009', '0010', '0014', '0015'])
-    test(`${provider}: a payer whose number ends in ${ending} has paid, once`, async () => {
-      const { client, body, press } = await asked(ending)
-      await press('approve')
-      const payment = await settled(client, body.payment_id)
-      assert.deepEqual([payment.status, payment.late], ['completed', false])
+    const asked = async (ending: string, change: object = {}) => {
+      const { client } = await world.account({ currency })
+      const made = await client.post('/v1/payments', asking(ending, change))
+      assert.deepEqual([made.status, made.body.provider], [201, provider], made.text)
+      // The first request to a provider may take longer than an answer waits: keys are made, and tokens asked for.
+      const { body, text } = await eventually(async () => {
+        const reply = await client.get(`/v1/payments/${made.body.payment_id}`)
+        return reply.body.status !== 'pending' && reply
+      }, 'the provider to answer')
+      assert.equal(body.status, 'requires_action', text)
+      const page = new URL(body.redirect_url).pathname
+      const press = (decision: string) => world.stranger.request('POST', page, { raw: `decision=${decision}` })
+      return { client, body, text, page, press }
+    }
+
+    test(`${provider}: a payer is sent to a page, pays there and lands where the account wants it`, async () => {
+      const { client, body, text, page, press } = await asked('0001', { return_url: 'https://shop.example/done' })
+      assert.ok(!text.includes('page_url') && !text.includes('shop.example'), 'where else the payer goes is not told')
+      const shown = await world.stranger.get(page)
+      assert.equal(shown.status, 200)
+      assert.ok(shown.text.includes(name) && !/bank/i.test(shown.text), 'the page speaks of the wallet')
+      assert.equal((await press('fail')).status, 400, 'there is no such button')
+      const landed = await press('approve')
+      assert.equal(landed.status, 303, landed.text)
+      assert.match(
+        String(landed.headers.location),
+        /^https:\/\/shop\.example\/done\?payment_id=pay_\w+&status=completed&sig=/,
+      )
+      const paid = await settled(client, body.payment_id)
+      assert.deepEqual([paid.status, paid.failure_reason, paid.redirect_url], ['completed', null, undefined])
+      assert.ok(paid.provider_reference)
+      assert.equal((await world.stranger.get(page)).status, 410, 'the page is used once')
+      const told = (await client.get('/v1/events?limit=20')).body.data.map(({ event }: { event: string }) => event)
+      assert.deepEqual(told.sort(), ['payment.completed', 'payment.created', 'payment.requires_action'])
     })
 
-  test(`${provider}: a page that nobody answers is over with its payment`, async () => {
-    const { client, body, page } = await asked('0001', { expires_in: 86_400 })
-    const lifeMs = Date.parse(body.expires_at) - Date.parse(body.created_at)
-    assert.ok(lifeMs <= 3_600_000 * 0.04, 'nobody can make the page live longer')
-    const ended = await settled(client, body.payment_id)
-    assert.deepEqual([ended.status, ended.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
-    assert.equal((await world.stranger.get(page)).status, 410)
-  })
+    test(`${provider}: whoever gives up, or cannot pay, has not paid`, async () => {
+      const left = await asked('0001')
+      assert.equal((await left.press('abandon')).status, 200)
+      const over = await settled(left.client, left.body.payment_id)
+      assert.deepEqual([over.status, over.failure_reason], wallet.gone)
+      for (const [ending, reason] of Object.entries(wallet.reasons)) {
+        const { client, body, press } = await asked(ending)
+        await press('approve')
+        const payment = await settled(client, body.payment_id)
+        assert.deepEqual([payment.status, payment.failure_reason], ['failed', reason])
+      }
+    })
 
-  test(`${provider}: who must be present is not asked by itself`, async () => {
-    const { client } = await world.account({ currency })
-    const { phone } = asking('0001')
-    const recharge = { enabled: true, threshold: 500, amount: 1_000, currency, phone, provider }
-    const refused = await client.post('/v1/wallet/auto-recharge', recharge)
-    assert.deepEqual([refused.status, refused.body.error.code], [422, 'UNSUPPORTED_PROVIDER'], refused.text)
-    assert.match(refused.body.error.details, /saved card/)
-    const plan = await client.post('/v1/billing/plans', { name: 'Gold', amount: 1_000, currency, interval: 'month' })
-    assert.equal(plan.status, 201, plan.text)
-    const subscription = {
-      plan_id: plan.body.plan_id,
-      customer: { name: 'Ada', phone },
-      payment_method: { type: 'mobile_money', phone, provider },
-    }
-    const unrenewable = await client.post('/v1/billing/subscriptions', subscription)
-    assert.deepEqual([unrenewable.status, unrenewable.body.error.code], [422, 'UNSUPPORTED_PROVIDER'], unrenewable.text)
-    assert.deepEqual((await client.get('/v1/payments/transactions')).body.data, [])
-  })
+    for (const ending of ['0009', '0010', '0014', '0015'])
+      test(`${provider}: a payer whose number ends in ${ending} has paid, once`, async () => {
+        const { client, body, press } = await asked(ending)
+        await press('approve')
+        const payment = await settled(client, body.payment_id)
+        assert.deepEqual([payment.status, payment.late], ['completed', false])
+      })
 
-  test(`${provider}: its offer says that payers confirm on a page`, async () => {
-    const { client } = await world.account({ currency })
-    const { data } = (await client.get(`/v1/payments/methods?currency=${currency}`)).body
-    const offers = data.filter((one: { provider: string }) => one.provider === provider)
-    assert.ok(offers.length > 0)
-    for (const one of offers) assert.deepEqual([one.confirms_on, one.directions], ['page', ['in']])
-  })
-}
+    test(`${provider}: a page that nobody answers is over with its payment`, async () => {
+      const { client, body, page } = await asked('0001', { expires_in: 86_400 })
+      const lifeMs = Date.parse(body.expires_at) - Date.parse(body.created_at)
+      assert.ok(lifeMs <= 3_600_000 * 0.04, 'nobody can make the page live longer')
+      const ended = await settled(client, body.payment_id)
+      assert.deepEqual([ended.status, ended.failure_reason], ['expired', 'TRANSACTION_TIMEOUT'])
+      assert.equal((await world.stranger.get(page)).status, 410)
+    })
+
+    test(`${provider}: who must be present is not asked by itself`, async () => {
+      const { client } = await world.account({ currency })
+      const { phone } = asking('0001')
+      const recharge = { enabled: true, threshold: 500, amount: 1_000, currency, phone, provider }
+      const refused = await client.post('/v1/wallet/auto-recharge', recharge)
+      assert.deepEqual([refused.status, refused.body.error.code], [422, 'UNSUPPORTED_PROVIDER'], refused.text)
+      assert.match(refused.body.error.details, /saved card/)
+      const plan = await client.post('/v1/billing/plans', { name: 'Gold', amount: 1_000, currency, interval: 'month' })
+      assert.equal(plan.status, 201, plan.text)
+      const subscription = {
+        plan_id: plan.body.plan_id,
+        customer: { name: 'Ada', phone },
+        payment_method: { type: 'mobile_money', phone, provider },
+      }
+      const unrenewable = await client.post('/v1/billing/subscriptions', subscription)
+      assert.deepEqual(
+        [unrenewable.status, unrenewable.body.error.code],
+        [422, 'UNSUPPORTED_PROVIDER'],
+        unrenewable.text,
+      )
+      assert.deepEqual((await client.get('/v1/payments/transactions')).body.data, [])
+    })
+
+    test(`${provider}: its offer says that payers confirm on a page`, async () => {
+      const { client } = await world.account({ currency })
+      const { data } = (await client.get(`/v1/payments/methods?currency=${currency}`)).body
+      const offers = data.filter((one: { provider: string }) => one.provider === provider)
+      assert.ok(offers.length > 0)
+      for (const one of offers) assert.deepEqual([one.confirms_on, one.directions], ['page', ['in']])
+    })
+  }
+})
 
 test('the page of an invoice sends a payer to the wallet in its own words, and takes it back', async () => {
   const { client } = await world.account({ currency: 'XOF' })

@@ -14,19 +14,29 @@ import type { Data } from './schema.ts'
 import { type Reason, type Session, secondsBetween, stepAt } from './session.ts'
 import { advanceOperation, resealedData } from './store.ts'
 
+export interface ScreenMove {
+  readonly kind: 'screen'
+  readonly text: string
+  readonly ends: boolean
+  readonly data?: Data | undefined
+  readonly menu?: MenuState | undefined
+  readonly appMs?: number | null
+  /** Input as the application reported it. */
+  readonly input?: string
+}
+
+interface InputMove {
+  readonly kind: 'input'
+  readonly text: string
+  readonly mark: string | null
+  /** Next screen, where it is known already: stored in the same commit. */
+  readonly answer?: ScreenMove | undefined
+}
+
 export type Move =
-  | { readonly kind: 'input'; readonly text: string; readonly mark: string | null }
+  | InputMove
+  | ScreenMove
   | { readonly kind: 'page'; readonly page: number; readonly mark: string | null }
-  | {
-      readonly kind: 'screen'
-      readonly text: string
-      readonly ends: boolean
-      readonly data?: Data | undefined
-      readonly menu?: MenuState | undefined
-      readonly appMs?: number | null
-      /** Input as the application reported it. */
-      readonly input?: string
-    }
   | {
       readonly kind: 'end'
       readonly status: 'completed' | 'expired'
@@ -37,7 +47,9 @@ export type Move =
 
 interface Advance {
   readonly item: RowOf<(typeof advanceOperation)['takes']>
-  readonly event: NewEvent | null
+  /** Events: the subscriber answered; the session ended. */
+  readonly asked: NewEvent | null
+  readonly over: NewEvent | null
   /** Session after the transition. */
   readonly next: Session
 }
@@ -51,20 +63,24 @@ const free: ReadonlySet<Reason> = new Set(['undeliverable'])
 /** Advance a session; null when another transition came first. */
 export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
-  const { stored, deliveries } = await app.commit(advanceOperation, made.item)
-  if (stored !== true) return null
-  if (made.event) app.outbox.begin(made.event, deliveries)
+  const told = await app.commit(advanceOperation, made.item)
+  if (told.stored !== true) return null
+  tell(app, made, told)
   return made.next
 }
 
 /** Advance a session inside a transaction. */
 export async function advanceIn(app: App, tx: Tx, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
-  const { stored, deliveries } = await commitIn(tx, app.nodeId, advanceOperation, made.item)
-  if (stored !== true) return null
-  const { event } = made
-  if (event) tx.afterCommit(() => app.outbox.begin(event, deliveries))
+  const told = await commitIn(tx, app.nodeId, advanceOperation, made.item)
+  if (told.stored !== true) return null
+  tx.afterCommit(() => tell(app, made, told))
   return made.next
+}
+
+function tell(app: App, { asked, over }: Advance, told: RowOf<(typeof advanceOperation)['gives']>): void {
+  if (asked) app.outbox.begin(asked, told.deliveries)
+  if (over) app.outbox.begin(over, told.over_to)
 }
 
 async function advanceOf(app: App, session: Session, move: Move): Promise<Advance> {
@@ -72,8 +88,9 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
   const occasion = occasionNow(app.clock, tenant, session.clock_offset_ms)
   const next = movedBy(session, move, occasion)
   const isOver = next.awaiting === 'nobody'
-  const event = eventOf(app, occasion, next, move)
-  const data = 'data' in move && move.data ? await resealedData(app, tenant, session.id, move.data) : null
+  const asked = move.kind === 'input' ? askedEvent(app, occasion, inputTaken(session, move, occasion)) : null
+  const over = isOver ? overEvent(app, occasion, next) : null
+  const data = next.data === session.data ? null : await resealedData(app, tenant, session.id, next.data)
   const entry = next.history.length > session.history.length ? next.history.at(-1) : null
   const isPaid = next.reason !== null && !free.has(next.reason)
   const item = {
@@ -99,13 +116,38 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
     at: next.updated_at,
     expires_at: next.expires_at,
     transfer: isOver && isPaid ? newUuid(occasion.receivedMs) : null,
-    event: event?.row ?? null,
+    event: asked?.row ?? null,
+    over: over?.row ?? null,
   }
-  return { item, event, next }
+  return { item, asked, over, next }
+}
+
+/** Session after an input, waiting for the application. */
+function inputTaken(
+  session: Session,
+  { text, mark }: Pick<InputMove, 'text' | 'mark'>,
+  { nowMs }: Pick<Occasion, 'nowMs'>,
+): Session {
+  return {
+    ...session,
+    status: 'active',
+    updated_at: new Date(nowMs),
+    expires_at: new Date(nowMs + session.timeout * 1_000),
+    step: session.step + 1,
+    awaiting: 'app',
+    page: 0,
+    input: text,
+    mark,
+  }
 }
 
 /** Session after a transition. */
-function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion): Session {
+export function movedBy(session: Session, move: Move, occasion: Occasion): Session {
+  const { nowMs, receivedMs } = occasion
+  if (move.kind === 'input') {
+    const taken = inputTaken(session, move, occasion)
+    return move.answer ? movedBy(taken, move.answer, occasion) : taken
+  }
   const at = new Date(nowMs)
   const active = {
     ...session,
@@ -113,10 +155,7 @@ function movedBy(session: Session, move: Move, { nowMs, receivedMs }: Occasion):
     updated_at: at,
     expires_at: new Date(nowMs + session.timeout * 1_000),
   }
-  const { step } = session
   if (move.kind === 'page') return { ...active, status: session.status, page: move.page, mark: move.mark }
-  if (move.kind === 'input')
-    return { ...active, step: step + 1, awaiting: 'app', page: 0, input: move.text, mark: move.mark }
   if (move.kind === 'screen') {
     const shown = screenOf(session, move, at)
     const message = newUuid(receivedMs)
@@ -158,10 +197,14 @@ function dataOf(session: Session, { data, menu }: { data?: Data | undefined; men
   return { data: data ?? session.data, menu: menu ?? session.menu }
 }
 
-function eventOf(app: App, occasion: Occasion, next: Session, move: Move): NewEvent | null {
-  if (move.kind === 'input')
-    return app.outbox.prepare(ussdEvents.response, occasion, next.session_id, responsePayload(next, occasion.nowMs))
-  if (next.awaiting !== 'nobody' || next.reason === null) return null
+/** Event of a dial or an answer that the application is to reply to. */
+export function askedEvent(app: App, occasion: Occasion, session: Session): NewEvent {
+  const payload = responsePayload(session, occasion.nowMs)
+  return app.outbox.prepare(ussdEvents.response, occasion, session.session_id, payload)
+}
+
+function overEvent(app: App, occasion: Occasion, next: Session): NewEvent | null {
+  if (next.reason === null) return null
   return app.outbox.prepare(ussdEvents.sessionEnded, occasion, next.session_id, {
     session_id: next.session_id,
     phone: next.phone,

@@ -9,6 +9,7 @@ import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
 import { goOn, lateAnswerJob, showTo, takeUssd, turnsFinished } from './intake.ts'
+import { codesTopic } from './known-codes.ts'
 import { menuActionJob } from './menu-actions.ts'
 import { menuRoutes } from './menus.ts'
 import { gatewaysOf, gatewayTopic } from './network/gateways.ts'
@@ -30,7 +31,7 @@ export const ussd: Area = {
   },
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
-  topics: [gatewayTopic],
+  topics: [gatewayTopic, codesTopic],
   histories: [
     history({
       name: 'ussd_sessions',

@@ -6,9 +6,10 @@ import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { NewEvent, Occasion } from '../../platform/events.ts'
-import { advance, advanceIn } from './advance.ts'
-import { responsePayload } from './application.ts'
+import { advance, advanceIn, askedEvent, movedBy } from './advance.ts'
 import { ussdEvents } from './events.ts'
+import { queueActions } from './menu-actions.ts'
+import { knownScreen } from './menus.ts'
 import type { Data } from './schema.ts'
 import { type Session, type Setup, stepAt } from './session.ts'
 import { beginOperation, liveSessions, resumableSession, sealedData } from './store.ts'
@@ -38,15 +39,25 @@ export interface Beginning {
   readonly currency: string
   readonly resumedFrom: string | null
   readonly requestHash: string | null
+  /** Refuse with `live` when the phone has an open session on the shortcode. */
+  readonly isAlone: boolean
+  /** Refuse with `known` when the dialog exists. */
+  readonly isNew: boolean
+  /** The reply to the dial carries the first screen: store it with the session where a menu knows it. */
+  readonly isShownAtOnce: boolean
 }
 
-type Verdict = 'begun' | 'duplicate' | 'insufficient'
+const verdicts = ['begun', 'duplicate', 'insufficient', 'live', 'known'] as const
+/** `live`: the phone has an open session on the shortcode. `known`: the dialog or a session of its name exists. */
+type Verdict = (typeof verdicts)[number]
 
 interface Made {
   readonly session: Session
   readonly item: RowOf<(typeof beginOperation)['takes']>
   readonly started: NewEvent
   readonly told: NewEvent | null
+  /** Menu screens with actions. */
+  readonly doing: readonly string[]
 }
 
 /** Create a session for a dialled code. */
@@ -57,7 +68,10 @@ export async function begin(
 ): Promise<{ verdict: Verdict; session: Session }> {
   const made = await madeOf(app, occasion, beginning)
   const { verdict, deliveries, told_to: told } = await app.commit(beginOperation, made.item)
-  if (verdict === 'begun') begun(app, made, deliveries, told)
+  if (verdict === 'begun') {
+    begun(app, made, deliveries, told)
+    await queueActions(app, made.session, made.doing)
+  }
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
@@ -101,18 +115,18 @@ export function resumed(
 }
 
 async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promise<Made> {
-  const { tenant, receivedMs } = occasion
-  const session = sessionFrom(occasion, beginning)
+  const { tenant } = occasion
+  const begins = sessionFrom(occasion, beginning)
+  const first = beginning.isShownAtOnce ? await knownScreen(app, begins) : null
+  const isShown = first !== null && !first.move.ends
+  const session = isShown ? shownFirst(movedBy(begins, first.move, occasion)) : begins
   const timer = app.work.prepare(timerJob, tenant, { session: session.id }, { delayMs: session.timeout * 1_000 })
-  const { session_id, phone, shortcode, data } = session
+  const { session_id, phone, shortcode } = session
   const started = app.outbox.prepare(ussdEvents.sessionStarted, occasion, session_id, {
-    ...{ session_id, phone, shortcode, data },
+    ...{ session_id, phone, shortcode, data: begins.data },
     initiated_by: session.direction === 'dial' ? 'user' : 'application',
   })
-  const isAsked = session.awaiting === 'app'
-  const told = isAsked
-    ? app.outbox.prepare(ussdEvents.response, occasion, session_id, responsePayload(session, occasion.nowMs))
-    : null
+  const told = begins.awaiting === 'app' ? askedEvent(app, occasion, begins) : null
   const item = {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -126,6 +140,7 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
     language: session.language,
     gateway: session.gateway,
     dialog: session.dialog,
+    status: session.status,
     awaiting: session.awaiting,
     input: session.input,
     mark: session.mark,
@@ -133,8 +148,8 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
     message: session.message,
     timeout: session.timeout,
     setup: JSON.stringify(session.setup),
-    menu: null,
-    data: await sealedData(app, tenant, session.id, data),
+    menu: session.menu === null ? null : JSON.stringify(session.menu),
+    data: await sealedData(app, tenant, session.id, session.data),
     history: JSON.stringify(session.history),
     metadata: session.metadata,
     cost: session.cost,
@@ -143,11 +158,18 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
     request_hash: session.request_hash,
     at: session.created_at,
     expires_at: session.expires_at,
+    is_alone: beginning.isAlone,
+    is_new: beginning.isNew,
     timer,
     event: started.row,
     told: told?.row ?? null,
   }
-  return { session: { ...session, clock_offset_ms: BigInt(occasion.nowMs - receivedMs) }, item, started, told }
+  return { session, item, started, told, doing: isShown ? first.doing : [] }
+}
+
+/** Session whose first screen is its first message. */
+function shownFirst(session: Session): Session {
+  return { ...session, first_message: session.message }
 }
 
 function sessionFrom({ tenant, receivedMs, nowMs }: Occasion, beginning: Beginning): Session {
@@ -202,5 +224,5 @@ function begun(app: App, { started, told }: Made, deliveries: string | null, tol
 }
 
 function verdictOf(text: string | null): Verdict {
-  return text === 'begun' || text === 'duplicate' ? text : 'insufficient'
+  return verdicts.find((one) => one === text) ?? 'insufficient'
 }

@@ -11,12 +11,12 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 import { type Route, read } from '../../platform/route.ts'
 import { Nullable, OneOf } from '../../platform/schema.ts'
 import { advance } from './advance.ts'
-import { dialled, notAnswered } from './dial.ts'
+import { type DialOutcome, dialled, notAnswered, refused } from './dial.ts'
 import { maxScreenLength } from './screen.ts'
 import { type Session, shownText } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession, namedSession } from './store.ts'
-import { answered, typed } from './turn.ts'
+import { answered, typedAndAnswered } from './turn.ts'
 
 const kinds = ['initiation', 'response', 'release', 'timeout'] as const
 type Kind = (typeof kinds)[number]
@@ -118,12 +118,21 @@ export async function takeCall(app: App, calling: Calling, body: Body): Promise<
   return { session_id: session.session_id, action: isOpen ? 'continue' : 'end', message, message_id }
 }
 
+/**
+ * Session after a call. A first call is committed as new, and looked up only when the commit reports a known dialog: most are
+ * new. A repeat gets the same answer even if the code or the wallet has changed since.
+ */
 async function turned(app: App, calling: Calling, call: Call): Promise<Session> {
-  const known = await knownSession(app, calling, call)
+  const isForm = call.dialect === 'form'
   // A form does not mark the first request.
-  if (call.kind === 'initiation' || (call.dialect === 'form' && !known))
-    return known ? answered(app, known) : begun(app, calling, call)
+  const isFirst = call.kind === 'initiation' || (isForm && call.input === null)
+  const tried = isFirst ? await begun(app, calling, call, call.dialog !== null) : null
+  if (tried?.kind === 'begun') return answered(app, tried.session)
+  const known = await knownSession(app, calling, call)
+  if (!known && tried?.kind === 'refused') throw tried.error
+  if (!known && (isFirst || isForm)) return begunNow(app, calling, call)
   if (!known) throw new AppError('NOT_FOUND', 'there is no such session: begin with a call of the type initiation')
+  if (call.kind === 'initiation') return answered(app, known)
   if (call.kind === 'response') return responded(app, known, call)
   if (known.awaiting === 'nobody') return known
   const move =
@@ -139,26 +148,36 @@ async function knownSession(app: App, { gateway, named }: Calling, { dialog }: C
 }
 
 /** Dials in progress on this node: a repeated request joins the first and creates one session. */
-const beginning = onePerApp(() => new Map<string, Promise<Session>>())
+const beginning = onePerApp(() => new Map<string, Promise<DialOutcome>>())
 
-function begun(app: App, calling: Calling, call: Call): Promise<Session> {
+/** Create a session for a dialog without one. */
+async function begunNow(app: App, calling: Calling, call: Call): Promise<Session> {
+  const outcome = await begun(app, calling, call, false)
+  if (outcome.kind === 'refused') throw outcome.error
+  if (outcome.kind === 'known') throw new Error('dialog refused as known although it may exist')
+  return answered(app, outcome.session)
+}
+
+function begun(app: App, calling: Calling, call: Call, isNew: boolean): Promise<DialOutcome> {
   const key = `${calling.gateway} ${call.dialog}`
   const known = call.dialog === null ? undefined : beginning(app).get(key)
   if (known) return known
-  const session = begunOnce(app, calling, call).finally(() => beginning(app).delete(key))
-  if (call.dialog !== null) beginning(app).set(key, session)
-  return session
+  const outcome = begunOnce(app, calling, call, isNew).finally(() => beginning(app).delete(key))
+  if (call.dialog !== null) beginning(app).set(key, outcome)
+  return outcome
 }
 
-async function begunOnce(app: App, { gateway, ownerOf }: Calling, call: Call): Promise<Session> {
-  const { dialog, mark, phone, network, language } = call
-  if (!isDialled(call.dialled)) throw new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#')
-  const occasion = await ownerOf(call.dialled)
-  if (!occasion) throw notAnswered(call.dialled)
-  const dial = { gateway, dialog, mark, phone, dialled: call.dialled, network, language }
-  const outcome = await dialled(app, occasion, dial)
-  if (outcome.kind === 'refused') throw outcome.error
-  return answered(app, outcome.session)
+async function begunOnce(
+  app: App,
+  { gateway, ownerOf }: Calling,
+  { dialled: text, dialog, mark, phone, network, language }: Call,
+  isNew: boolean,
+): Promise<DialOutcome> {
+  if (!isDialled(text)) return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#'))
+  const occasion = await ownerOf(text)
+  if (!occasion) return refused(notAnswered(text))
+  const dial = { gateway, dialog, mark, phone, dialled: text, network, language }
+  return dialled(app, occasion, { ...dial, isNew, isShownAtOnce: true })
 }
 
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
@@ -166,7 +185,7 @@ async function responded(app: App, known: Session, { input, mark }: Call): Promi
   if (isRepeat) return answered(app, known)
   if (known.awaiting === 'nobody') throw new AppError(known.status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED')
   if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
-  return answered(app, await typed(app, known, input.slice(0, maxScreenLength), mark))
+  return typedAndAnswered(app, known, input.slice(0, maxScreenLength), mark)
 }
 
 function callOf(body: Body): Call {

@@ -68,6 +68,8 @@ async function takeDial(
   if (!isDialled(text) || !occasion) return commandStatus.ESME_RX_P_APPN
   const outcome = await dialled(app, occasion, {
     ...{ gateway, dialog, mark, phone, dialled: text, network: null, language: null },
+    // The screen is a message of its own: the session is stored before it, so that a node that takes over can resume it.
+    ...{ isNew: false, isShownAtOnce: false },
   })
   expected?.arrived(outcome)
   if (outcome.kind !== 'begun') return commandStatus.ESME_RX_P_APPN

@@ -4,22 +4,29 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Queryable, statement } from '../../platform/db.ts'
 import { isStorable } from '../../platform/http/json.ts'
+import { ToldCache } from '../../platform/nodes/told-cache.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { At, Deleted, listQuery, OneOf } from '../../platform/schema.ts'
 import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { ask } from '../webhooks/area.ts'
+import type { ScreenMove } from './advance.ts'
 import { isData, isObject, type Said } from './application.ts'
+import { announceCodes } from './known-codes.ts'
 import { type Fetched, MenuDocument, type MenuState, problemsOf, type Walk, walked } from './menu.ts'
 import { type Data, SessionData } from './schema.ts'
 import type { Session } from './session.ts'
 
 const maxMenus = 1_000
+/** Cached menu versions: few are in use at a time, and each may be as large as a request body. */
+const documentBounds = { most: 200, goodForMs: 10 * minuteMs }
 /** Request name of fetch nodes. */
 const fetchName = 'ussd.menu_fetch'
 
@@ -175,13 +182,14 @@ const replaceMenu = write({
     await requireMenu(app.db, caller.tenant, params.id)
     await checkMenu(app, body, caller)
   },
-  handle: async (_app, tx, { params, body }, caller) => {
+  handle: async (app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
     const before = await requireMenu(tx, tenant, params.id)
     const at = new Date(nowMs)
     const { version } = await one(tx.query(raiseVersion, { ...tenant, id: before.id, at }))
     await tx.query(insertVersion, { ...tenant, id: before.id, version, document: JSON.stringify(body), at })
     await record(tx, caller, 'ussd.replace_menu', params.id, { after: { version } })
+    await announceCodes(app, tx)
     return shownMenu({ ...before, version, document: body, updated_at: at })
   },
 })
@@ -221,11 +229,12 @@ const removeMenu = write({
   params: IdParam,
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND', 'CONFLICT'],
-  handle: async (_app, tx, { params }, caller) => {
+  handle: async (app, tx, { params }, caller) => {
     const { id } = await requireMenu(tx, caller.tenant, params.id)
     const gone = await maybe(tx.query(deleteMenu, { ...caller.tenant, id }))
     if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: give the shortcode another one first')
     await record(tx, caller, 'ussd.delete_menu', params.id)
+    await announceCodes(app, tx)
     return { id: params.id, deleted: true as const }
   },
 })
@@ -288,27 +297,53 @@ async function dryRun(walk: Walk, inputs: readonly string[]) {
 export async function menuVersion(app: App, session: Session): Promise<MenuDocument | null> {
   const { menu_id: id, menu_version: version } = session.setup
   if (id === null || version === null) return null
-  return (await maybe(app.db.query(findVersion, { ...tenantOf(session), id, version })))?.document ?? null
+  const { account_id: account, environment } = session
+  return documents(app).of(`${environment} ${account} ${id} ${version}`, async () => {
+    const row = await maybe(app.db.query(findVersion, { ...tenantOf(session), id, version }))
+    return row?.document ?? null
+  })
+}
+
+/** Cache of menu versions, which never change. */
+const documents = onePerApp((app) => new ToldCache<MenuDocument | null>(app.signals, documentBounds))
+
+/** Answer of a stored menu. */
+interface MenuAnswer {
+  readonly said: Said
+  readonly tookMs: number
+  readonly menu?: MenuState | undefined
+  readonly doing?: readonly string[]
+}
+
+interface KnownScreen {
+  readonly move: ScreenMove
+  readonly doing: readonly string[]
+}
+
+/** Next screen of a session, where its menu needs no fetch; null otherwise. */
+export async function knownScreen(app: App, session: Session): Promise<KnownScreen | null> {
+  if (session.setup.mode !== 'menu') return null
+  const { said, tookMs, menu, doing = [] } = await runStoredMenu(app, session, async () => null)
+  return said.kind === 'screen' ? { move: { ...said, menu, appMs: tookMs }, doing } : null
 }
 
 /** Next screen of a session with a stored menu. */
-export async function runStoredMenu(
-  app: App,
-  session: Session,
-): Promise<{ said: Said; tookMs: number; menu?: MenuState | undefined; doing?: readonly string[] }> {
+export async function runStoredMenu(app: App, session: Session, asks?: Walk['fetch']): Promise<MenuAnswer> {
   const beganMs = performance.now()
   const tenant = tenantOf(session)
   const document = await menuVersion(app, session)
   if (!document) return { said: { kind: 'nothing', isLate: false }, tookMs: 0 }
   const { session_id, phone, shortcode, language } = session
   const offsetMs = Number(session.clock_offset_ms)
-  const fetch = fetcher(app, tenant, { session_id, phone, shortcode, language }, offsetMs)
+  const fetch = asks ?? fetcher(app, tenant, { session_id, phone, shortcode, language }, offsetMs)
   const inputs = session.input === null ? [] : session.menu === null ? session.input.split('*') : [session.input]
   const here = await walked({ document, data: session.data, language, fetch }, session.menu, inputs)
   const tookMs = Math.round(performance.now() - beganMs)
   // The text may contain data from a fetch reply.
-  if (!here || !isData(here.data) || !isStorable(here.text)) return { said: { kind: 'nothing', isLate: false }, tookMs }
-  const said = { kind: 'screen', text: here.text, ends: here.ends, data: here.data } as const
+  const isKept = here?.data === session.data
+  if (!here || !(isKept || isData(here.data)) || !isStorable(here.text))
+    return { said: { kind: 'nothing', isLate: false }, tookMs }
+  const said = { kind: 'screen', text: here.text, ends: here.ends, data: isKept ? undefined : here.data } as const
   return { said, tookMs, menu: here.state, doing: here.doing }
 }
 

@@ -15,6 +15,7 @@ import { At, Deleted, EnvironmentName, wholeListQuery } from '../../platform/sch
 import type { Environment } from '../../platform/tenant.ts'
 import { CallbackBody, takeCall } from './callback.ts'
 import { occasionOf } from './dial.ts'
+import { announceCodes } from './known-codes.ts'
 import { Shortcode } from './schema.ts'
 import { assignShortcode } from './shortcodes.ts'
 
@@ -190,7 +191,7 @@ const assign = writeAcross({
   body: Assignment,
   reply: { status: 200, schema: Assignment },
   errors: ['VALIDATION_ERROR', 'INVALID_SHORTCODE', 'CONFLICT'],
-  handle: async (_app, tx, { body }, caller) => {
+  handle: async (app, tx, { body }, caller) => {
     const account = uuidOf('account', body.account_id)
     const { currency } = account === null ? { currency: null } : await one(tx.query(currencyOf, { account }))
     if (account === null || currency === null) throw invalid('account_id', 'names no account')
@@ -198,6 +199,7 @@ const assign = writeAcross({
     const row = await assignShortcode(tx, tenant, caller, body.shortcode)
     if (!row) throw new AppError('CONFLICT', `${body.shortcode} is assigned already`)
     await record(tx, caller, 'ussd.assign_shortcode', body.shortcode, { after: { account_id: body.account_id } })
+    await announceCodes(app, tx)
     return body
   },
 })

@@ -11,14 +11,14 @@ import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { checkCallback } from '../../platform/outbound/callback-url.ts'
 import { beginIn, replaceLive } from './begin.ts'
-import { registered } from './dial.ts'
 import { showTo } from './intake.ts'
+import { registered, setupNow } from './known-codes.ts'
 import { newDialog } from './network/dialogs.ts'
 import { gatewaysOf } from './network/gateways.ts'
 import { sessionPrice, unpriced } from './pricing.ts'
 import type { Initiate, Sent } from './schema.ts'
 import type { Session, Setup } from './session.ts'
-import { defaultTimeout, plainSetup, type ShortcodeRow, setupOf } from './shortcode-store.ts'
+import { defaultTimeout, plainSetup, type ShortcodeRow } from './shortcode-store.ts'
 import { namedSession } from './store.ts'
 
 /** How long a repeated request gets the same reply. */
@@ -42,7 +42,7 @@ export async function preparePush(app: App, body: Asked, { tenant }: Caller): Pr
   if (code ? code.account_id !== tenant.account : tenant.environment === 'live')
     throw new AppError('SHORTCODE_NOT_ALLOWED', `${body.shortcode} is not yours`)
   const own = { is_notice: body.end_session ?? false, ...urlOf(body) }
-  return { phone, code, setup: code ? await setupOf(app, tenant, code, own) : { ...plainSetup, ...own } }
+  return { phone, code, setup: code ? await setupNow(app, tenant, code, own) : { ...plainSetup, ...own } }
 }
 
 export async function push(
@@ -80,6 +80,9 @@ export async function push(
     ...{ cost, currency },
     resumedFrom: null,
     requestHash: hash,
+    isAlone: false,
+    isNew: false,
+    isShownAtOnce: false,
   })
   if (verdict === 'duplicate') throw new AppError('DUPLICATE_SESSION')
   if (verdict === 'insufficient')

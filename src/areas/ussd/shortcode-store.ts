@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of shortcodes, and the settings a session copies.
-import type { App } from '../../platform/app.ts'
-import { maybe, one, statement } from '../../platform/db.ts'
-import { type Environment, mine, type Tenant } from '../../platform/tenant.ts'
+import { statement } from '../../platform/db.ts'
+import type { Environment } from '../../platform/tenant.ts'
 import { defaultPageWords } from './screen.ts'
 import type { Setup } from './session.ts'
 import { candidatesOf } from './shortcode.ts'
@@ -42,29 +41,14 @@ export const findShortcode = statement.everywhere<{ environment: Environment; co
     where environment = $environment and code = any($codes::text[]) order by length(code) desc limit 1`,
 )
 
-const factsOf = statement.home<{ account: string }, { currency: string; is_suspended: boolean }>(
-  'ussd.account_facts',
-  `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended`,
-)
-
-const versionOf = statement.tenant<Tenant & { id: string }, { version: number }>(
-  'ussd.version_of_menu',
-  `select version from ussd.menus where ${mine} and id = $id`,
-)
-
-export function accountFacts(app: App, account: string): Promise<{ currency: string; is_suspended: boolean }> {
-  return one(app.db.query(factsOf, { account }))
-}
-
-/** Settings a session copies from its shortcode, with the menu's current version. */
-export async function setupOf(app: App, tenant: Tenant, row: ShortcodeRow, own: Partial<Setup> = {}): Promise<Setup> {
-  const menu = row.menu_id === null ? null : await maybe(app.db.query(versionOf, { ...tenant, id: row.menu_id }))
+/** Settings a session copies from its shortcode, with this version of the menu. */
+export function setupOf(row: ShortcodeRow, menuVersion: number | null, own: Partial<Setup> = {}): Setup {
   return {
     mode: row.mode,
     url: row.url,
     fallback_url: row.fallback_url,
     menu_id: row.menu_id,
-    menu_version: menu?.version ?? null,
+    menu_version: menuVersion,
     network_limit: row.network_limit,
     error_message: row.error_message,
     more: row.more_word,

@@ -13,6 +13,7 @@ import { list, type Route, read, write, writeAcross } from '../../platform/route
 import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { numbersFor } from '../numbers/area.ts'
+import { announceCodes } from './known-codes.ts'
 import { menuOf } from './menus.ts'
 import { ScreenText, Shortcode, Timeout } from './schema.ts'
 import { defaultPageWords } from './screen.ts'
@@ -261,7 +262,7 @@ const create = writeAcross({
     const { environment } = caller.tenant
     return maybe(app.db.query(findShortcode, { environment, codes: [body.shortcode] }))
   },
-  handle: async (_app, tx, { body }, caller, taken) => {
+  handle: async (app, tx, { body }, caller, taken) => {
     const { tenant } = caller
     const { shortcode: code, ...given } = body
     if (tenant.environment === 'live' && taken?.account_id !== tenant.account)
@@ -276,6 +277,7 @@ const create = writeAcross({
       : await take(tx, tenant, caller, wanted)
     if (!row) throw inUse(code)
     await record(tx, caller, 'ussd.create_shortcode', code)
+    await announceCodes(app, tx)
     return shown(row)
   },
 })
@@ -337,13 +339,14 @@ const change = write({
   needs: oneOfMany,
   examples: [{ name: 'Longer sessions', body: { timeout: 180 } }],
   prepare: (app, { body }, caller) => checkUrls(app, body, caller),
-  handle: async (_app, tx, { params, body }, caller) => {
+  handle: async (app, tx, { params, body }, caller) => {
     const { tenant } = caller
     const before = await requireCode(tx, tenant, params.code)
     const wanted = changed(before, body)
     await checkMode(tx, tenant, wanted)
     const row = await one(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
     await record(tx, caller, 'ussd.change_shortcode', before.code)
+    await announceCodes(app, tx)
     return shown(row)
   },
 })
@@ -362,11 +365,12 @@ const erase = writeAcross({
   errors: ['NOT_FOUND'],
   needs: oneOfMany,
   examples: [{ name: 'One' }],
-  handle: async (_app, tx, { params }, caller) => {
+  handle: async (app, tx, { params }, caller) => {
     const { code } = await requireCode(tx, caller.tenant, params.code)
     await one(tx.query(remove, { ...caller.tenant, code }))
     await codes.release(tx, caller.tenant.environment, code, caller.tenant.account)
     await record(tx, caller, 'ussd.delete_shortcode', code)
+    await announceCodes(app, tx)
     return { shortcode: code, deleted: true as const }
   },
 })

@@ -2,8 +2,10 @@
 // SQL of sessions.
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
+import { gathered } from '../../platform/concurrency/gather.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import { eventRow } from '../../platform/events.ts'
+import { onePerApp } from '../../platform/one-per-app.ts'
 import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { jobRow } from '../../platform/work.ts'
 import type { Data } from './schema.ts'
@@ -29,13 +31,19 @@ const lockNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
   `select ${sessionColumns} from ussd.sessions where ${mine} and session_id = $name for update`,
 )
 
-const findDialog = statement.everywhere<
-  { gateway: string; dialog: string },
-  { bucket: number; account_id: string; environment: 'test' | 'live'; session: string }
+/** Sessions of many dialogs in one query. */
+const findDialogs = statement.everywhere<
+  { gateways: readonly string[]; dialogs: readonly string[] },
+  SessionRow & { place: number }
 >(
-  'ussd.find_dialog',
-  `select bucket, account_id, environment, session from ussd.dialogs
-    where gateway = $gateway and dialog = $dialog order by session desc limit 1`,
+  'ussd.find_dialogs',
+  `select asked.place::int as place, ${sessionColumns.replace('gateway, dialog', 's.gateway, s.dialog')}
+     from unnest($gateways::text[], $dialogs::text[]) with ordinality as asked(by_gateway, by_dialog, place)
+     cross join lateral (select d.bucket as in_bucket, d.account_id as of_account, d.environment as in_environment, d.session
+                           from ussd.dialogs d where d.gateway = asked.by_gateway and d.dialog = asked.by_dialog
+                          order by d.session desc limit 1) d
+     join ussd.sessions s on s.bucket = d.in_bucket and s.account_id = d.of_account and s.environment = d.in_environment
+      and s.id = d.session`,
 )
 
 /** Open sessions of a phone on a code. Index: sessions_of_phone. */
@@ -95,9 +103,20 @@ export async function lockedSession(app: App, tx: Queryable, tenant: Tenant, nam
   return row && openedOf(app, row)
 }
 
+/** Dialog lookups in batches: requests during one query share the next. */
+const dialogLooks = onePerApp((app) =>
+  gathered(async (asked: readonly { gateway: string; dialog: string }[]) => {
+    const gateways = asked.map(({ gateway }) => gateway)
+    const dialogs = asked.map(({ dialog }) => dialog)
+    const rows = await app.db.query(findDialogs, { gateways, dialogs })
+    const found = new Map(rows.map(({ place, ...row }) => [place, row]))
+    return asked.map((_, i) => found.get(i + 1) ?? null)
+  }),
+)
+
 export async function dialogSession(app: App, gateway: string, dialog: string): Promise<Session | null> {
-  const found = await maybe(app.db.query(findDialog, { gateway, dialog }))
-  return found && sessionOf(app, tenantOf(found), found.session)
+  const row = await dialogLooks(app)({ gateway, dialog })
+  return row && openedOf(app, row)
 }
 
 export async function liveSessions(
@@ -136,6 +155,7 @@ export const beginOperation = operation.tenant(
     language: 'text',
     gateway: 'text',
     dialog: 'text',
+    status: 'text',
     awaiting: 'text',
     input: 'text',
     mark: 'text',
@@ -153,6 +173,8 @@ export const beginOperation = operation.tenant(
     request_hash: 'text',
     at: 'timestamptz',
     expires_at: 'timestamptz',
+    is_alone: 'boolean',
+    is_new: 'boolean',
     timer: jobRow,
     event: eventRow,
     told: eventRow,
@@ -183,6 +205,7 @@ export const advanceOperation = operation.tenant(
     expires_at: 'timestamptz',
     transfer: 'uuid',
     event: eventRow,
+    over: eventRow,
   },
-  { stored: 'boolean', deliveries: 'text' },
+  { stored: 'boolean', deliveries: 'text', over_to: 'text' },
 )

@@ -9,7 +9,7 @@ import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'
 import type { MenuState } from './menu.ts'
 import { queueActions } from './menu-actions.ts'
-import { runStoredMenu } from './menus.ts'
+import { knownScreen, runStoredMenu } from './menus.ts'
 import { gatewaysOf } from './network/gateways.ts'
 import { turnedTo } from './screen.ts'
 import { pagesShown, type Reason, type Session } from './session.ts'
@@ -31,6 +31,23 @@ export async function typed(app: App, session: Session, text: string, mark: stri
   const page = turnedTo(text, session.page, pagesShown(session).length)
   const move: Move = page === null ? { kind: 'input', text, mark } : { kind: 'page', page, mark }
   return (await advance(app, session, move)) ?? reloaded(app, session)
+}
+
+/** Take an input and its answer. A screen that a menu knows by itself is stored with the input, in one commit. */
+export async function typedAndAnswered(
+  app: App,
+  session: Session,
+  text: string,
+  mark: string | null,
+): Promise<Session> {
+  const isTaken = session.awaiting === 'user' && (mark === null || session.mark !== mark)
+  const isPage = turnedTo(text, session.page, pagesShown(session).length) !== null
+  const input = { kind: 'input', text, mark } as const
+  const known = isTaken && !isPage ? await knownScreen(app, { ...session, input: text }) : null
+  if (!known) return answered(app, await typed(app, session, text, mark))
+  const next = await advance(app, session, { ...input, answer: known.move })
+  if (next) await queueActions(app, next, known.doing)
+  return next ?? answered(app, await reloaded(app, session))
 }
 
 /** Session after the application's reply or its timeout. */

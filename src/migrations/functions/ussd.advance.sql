@@ -4,12 +4,12 @@ create type ussd.advance_item as (
   bucket smallint, account uuid, environment text, id uuid, step int, awaiting text, page int, next_step int,
   next_awaiting text, next_page int, status text, reason text, input text, mark text, screen text, message uuid, menu jsonb,
   data bytea, entry jsonb, at timestamptz, expires_at timestamptz, transfer uuid,
-  event events.event_item
+  event events.event_item, over events.event_item
 );
 
 -- Rows and wallets are locked in the order of their key, so that two batches do not wait for each other.
 create or replace function ussd.advance(node uuid, items ussd.advance_item[])
-  returns table (stored boolean, deliveries text) language plpgsql
+  returns table (stored boolean, deliveries text, over_to text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   item  ussd.advance_item;
@@ -44,9 +44,13 @@ begin
     end if;
   end loop;
   for k in 1 .. cardinality(items) loop
+    continue when not moved[k];
     item := items[k];
-    if moved[k] and (item.event).id is not null then
+    if (item.event).id is not null then
       news := news || item.event;
+    end if;
+    if (item.over).id is not null then
+      news := news || item.over;
     end if;
   end loop;
   if cardinality(news) > 0 then
@@ -55,9 +59,14 @@ begin
   for k in 1 .. cardinality(items) loop
     stored := moved[k];
     deliveries := null;
+    over_to := null;
     if moved[k] and (items[k].event).id is not null then
       place := place + 1;
       deliveries := heard[place];
+    end if;
+    if moved[k] and (items[k].over).id is not null then
+      place := place + 1;
+      over_to := heard[place];
     end if;
     return next;
   end loop;

@@ -23,7 +23,7 @@ export interface History {
   newest(db: Database, tenant: Tenant, customer: KnownAs, limit: number): Promise<PastThing[]>
 }
 
-/** Rows of an area about a customer; `by` is indexed after the three tenant columns. */
+/** Rows of an area about a customer; `by` is indexed together with the three tenant columns. */
 interface Rows {
   readonly name: string
   /** Id prefix; null shows the column `id` unchanged. */

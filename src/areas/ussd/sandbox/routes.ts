@@ -134,7 +134,7 @@ async function brought(
     forget()
   }
   if (got.outcome?.kind === 'begun') return got.outcome.session
-  if (got.outcome) throw got.outcome.error
+  if (got.outcome?.kind === 'refused') throw got.outcome.error
   throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
 }
 
