@@ -5,11 +5,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { inflateSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { payUrl } from '../../src/areas/billing/invoices/invoice.ts'
 import { pdfOf, plain } from '../../src/areas/billing/invoices/pdf.ts'
 import { renderInvoice } from '../../src/areas/billing/invoices/render.ts'
 import { findInvoice, type InvoiceRow } from '../../src/areas/billing/invoices/store.ts'
+import { readBarcodes } from '../../src/areas/identity/engines/barcodes.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Client, Reply } from '../client.ts'
@@ -518,6 +520,41 @@ test('an invoice is a PDF too: the same bytes for the same invoice, also a long 
   const allMs = performance.now() - startedMs
   assert.ok(longestMs < allMs / 2, `the event loop stood still for ${longestMs} of ${allMs} ms`)
 })
+
+test('the PDF of an invoice to be paid has a code that leads to its page, and one that is paid has none', async () => {
+  const account = await world.account()
+  const { invoice_id } = await sentInvoice(account)
+  const row = await rowOf(account, invoice_id)
+  const url = payUrl(world.app, row)
+  assert.deepEqual(await codesIn(await pdfOf(row, 'Ada', url)), [url])
+  assert.deepEqual(await codesIn(await pdfOf({ ...row, status: 'paid', amount_paid: row.total }, 'Ada', url)), [])
+})
+
+/** What the codes of a PDF say, by its squares as a reader of codes sees them. */
+async function codesIn(pdf: Buffer): Promise<string[]> {
+  const squares: [x: number, y: number][] = []
+  let side = 0
+  for (const [, stream = ''] of pdf.toString('latin1').matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)) {
+    const bytes = Buffer.from(stream, 'latin1')
+    const text = bytes[0] === 0x78 ? inflateSync(bytes).toString('latin1') : stream
+    for (const [, x, y, width, height] of text.matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm))
+      if (width === height && Number(width) < 10) {
+        side = Number(width)
+        squares.push([Number(x), Number(y)])
+      }
+  }
+  if (squares.length === 0) return []
+  const [left, top] = [Math.min(...squares.map(([x]) => x)), Math.min(...squares.map(([, y]) => y))]
+  const [dot, quiet, pixels] = [6, 24, 420]
+  const data = Buffer.alloc(pixels * pixels * 3, 255)
+  for (const [x, y] of squares)
+    for (let line = 0; line < dot; line++) {
+      const at = quiet + Math.round((y - top) / side) * dot + line
+      const from = (at * pixels + quiet + Math.round((x - left) / side) * dot) * 3
+      data.fill(0, from, from + dot * 3)
+    }
+  return (await readBarcodes({ width: pixels, height: pixels, data })).map(({ text }) => text)
+}
 
 test('so many PDFs are drawn for one account a minute, and what is kept is given all the same', async () => {
   const account = await world.account()
