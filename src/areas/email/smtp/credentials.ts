@@ -82,6 +82,17 @@ const rotate = statement.home<One & { hash: Buffer }, CredentialRow>(
   `update email.smtp_credentials set hash = $hash where ${mine} and id = $id returning ${columns}`,
 )
 
+const markUsed = statement.home<{ username: string }, object>(
+  'email.mark_smtp_credential_used',
+  `update email.smtp_credentials set last_used_at = now()
+    where username = $username and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+)
+
+/** Record the use of a credential, at most once a minute. */
+export async function recordUse(queryable: Queryable, { username }: CredentialRow): Promise<void> {
+  await queryable.query(markUsed, { username })
+}
+
 function hashOf(password: string): Buffer {
   return createHash('sha256').update(password).digest()
 }

@@ -19,7 +19,7 @@ import { priceOf } from '../prices.ts'
 import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
 import { accept } from '../sending/accept.ts'
 import { type Draft, draftOf, requireSender, type Sending, scheduledTime } from '../sending/draft.ts'
-import { credentialOf, smtpHost } from './credentials.ts'
+import { credentialOf, recordUse, smtpHost } from './credentials.ts'
 import { noKey } from './no-key.ts'
 import { readSubmitted, type Submitted } from './submitted.ts'
 
@@ -122,6 +122,7 @@ async function userOfKey(app: App, key: string, peer: Peer): Promise<Known | nul
 async function userOfCredential(app: App, username: string, password: string, peer: Peer): Promise<Known | null> {
   const row = await credentialOf(app.db, username, password)
   if (!row || !isAllowed(row.allowed_ips, peer.address)) return null
+  await recordUse(app.db, row)
   const tenant: Tenant = Object.freeze({ bucket: row.bucket, account: row.account_id, environment: row.environment })
   return { tenant, actor: `smtp:${row.username}`, domains: row.domains }
 }
