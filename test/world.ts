@@ -105,7 +105,7 @@ async function openAccount(
   stranger: Client,
   { balance = 0, plan = 'enterprise', currency = 'KES' }: { balance?: number; plan?: string; currency?: string } = {},
 ): Promise<Account> {
-  const wanted = { name: 'Ada', country: 'KE', currency, plan, play_money: 0 }
+  const wanted = { name: 'Ada', country: 'KE', currency, timezone: 'UTC', plan, play_money: 0 }
   const { status, body } = await operator.post('/v1/operator/accounts', wanted)
   if (status !== 201) throw new Error(`the account was not opened: ${JSON.stringify(body)}`)
   if (balance > 0)

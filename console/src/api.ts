@@ -23,6 +23,7 @@ export interface Session {
 }
 
 let csrf = ''
+let scopes: Session['member']['scopes'] = { test: [], live: [] }
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
 let onSignedOut: () => void = () => undefined
 
@@ -51,9 +52,9 @@ export function wants(error: Error, what: 'password' | 'totp'): boolean {
 }
 
 /** Whether the member may use a scope in the environment that is switched on; writing includes reading. */
-export function may({ member }: Session, scope: string): boolean {
-  const scopes = member.scopes[environment]
-  return scopes.includes('*') || scopes.includes(scope) || scopes.includes(scope.replace(/:read$/, ':write'))
+export function may(scope: string): boolean {
+  const own = scopes[environment]
+  return own.includes('*') || own.includes(scope) || own.includes(scope.replace(/:read$/, ':write'))
 }
 
 export const currentEnvironment = (): Environment => environment
@@ -88,6 +89,7 @@ export async function ofConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: stri
 async function entered(asked: Promise<Session>): Promise<Session> {
   const session = await asked
   csrf = session.csrf
+  scopes = session.member.scopes
   return session
 }
 

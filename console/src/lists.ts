@@ -160,11 +160,13 @@ export const lists: Readonly<Record<string, ListOf>> = {
     actions: [
       {
         name: 'Put in force',
+        scope: 'fraud:write',
         shows: ({ enabled }) => enabled === false,
         run: ({ rule_id }) => fraudChangeRule(api, { rule_id: textOf(rule_id), body: { enabled: true } }),
       },
       {
         name: 'Suspend',
+        scope: 'fraud:write',
         shows: ({ enabled }) => enabled === true,
         run: ({ rule_id }) => fraudChangeRule(api, { rule_id: textOf(rule_id), body: { enabled: false } }),
       },

@@ -114,6 +114,9 @@ const pages: Readonly<Record<string, (id: string, session: Session, inner: strin
 
 function pageOf(first: string, id: string, inner: string, session: Session): VNode {
   const { email, operator } = session.member
+  const [, , scope] = navigation.flatMap(([, entries]) => entries).find(([path]) => path === `/${first}`) ?? []
+  if (scope && !may(scope))
+    return <Nothing title={t('Your role does not open this page')}>{t('An owner of the account can change that.')}</Nothing>
   if (first === 'rules' && id) return <RulePage id={id} />
   if (first === 'payouts' && id) return <PayoutPage id={id} />
   const list = Object.hasOwn(lists, first) ? lists[first] : undefined
@@ -135,7 +138,8 @@ export function Shell({ session }: { session: Session }) {
   const [isPhoneOpen, setIsPhoneOpen] = useState(() => window.innerWidth >= 1200)
   const [isNavOpen, setIsNavOpen] = useState(false)
   useEffect(() => setIsNavOpen(false), [path])
-  useEffect(() => follow(setIsConnected), [environment])
+  const mayFollow = may('events:read')
+  useEffect(() => (mayFollow ? follow(setIsConnected) : undefined), [environment, mayFollow])
   useEffect(() => {
     document.documentElement.dataset.env = environment
   }, [environment])
@@ -147,7 +151,7 @@ export function Shell({ session }: { session: Session }) {
     useEnvironment(wanted)
     setEnvironment(wanted)
   }
-  const mayPhone = environment === 'test' && may(session, 'sandbox:write')
+  const mayPhone = environment === 'test' && may('sandbox:write')
   const hasPhone = mayPhone && isPhoneOpen && first !== 'phones'
   return (
     <div class={hasPhone ? 'app with-phone' : 'app'}>
@@ -182,9 +186,11 @@ export function Shell({ session }: { session: Session }) {
             </ul>
           </div>
         ))}
-        <p class="foot" role="status">
-          {isConnected ? t('Live, connected') : t('Not connected; trying again')}
-        </p>
+        {mayFollow && (
+          <p class="foot" role="status">
+            {isConnected ? t('Live, connected') : t('Not connected; trying again')}
+          </p>
+        )}
       </nav>
       {/* Whatever a page keeps is of one environment. */}
       <main id="main" class="content" key={`${environment} ${path}`} tabIndex={-1}>
@@ -198,7 +204,7 @@ export function Shell({ session }: { session: Session }) {
 /** What the member's role may open. */
 function groupsOf(session: Session): readonly (readonly [group: string, pages: readonly Entry[]])[] {
   const allowed = navigation
-    .map(([group, entries]) => [group, entries.filter(([, , scope]) => !scope || may(session, scope))] as const)
+    .map(([group, entries]) => [group, entries.filter(([, , scope]) => !scope || may(scope))] as const)
     .filter(([, entries]) => entries.length > 0)
   return session.member.operator ? [...allowed, operatorNavigation] : allowed
 }

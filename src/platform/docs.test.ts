@@ -102,6 +102,7 @@ describe('the reference pages', () => {
     assert.match(sms, /<table class="guide">/)
     assert.match(sms, /<figcaption>Shell<\/figcaption>/)
     assert.match(pageOf('/docs/guides/sandbox'), /href="\/docs\/guides\/sms#the-sandbox"/)
+    assert.match(pageOf('/docs/guides/console'), /<img src="\/docs\/guides\/console-phones\.jpg"/)
   })
 
   it('are found by any word of them', async () => {
@@ -213,10 +214,36 @@ describe('the reference pages of an installation with a public address', () => {
     const publicUrl = 'https://api.example.com'
     const site = await open({ ...app, publicUrl, config: { ...config, PAMOJA_PUBLIC_URL: publicUrl } }, areas)
     const page = await site.text('/docs')
+    const guide = await site.text('/docs/guides/sandbox')
     await site.close()
     assert.ok(page.includes('https://api.example.com/api/v1/auth/whoami'))
     assert.ok(!page.includes('--cacert'))
+    assert.ok(guide.includes('API=https://api.example.com/api/v1'))
+    assert.ok(!guide.includes('--cacert'))
   })
+})
+
+describe('the reference pages of an installation with another directory', () => {
+  const homes = [
+    ['/srv/pamoja', '$PAMOJA_HOME', '$PAMOJA_HOME'],
+    ['data/pamoja', 'data/pamoja', './data/pamoja'],
+  ] as const
+  for (const [PAMOJA_HOME, shown, required] of homes)
+    it(`name ${PAMOJA_HOME} as ${shown} in every command, and no other`, async () => {
+      const site = await open({ ...app, config: { ...config, PAMOJA_HOME } }, areas)
+      const paths = ['/docs', ...guides().map(({ name }) => `/docs/guides/${name}`)]
+      const pages = await Promise.all(paths.map(site.text))
+      await site.close()
+      for (const [i, page] of pages.entries()) {
+        assert.doesNotMatch(plain(page), /(?<![\w/])\.pamoja\b/, paths[i])
+        if (PAMOJA_HOME.startsWith('/')) assert.ok(!page.includes(PAMOJA_HOME), paths[i])
+      }
+      const [front = '', sandbox = ''] = ['/docs', '/docs/guides/sandbox'].map((path) => pages[paths.indexOf(path)])
+      for (const text of [front, sandbox].map(plain)) {
+        assert.ok(text.includes(`require('${required}/credentials.json')`))
+        assert.ok(text.includes(`--cacert ${shown}/tls/ca.pem`))
+      }
+    })
 })
 
 describe('text that looks like HTML or shell', () => {

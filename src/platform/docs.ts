@@ -49,7 +49,7 @@ function filesOfSite(areas: readonly Area[], reference: () => Reference): Static
     page('/docs/errors', errorsPage),
     ...codesInOrder.map((code) => page(`/docs/errors/${code}`, (about) => errorPage(about, code))),
     file('/docs/search.json', 'application/json', () => searchIndex(reference())),
-    ...pictures().map((name) => file(`/docs/guides/${name}`, 'image/png', () => picture(name))),
+    ...pictures().map(({ name, type }) => file(`/docs/guides/${name}`, type, () => picture(name))),
     file('/docs/style.css', 'text/css', () => webAsset('colours.css') + asset('style.css')),
     file('/docs/docs.js', 'text/javascript', () => asset('docs.js')),
     file('/docs/icon.svg', 'image/svg+xml', () => webAsset('icon.svg')),
@@ -63,8 +63,9 @@ function file(path: string, type: string, make: () => string | Buffer): StaticFi
 /** An installation with its own certificate, or behind a proxy with one, names no CA file. */
 function placeOf({ publicUrl, config }: DocsApp): Place {
   const ownAuthority = config.PAMOJA_TLS_CERT === null && config.PAMOJA_PUBLIC_URL === null
+  // A path of the machine is not for every reader of the pages.
   const home = config.PAMOJA_HOME.startsWith('/') ? '$PAMOJA_HOME' : config.PAMOJA_HOME
-  return { url: publicUrl, caFile: ownAuthority ? `${home}/tls/ca.pem` : null }
+  return { url: publicUrl, home, caFile: ownAuthority ? `${home}/tls/ca.pem` : null }
 }
 
 function asset(name: string): string {

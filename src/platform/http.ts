@@ -11,7 +11,7 @@ import { AppError } from '../kernel/errors.ts'
 import type { App } from './app.ts'
 import type { Hook } from './hook.ts'
 import { admitByForm, begin, enter, limitUnauthenticated, sandboxMark } from './http/admission.ts'
-import { asAppError, errorBody, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
+import { asAppError, errorBody, lastLine, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
@@ -263,7 +263,7 @@ function refuse(app: App, request: FastifyRequest, reply: FastifyReply, thrown: 
     return reply.headers(shown.headers).send(shown.body)
   }
   reply.header('content-type', 'application/json; charset=utf-8')
-  return reply.send(exchange.replyText)
+  return reply.send(exchange.replyText + lastLine)
 }
 
 /** Errors of GET requests refer to the query: they have no body. */

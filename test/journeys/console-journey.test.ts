@@ -282,8 +282,41 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await theirs.getByRole('button', { name: 'Begin' }).click()
     await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.equal(await theirs.getByRole('link', { name: 'Installation' }).count(), 0)
+    await seesNothingToChange(theirs)
     await other.close()
   })
+
+  /** A viewer reads the lists, and meets no button, form or page that would refuse them. */
+  const seesNothingToChange = async (theirs: Page): Promise<void> => {
+    const main = theirs.getByRole('main')
+    const toChange = /^(Send a text|Ask for a payment|Add it|Catch them here|Send a test event|Send again|Refund)$/
+    const isCalm = async (): Promise<void> => {
+      for (const role of ['button', 'link'] as const) assert.equal(await main.getByRole(role, { name: toChange }).count(), 0)
+      assert.equal(await theirs.getByRole('alert').count(), 0)
+    }
+    const follow = (name: string) =>
+      theirs.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click()
+    await isCalm()
+    await follow('Messages')
+    await main.getByRole('cell', { name: '***' }).first().waitFor()
+    await isCalm()
+    await follow('Webhooks')
+    await main.getByRole('region', { name: 'Webhooks' }).getByRole('link').first().click()
+    await main.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().waitFor()
+    await isCalm()
+    await main.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().click()
+    await main.getByText('Details').waitFor()
+    await isCalm()
+    await follow('Payments')
+    await main.getByRole('region', { name: 'Payments' }).getByRole('link').first().click()
+    await main.getByText('Details').waitFor()
+    await isCalm()
+    for (const path of ['/send', '/ask', '/keys']) {
+      await theirs.goto(`${given().url}${path}`)
+      await main.getByText('Your role does not open this page').waitFor()
+      await isCalm()
+    }
+  }
 
   test('chooses another password by a link of an owner', async () => {
     await open('Overview')

@@ -21,6 +21,10 @@ test('an account is opened with a key that works, play money in its test wallet 
   assert.deepEqual([opened.body.plan, opened.body.status, opened.body.currency], ['free', 'active', 'UGX'])
   const me = await world.stranger.as(opened.body.test_api_key).get('/v1/account')
   assert.equal(me.body.id, opened.body.id)
+  assert.equal(me.body.timezone, 'Africa/Kampala', 'that of its country')
+  assert.equal((await world.demo.get('/v1/account')).body.timezone, 'Africa/Nairobi')
+  const elsewhere = { name: 'Duka', country: 'UG', currency: 'UGX', timezone: 'Africa/Cairo' }
+  assert.equal((await world.operator.post('/v1/operator/accounts', elsewhere)).body.timezone, 'Africa/Cairo')
   const { body } = await world.operator.get(`/v1/operator/accounts/${opened.body.id}`)
   assert.deepEqual(
     body.wallets.map((one: object) => Object.values(one)),
@@ -37,6 +41,7 @@ test('an account is opened with a key that works, play money in its test wallet 
     { plan: 'gold' },
     { name: '' },
     { name: 'x'.repeat(101) },
+    { timezone: 'Nairobi' },
     { play_money: -1 },
     { play_money: 0.001 },
     { play_money: 9_999_999_999_999 },

@@ -30,6 +30,20 @@ test('a reply can be read flat or from data, or trimmed to one of the two', asyn
   }
 })
 
+test('what comes to a terminal ends with a line of its own: replies, lists and refusals', async () => {
+  const replies = [
+    await world.demo.get('/v1/auth/whoami'),
+    await world.demo.get('/v1/sms'),
+    await world.demo.get('/v1/nothing'),
+    await world.demo.post('/v1/sms/send', {}),
+    await world.stranger.get('/v1/auth/whoami'),
+  ]
+  for (const { status, text, headers } of replies) {
+    assert.match(text, /^[^\n]+\}\n$/, String(status))
+    assert.equal(headers['content-length'], String(Buffer.byteLength(text)))
+  }
+})
+
 test('a key can be set to answer in one shape, and to refuse fields that nobody knows', async () => {
   const { client } = await world.account()
   const { body: made } = await client.post('/v1/api-keys', { name: 'Strict', strict: true, envelope: 'flat' })
@@ -355,6 +369,9 @@ test('a request can be looked up afterwards, without its secrets', async () => {
   assert.ok(!(await client.get('/v1/logs')).text.includes('my private words'))
   const all = await client.get('/v1/logs?operation=notes.create&method=POST')
   assert.equal(all.body.data.length, 2)
+  await client.put('/v1/email/tracking-webhook', { url: 'nonsense' })
+  const put = await client.get('/v1/logs?method=PUT')
+  assert.deepEqual(put.body.data.map(({ operation }: { operation: string }) => operation), ['email.setTrackingWebhook'])
   assert.equal((await client.get('/v1/logs?start_date=2026-13-01')).body.error.code, 'INVALID_DATE_RANGE')
   assert.equal(
     (await client.get('/v1/logs?start_date=2026-02-02&end_date=2026-02-01')).body.error.code,

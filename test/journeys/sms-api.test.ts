@@ -772,6 +772,11 @@ test('a scheduled message can be moved, rewritten at its new price, and cancelle
     cancelled.text,
   )
   assert.equal(await balanceOf(client), 10)
+  const { body: log } = await client.get(`/v1/audit-log?target=${sent.body.message_id}`)
+  assert.deepEqual(
+    log.data.map(({ action }: { action: string }) => action),
+    ['sms.cancel', 'sms.change', 'sms.change', 'sms.change', 'sms.send'],
+  )
   assert.deepEqual(
     cancelled.body.timeline.map((one: { status: string }) => one.status),
     ['queued', 'failed'],

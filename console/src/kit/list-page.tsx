@@ -3,7 +3,7 @@
 // in a while ago gives the password again before an action that takes it.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { wants } from '../api.ts'
+import { may, wants } from '../api.ts'
 import { PasswordForm } from '../areas/accounts/sign-in.tsx'
 import { filterBy, Link, usePlace } from '../place.tsx'
 import { t } from '../words.ts'
@@ -30,6 +30,8 @@ interface FilterOf {
 interface ActionOf {
   readonly name: string
   readonly isDanger?: boolean
+  /** Whose members see it; without one, all who see the page. */
+  readonly scope?: string
   shows?(row: Row): boolean
   run(row: Row): Promise<unknown>
 }
@@ -58,6 +60,7 @@ interface ListPageProps extends ListOf {
 export function ListPage({ email, children, ...list }: ListPageProps) {
   const { query } = usePlace()
   const { run, turn, error, confirming } = useConfirmed(email)
+  const actions = (list.actions ?? []).filter(({ scope }) => scope === undefined || may(scope))
   const filters = Object.fromEntries((list.filters ?? []).map(({ name }) => [name, query.get(name) ?? '']))
   return (
     <div class="page">
@@ -102,8 +105,8 @@ export function ListPage({ email, children, ...list }: ListPageProps) {
             show: (row: Row) => cellOf(row, column),
             isNumber: column.as === 'money' || column.as === 'count',
           })),
-          ...(list.actions
-            ? [{ name: t('Actions'), show: (row: Row) => <Actions row={row} actions={list.actions ?? []} run={run} /> }]
+          ...(actions.length > 0
+            ? [{ name: t('Actions'), show: (row: Row) => <Actions row={row} actions={actions} run={run} /> }]
             : []),
         ]}
       />

@@ -5,6 +5,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import { type Command, usualCommandOf, wordOf } from '../../kernel/handset-words.ts'
 import { bucketOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../../kernel/money.ts'
+import { zoneOf } from '../../kernel/time-zones.ts'
 import { openWallet } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { record } from '../../platform/audit.ts'
@@ -24,17 +25,16 @@ import {
   updateAccount,
 } from './store.ts'
 
-/** Makes an account with its two wallets. Its keys are made by whoever asks for it. */
+/** Makes an account with its two wallets, by the clock of its country. Its keys are made by whoever asks for it. */
 export async function openAccount(
   app: Pick<App, 'clock'>,
   tx: Tx,
-  wanted: { name: string; country: string; currency: Currency; plan: string; operator?: boolean },
+  wanted: { name: string; country: string; currency: Currency; timezone?: string; plan: string; operator?: boolean },
 ): Promise<AccountRow> {
   await requirePlan(tx, wanted.plan)
   const id = newUuid(app.clock.nowMs())
-  const row = await one(
-    tx.query(insertAccount, { ...wanted, id, bucket: bucketOf(id), operator: wanted.operator ?? false }),
-  )
+  const { timezone = zoneOf(wanted.country) ?? 'UTC', operator = false } = wanted
+  const row = await one(tx.query(insertAccount, { ...wanted, id, bucket: bucketOf(id), timezone, operator }))
   for (const environment of ['test', 'live'] as const)
     await openWallet(tx, { bucket: row.bucket, account: id, environment }, wanted.currency)
   return row

@@ -24,6 +24,7 @@ import {
   listQuery,
   Nullable,
   OneOf,
+  TimeZone,
   wholeListQuery,
 } from '../../platform/schema.ts'
 import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
@@ -142,6 +143,7 @@ const create = writeAcross({
     name: Name,
     country: CountryCode(),
     currency: CurrencyCode(),
+    timezone: Type.Optional(TimeZone({ description: 'IANA name; that of its country unless given' })),
     plan: Type.Optional(Type.String({ maxLength: 40, default: 'free' })),
     play_money: Type.Optional(
       AmountIn({ description: 'What its test wallet begins with, in its currency: 100000 unless given, 0 for none' }),

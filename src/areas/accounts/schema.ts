@@ -376,7 +376,7 @@ export const LogQuery = Type.Object({
   ...dayRangeQuery,
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, rule: 'must be an HTTP status' })),
   operation: Type.Optional(Type.String({ maxLength: 60 })),
-  method: Type.Optional(OneOf(['GET', 'POST', 'PATCH', 'DELETE'])),
+  method: Type.Optional(OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
   key_id: Type.Optional(Type.String({ maxLength: 60 })),
 })
 

@@ -239,12 +239,12 @@ const accountColumns =
   'id, bucket, name, country, currency, timezone, plan, limits, allowances, status, operator, settings, created_at'
 
 export const insertAccount = statement.home<
-  { id: string; bucket: number; name: string; country: string; currency: string; plan: string; operator: boolean },
+  Pick<AccountRow, 'id' | 'bucket' | 'name' | 'country' | 'currency' | 'timezone' | 'plan' | 'operator'>,
   AccountRow
 >(
   'accounts.insert_account',
-  `insert into accounts.accounts (id, bucket, name, country, currency, plan, operator)
-   values ($id, $bucket, $name, $country, $currency, $plan, $operator)
+  `insert into accounts.accounts (id, bucket, name, country, currency, timezone, plan, operator)
+   values ($id, $bucket, $name, $country, $currency, $timezone, $plan, $operator)
    returning ${accountColumns}`,
 )
 

@@ -224,7 +224,7 @@ async function accept(
     charge: chargeOf(tenant, { currency, micros, sourceId: id, credit: 'revenue:messenger' }, receivedMs),
     job,
     timer,
-    audit: audited({ by, action: 'messenger.send', target: `messenger:${id}` }),
+    audit: audited({ by, action: 'messenger.send', target: reply.message_id }),
     key: keyed.row(reply),
   })
   keyed.settle(seen)

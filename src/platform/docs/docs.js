@@ -81,7 +81,12 @@ document.addEventListener('keydown', (event) => {
 for (const button of document.querySelectorAll('button.try')) {
   button.hidden = false
   button.addEventListener('click', () => {
-    button.replaceWith(trial(button.dataset))
+    const form = trial(button.dataset)
+    button.replaceWith(form)
+    // Whoever gave the key before goes on with the address.
+    const fields = [...form.querySelectorAll('input')]
+    const first = fields.find(({ value }) => value === '') ?? fields.at(-1)
+    first.focus()
   })
 }
 
@@ -103,12 +108,16 @@ function trial({ method, address, body }) {
   const output = document.createElement('pre')
   output.tabIndex = 0
   output.hidden = true
+  output.setAttribute('aria-live', 'polite')
   form.className = 'trial'
   form.append(key.label, path.label, ...(body ? [content.label] : []), send, output)
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     output.hidden = false
+    output.textContent = 'Asking …'
+    send.disabled = true
     output.textContent = await answer(key.field.value.trim(), method, path.field.value, body && content.field.value)
+    send.disabled = false
   })
   return form
 }

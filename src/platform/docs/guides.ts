@@ -2,7 +2,9 @@
 // Guides: the pages of docs/, its decisions and examples/, as pages of the site.
 import { readdirSync, readFileSync } from 'node:fs'
 import { root } from '../root.ts'
+import type { Html } from '../web/html.ts'
 import { type Guide, guideOf } from './markdown.ts'
+import type { Place } from './samples.ts'
 
 export interface GuidePage {
   /** Path after /docs/guides/ */
@@ -20,12 +22,29 @@ export function guides(): readonly GuidePage[] {
   return known
 }
 
-export function pictures(): string[] {
-  return filesIn('docs/').filter((name) => name.endsWith('.png'))
+const pictureTypes: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg' }
+
+export function pictures(): { name: string; type: string }[] {
+  return filesIn('docs/').flatMap((name) => {
+    const type = pictureType(name)
+    return type === undefined ? [] : [{ name, type }]
+  })
+}
+
+function pictureType(name: string): string | undefined {
+  return pictureTypes[name.slice(name.lastIndexOf('.') + 1)]
 }
 
 export function picture(name: string): Buffer {
   return readFileSync(new URL(`docs/${name}`, root))
+}
+
+/** A guide as it applies here: the files name the address and the directory of a first start. */
+export function appliedTo({ url, home, caFile }: Place, { html }: Html): Html {
+  const trusted = caFile === null ? html.replaceAll('--cacert .pamoja/tls/ca.pem ', '') : html
+  const path = home.startsWith('$') ? home : `./${home}`
+  const at = trusted.replaceAll('https://localhost:8443', () => url)
+  return { html: at.replaceAll(/(\.\/)?(?<!\w)\.pamoja\b/g, (_all, here) => (here ? path : home)) }
 }
 
 function readAll(): GuidePage[] {
@@ -64,7 +83,7 @@ function linkIn(file: string, address: string, sources: ReadonlyMap<string, stri
   if (/^[a-z]+:/.test(address)) return null
   const { pathname, hash } = new URL(address, `file:///${file}`)
   const target = pathname.slice(1)
-  if (target.endsWith('.png')) return `/docs/guides/${target.slice('docs/'.length)}`
+  if (pictureType(target)) return `/docs/guides/${target.slice('docs/'.length)}`
   const found = [...sources].find(([, source]) => source === target)
   return found ? `/docs/guides/${found[0]}${hash}` : null
 }

@@ -4,7 +4,7 @@ import type { EventType } from '../events.ts'
 import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html, prose } from '../web/html.ts'
 import { page, type Reference } from './frame.ts'
-import { type GuidePage, guides } from './guides.ts'
+import { appliedTo, type GuidePage, guides } from './guides.ts'
 import { introduction } from './introduction.ts'
 import { badge, eventArticle, operationArticle } from './operations.ts'
 
@@ -48,7 +48,7 @@ export function guidePage(reference: Reference, { name, guide }: GuidePage): str
   const links = guide.headings
     .filter(({ level }) => level === 2)
     .map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)
-  const content = html`<article class="prose">${guide.content}${name === 'api' && decisions()}</article>`
+  const content = html`<article class="prose">${appliedTo(reference.place, guide.content)}${name === 'api' && decisions()}</article>`
   return page(reference, { title: guide.title, path: `/docs/guides/${name}`, links, content })
 }
 

@@ -5,6 +5,8 @@ import { type Html, html, json } from '../web/html.ts'
 /** API address of the reader. */
 export interface Place {
   url: string
+  /** Directory of the program, as a command writes it. */
+  home: string
   /** CA file a client must trust, if it is our own. */
   caFile: string | null
 }

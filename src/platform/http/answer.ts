@@ -18,6 +18,9 @@ import type { Write } from './json.ts'
 import { masked, maskPersonalData } from './masking.ts'
 import { envelopeOf } from './request-input.ts'
 
+/** Ends a JSON reply, so that a shell prompt does not stand right after it. */
+export const lastLine = '\n'
+
 /** Default body size limit. */
 export const maxBodyBytes = 1024 * 1024
 
@@ -57,7 +60,7 @@ export function give(reply: FastifyReply, route: Route, answer: Answer): Fastify
   if (status === 204) return reply.send()
   const isText = (route.reply.text === true || answer.isText === true) && status < 400
   reply.header('content-type', isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
-  return reply.send(body)
+  return reply.send(isText ? body : body + lastLine)
 }
 
 export function answerOf({ route, write }: CompiledRoute, request: FastifyRequest, result: unknown): Answer {

@@ -10,7 +10,7 @@ import type { Hook, HookAnswer, HookCall } from '../hook.ts'
 import { rateHeaders } from '../limits/headers.ts'
 import type { Policy } from '../limits/share.ts'
 import { addressPolicy, tooMany } from './admission.ts'
-import { asAppError, errorBody } from './answer.ts'
+import { asAppError, errorBody, lastLine } from './answer.ts'
 import { giveDownload } from './downloads.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -103,7 +103,7 @@ async function refuse(app: App, hook: Hook, request: FastifyRequest, reply: Fast
   exchange.errorCode = error.code
   if (hook.refused) return write(reply, hook.refused(app, callOf(request, reply), error))
   reply.code(error.status).header('content-type', 'application/json; charset=utf-8')
-  return reply.send(errorBody(app, exchange, error))
+  return reply.send(errorBody(app, exchange, error) + lastLine)
 }
 
 /** The error, or RATE_LIMITED after too many from one IP address. */

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { apiKeysCreate, apiKeysList, apiKeysRevoke } from '#sdk/operations.ts'
 import type { ApiKey } from '#sdk/schemas.ts'
-import { api, currentEnvironment } from '../../api.ts'
+import { api, currentEnvironment, may } from '../../api.ts'
 import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { useConfirmed } from '../../kit/list-page.tsx'
 import { none, Records } from '../../kit/records.tsx'
@@ -36,14 +36,16 @@ export function Keys({ email }: { email: string }) {
           </button>
         </div>
       )}
-      <Card title="Make a key">
-        <form class="form in-line" onSubmit={make}>
-          <Field label="Name" value={name} onInput={setName} required hint="Where it is used, such as Shop backend" />
-          <button type="submit" class="btn primary">
-            {t('Make it')}
-          </button>
-        </form>
-      </Card>
+      {may('keys:write') && (
+        <Card title="Make a key">
+          <form class="form in-line" onSubmit={make}>
+            <Field label="Name" value={name} onInput={setName} required hint="Where it is used, such as Shop backend" />
+            <button type="submit" class="btn primary">
+              {t('Make it')}
+            </button>
+          </form>
+        </Card>
+      )}
       <Records<ApiKey>
         key={turn}
         label="Keys"
@@ -60,7 +62,8 @@ export function Keys({ email }: { email: string }) {
           {
             name: 'Revoke',
             show: (key) =>
-              key.status !== 'revoked' && (
+              key.status !== 'revoked' &&
+              may('keys:write') && (
                 <Revoke name={key.name} onSure={() => run(() => apiKeysRevoke(api, { id: key.id }))} />
               ),
           },

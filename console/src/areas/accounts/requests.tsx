@@ -6,8 +6,9 @@ import { Choice, PageHead } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
 import { filterBy, usePlace } from '../../place.tsx'
+import { t } from '../../words.ts'
 
-const methods = ['GET', 'POST', 'PATCH', 'DELETE']
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const statuses = ['200', '201', '400', '401', '402', '403', '404', '409', '422', '429', '500']
 
 export function Requests() {
@@ -42,7 +43,7 @@ export function RequestList({ query = {}, limit }: { query?: Record<string, stri
       query={query}
       {...(limit === undefined ? {} : { limit })}
       keyOf={({ request_id }) => request_id}
-      empty={none('No requests', 'What your programs ask with a key of this environment is listed here.')}
+      empty={none(t('No requests'), t('What your programs ask with a key of this environment is listed here.'))}
       columns={[
         { name: 'Time', show: ({ at }) => moment(at) },
         { name: 'Method', show: ({ method }) => <span class="mono">{method}</span> },

@@ -17,9 +17,13 @@ const dayMs = 86_400_000
 const shownDays = 30
 
 export function Overview({ session }: { session: Session }) {
-  const wallet = useLoad('wallet', () => walletBalance(api))
-  const usage = useLoad('usage', () => usageGet(api, { query: { group_by: ['day', 'area'] } }))
-  const latest = useLoad('latest', () => smsList(api, { query: { limit: 1 } }))
+  const hasWallet = may('wallet:read')
+  const hasUsage = may('account:read')
+  const wallet = useLoad('wallet', async () => (hasWallet ? walletBalance(api) : null))
+  const usage = useLoad('usage', async () =>
+    hasUsage ? usageGet(api, { query: { group_by: ['day', 'area'] } }) : null,
+  )
+  const latest = useLoad('latest', async () => (may('sms:read') ? smsList(api, { query: { limit: 1 } }) : null))
   useLive('', () => {
     wallet.reload()
     latest.reload()
@@ -27,38 +31,47 @@ export function Overview({ session }: { session: Session }) {
   return (
     <div class="page">
       <PageHead title={t('Overview')} note={session.account.name}>
-        {may(session, 'payments:write') && (
+        {may('payments:write') && (
           <Link to="/ask" class="btn">
             {t('Ask for a payment')}
           </Link>
         )}
-        {may(session, 'sms:write') && (
+        {may('sms:write') && (
           <Link to="/send" class="btn primary">
             {t('Send a text')}
           </Link>
         )}
       </PageHead>
-      {latest.value?.data.length === 0 && may(session, 'sms:write') && (
+      {latest.value?.data.length === 0 && may('sms:write') && (
         <div class="callout note">
           <p class="strong">{t('Send your first text')}</p>
           <p>{t('It costs play money and arrives on the phone beside this page.')}</p>
         </div>
       )}
+      {!hasWallet && !hasUsage && <p class="soft">{t('The navigation leads to what there is.')}</p>}
       <div class="figures">
-        <Figure name={t('To spend')} value={wallet.value && money(wallet.value.available, wallet.value.currency)} />
-        <Figure name={t('Set aside')} value={wallet.value && money(wallet.value.held, wallet.value.currency)} />
-        <Figure name={t('Requests, 30 days')} value={usage.value && count(usage.value.requests)} />
-        <Figure name={t('Refused, 30 days')} value={usage.value && count(usage.value.errors)} />
+        {hasWallet && (
+          <>
+            <Figure name={t('To spend')} value={wallet.value && money(wallet.value.available, wallet.value.currency)} />
+            <Figure name={t('Set aside')} value={wallet.value && money(wallet.value.held, wallet.value.currency)} />
+          </>
+        )}
+        {hasUsage && (
+          <>
+            <Figure name={t('Requests, 30 days')} value={usage.value && count(usage.value.requests)} />
+            <Figure name={t('Refused, 30 days')} value={usage.value && count(usage.value.errors)} />
+          </>
+        )}
       </div>
       {wallet.error && <Problem error={wallet.error} retry={wallet.reload} />}
       {usage.error && <Problem error={usage.error} retry={usage.reload} />}
       {usage.value && <Charts usage={usage.value} />}
-      {may(session, 'sms:read') && (
+      {may('sms:read') && (
         <Card title={t('Latest messages')} action={<Link to="/messages">{t('All messages')}</Link>}>
           <MessageList limit={5} />
         </Card>
       )}
-      {may(session, 'logs:read') && (
+      {may('logs:read') && (
         <Card title={t('Latest requests')} action={<Link to="/requests">{t('All requests')}</Link>}>
           <RequestList limit={5} />
         </Card>

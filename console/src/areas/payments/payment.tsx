@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { paymentsGet, paymentsTimeline, refundsCreate } from '#sdk/operations.ts'
 import type { Payment } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, may } from '../../api.ts'
 import { Card, Facts, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment, money, words } from '../../kit/words.ts'
@@ -51,7 +51,7 @@ export function PaymentPage({ id }: { id: string }) {
           ]}
         />
       </Card>
-      {value.status === 'completed' && value.amount_refunded < value.amount && (
+      {may('payments:write') && value.status === 'completed' && value.amount_refunded < value.amount && (
         <GiveBack payment={value} onDone={reload} />
       )}
     </div>

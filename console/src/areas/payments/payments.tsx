@@ -6,6 +6,7 @@ import { Choice, PageHead, Pill } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment, money, words } from '../../kit/words.ts'
 import { filterBy, Link, usePlace } from '../../place.tsx'
+import { t } from '../../words.ts'
 
 const types = ['payment', 'topup', 'refund', 'payout']
 const statuses = ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed']
@@ -31,7 +32,7 @@ export function Payments() {
         query={filters}
         live="pay"
         keyOf={({ transaction_id }) => transaction_id}
-        empty={none('No payments', 'What customers pay, and what you pay out, is listed here.')}
+        empty={none(t('No payments'), t('What customers pay, and what you pay out, is listed here.'))}
         columns={[
           { name: 'Time', show: (row) => <Opened row={row} /> },
           { name: 'Kind', show: ({ type }) => words(type) },

@@ -2,6 +2,7 @@
 // Messages, newest first, filtered by the server.
 import { smsList } from '#sdk/operations.ts'
 import type { SmsMessage } from '#sdk/schemas.ts'
+import { may } from '../../api.ts'
 import { Choice, Field, PageHead, Pill } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment, money } from '../../kit/words.ts'
@@ -21,9 +22,11 @@ export function Messages() {
   return (
     <div class="page">
       <PageHead title="Messages">
-        <Link to="/send" class="btn primary">
-          {t('Send a text')}
-        </Link>
+        {may('sms:write') && (
+          <Link to="/send" class="btn primary">
+            {t('Send a text')}
+          </Link>
+        )}
       </PageHead>
       <search class="filters">
         <Choice
@@ -54,7 +57,10 @@ export function MessageList({ query = {}, limit }: { query?: Record<string, stri
       live="sms."
       {...(limit === undefined ? {} : { limit })}
       keyOf={({ message_id }) => message_id}
-      empty={none('No messages', 'Send a text, or take away a filter.')}
+      empty={none(
+        t('No messages'),
+        may('sms:write') ? t('Send a text, or take away a filter.') : t('Texts are listed here.'),
+      )}
       columns={[
         {
           name: 'Time',

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { webhooksDeliveries, webhooksGet, webhooksRedeliver, webhooksTest } from '#sdk/operations.ts'
 import type { Delivery } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, may } from '../../api.ts'
 import { Choice, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { none, Records } from '../../kit/records.tsx'
@@ -26,6 +26,12 @@ export function Deliveries({ id }: { id: string }) {
     what.then(() => setTurn((before) => before + 1), setRefused)
   }
   const again = (delivery: Delivery) => webhooksRedeliver(api, { id, delivery_id: delivery.id })
+  const mayWrite = may('webhooks:write')
+  const sendAgain = (row: Delivery) => (
+    <button type="button" class="btn small" onClick={() => run(again(row))}>
+      {t('Send again')}
+    </button>
+  )
   return (
     <div class="page">
       <p class="crumbs">
@@ -33,9 +39,11 @@ export function Deliveries({ id }: { id: string }) {
       </p>
       <PageHead title={new URL(value.url).host}>
         <Pill state={value.enabled ? 'active' : 'disabled'} />
-        <button type="button" class="btn" onClick={() => run(webhooksTest(api, { id }))}>
-          {t('Send a test event')}
-        </button>
+        {mayWrite && (
+          <button type="button" class="btn" onClick={() => run(webhooksTest(api, { id }))}>
+            {t('Send a test event')}
+          </button>
+        )}
       </PageHead>
       <p class="mono soft">{value.url}</p>
       {refused && <Problem error={refused} />}
@@ -75,14 +83,7 @@ export function Deliveries({ id }: { id: string }) {
             isNumber: true,
             show: ({ duration_ms }) => (duration_ms === null ? '–' : `${Math.round(duration_ms)} ms`),
           },
-          {
-            name: t('Actions'),
-            show: (row) => (
-              <button type="button" class="btn small" onClick={() => run(again(row))}>
-                {t('Send again')}
-              </button>
-            ),
-          },
+          ...(mayWrite ? [{ name: t('Actions'), show: sendAgain }] : []),
         ]}
       />
     </div>

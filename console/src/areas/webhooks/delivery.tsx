@@ -4,7 +4,7 @@
 import { useState } from 'preact/hooks'
 import { webhooksDelivery, webhooksRedeliver } from '#sdk/operations.ts'
 import type { DeliveryDetail } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, may } from '../../api.ts'
 import { Card, Facts, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment } from '../../kit/words.ts'
@@ -35,9 +35,11 @@ export function DeliveryPage({ webhook, id }: { webhook: string; id: string }) {
       <PageHead title={value.event}>
         <Pill state={value.status} />
         <CopyCurl path={webhooksDelivery.at(own)} />
-        <button type="button" class="btn" onClick={again}>
-          {t('Send again')}
-        </button>
+        {may('webhooks:write') && (
+          <button type="button" class="btn" onClick={again}>
+            {t('Send again')}
+          </button>
+        )}
       </PageHead>
       {refused && <Problem error={refused} />}
       <Frames frames={framesOf(value)} path={webhooksDelivery.at(own)} />

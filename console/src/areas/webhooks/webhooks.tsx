@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { sandboxCreateHook, webhooksCreate, webhooksList } from '#sdk/operations.ts'
 import type { Webhook } from '#sdk/schemas.ts'
-import { api, currentEnvironment } from '../../api.ts'
+import { api, currentEnvironment, may } from '../../api.ts'
 import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
@@ -15,13 +15,18 @@ export function Webhooks() {
   return (
     <div class="page">
       <PageHead title={t('Webhooks')} />
-      <NewWebhook onMade={() => setTurn((before) => before + 1)} />
+      {may('webhooks:write') && <NewWebhook onMade={() => setTurn((before) => before + 1)} />}
       <Records<Webhook>
         key={turn}
         label={t('Webhooks')}
         path={webhooksList.at()}
         keyOf={({ id }) => id}
-        empty={none(t('No webhooks'), t('An address that you enter above is told of events.'))}
+        empty={none(
+          t('No webhooks'),
+          may('webhooks:write')
+            ? t('An address that you enter above is told of events.')
+            : t('Addresses that are told of events are listed here.'),
+        )}
         columns={[
           {
             name: t('Address'),
@@ -82,7 +87,7 @@ function NewWebhook({ onMade }: { onMade(): void }) {
         <button type="submit" class="btn primary">
           {t('Add it')}
         </button>
-        {currentEnvironment() === 'test' && (
+        {currentEnvironment() === 'test' && may('sandbox:write') && (
           <button type="button" class="btn" onClick={caught}>
             {t('Catch them here')}
           </button>

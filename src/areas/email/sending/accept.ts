@@ -174,7 +174,7 @@ function auditOf(
 ): RowIn<typeof auditRow> | null {
   if (requestId === null) return null
   const by = { tenant, id: newUuid(receivedMs), actor, ip, requestId }
-  return audited({ by, action: 'email.send', target: `email:${uuid}` })
+  return audited({ by, action: 'email.send', target: idOf('email', uuid) })
 }
 
 /** Start all recipients' jobs on the node that leases the first. */

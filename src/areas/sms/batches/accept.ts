@@ -87,7 +87,7 @@ export async function acceptBatch(
   })
   const watch = app.work.prepare(batchJob, caller.tenant, { batch }, { delayMs: firstLookMs })
   await app.work.add(tx, watch)
-  await record(tx, caller, 'sms.send_batch', `sms_batch:${batch}`, { after: { accepted: head.accepted } })
+  await record(tx, caller, 'sms.send_batch', idOf('smsBatch', batch), { after: { accepted: head.accepted } })
   const paying = drafts.filter(({ index }) => verdicts.get(index)?.verdict === 'accepted').map(({ draft }) => draft)
   await pay(tx, paying, caller)
   tx.afterCommit(() => {

@@ -2,6 +2,7 @@
 // Calling off what of a batch is not yet on its way.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -70,7 +71,7 @@ export async function noteCancelled(
   caller: Caller,
   { id, cancelled }: CancelledBatch,
 ): Promise<Static<typeof BatchRecord>> {
-  await record(tx, caller, 'sms.cancel_batch', `sms_batch:${id}`, { after: { cancelled } })
+  await record(tx, caller, 'sms.cancel_batch', idOf('smsBatch', id), { after: { cancelled } })
   const found = await findBatch(tx, caller.tenant, id)
   if (!found) throw noSuchBatch()
   return found.record

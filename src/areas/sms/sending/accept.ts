@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepting a message, through a group commit: it is there exactly when it was paid for, and its job is there exactly when
 // it is.
-import { newUuid } from '../../../kernel/ids.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { chargeOf, chargeRow } from '../../../ledger/charges.ts'
 import type { App } from '../../../platform/app.ts'
 import { audited, auditRow } from '../../../platform/audit.ts'
@@ -154,7 +154,7 @@ function auditOf(
 ): RowIn<typeof auditRow> | null {
   if (requestId === null) return null
   const by = { tenant, id: newUuid(receivedMs), actor, ip, requestId }
-  return audited({ by, action: 'sms.send', target: `sms:${uuid}` })
+  return audited({ by, action: 'sms.send', target: idOf('sms', uuid) })
 }
 
 /** The message that the row has become, as sms.messages has it. */

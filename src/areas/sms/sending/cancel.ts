@@ -18,7 +18,7 @@ export async function cancel(app: App, tx: Tx, caller: Caller, id: string | null
   const cancelled = await cancelMessage(tx, caller.tenant, message.id, at)
   if (message.cost > 0n) await reverse(tx, caller.tenant, chargeStep(message), caller.receivedMs)
   await tellFailed(app, tx, caller, cancelled)
-  await record(tx, caller, 'sms.cancel', `sms:${message.id}`)
+  await record(tx, caller, 'sms.cancel', idOf('sms', message.id))
   return cancelled
 }
 

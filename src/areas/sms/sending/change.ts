@@ -2,6 +2,7 @@
 // Changing a message before it goes out.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import { isCurrency } from '../../../kernel/money.ts'
 import { post, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
@@ -43,7 +44,7 @@ export async function change(
   const changed = await changeMessage(tx, caller.tenant, after, job.id)
   await app.work.add(tx, job)
   tx.afterCommit(() => app.work.begin(job))
-  await record(tx, caller, 'sms.change', `sms:${before.id}`)
+  await record(tx, caller, 'sms.change', idOf('sms', before.id))
   return changed
 }
 
