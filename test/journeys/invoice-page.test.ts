@@ -70,6 +70,7 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
     number,
     'Asha',
     'Setup',
+    '2 × KES\u00a01,500.00',
     'KES\u00a03,480.00',
     'M-Pesa',
     'Airtel Money',
@@ -95,6 +96,7 @@ test('whoever has the address sees the invoice and pays it by phone, without scr
       const { text } = await world.stranger.get(status)
       if (!text.includes('http-equiv="refresh"')) return text
       assert.match(text, /Look at your phone/)
+      assert.match(text, /You have until /)
       assert.match(text, /…001/)
       return null
     },

@@ -97,7 +97,7 @@ test('a checkout is paid once, and its payer goes back to the shop, which can tr
   const { path, payment_link_id } = await linkOf(ada, { max_uses: 1, redirect_url })
   const refused = await submit(world.stranger, path, { ...visa, number: '4000000000000002' })
   assert.equal(refused.status, 402, refused.text)
-  assert.match(refused.text, /The bank of the card refused it/)
+  assert.match(refused.text, /Your bank declined the card/)
   const landed = await over(await begin(path, visa))
   const there = new URL(landed.headers.location ?? '')
   assert.equal(`${there.origin}${there.pathname}`, 'https://shop.example.com/thanks')

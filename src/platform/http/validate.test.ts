@@ -200,6 +200,13 @@ test('unknown fields are named, with what may have been meant', () => {
   assert.equal(many.unknown.length, 10)
 })
 
+test('a field that is missing is told together with those that nobody knows', () => {
+  const { to, ...rest } = order
+  const { details } = refusalOf(() => checkOrder({ ...rest, recipient: to, too: 1 }))
+  assert.match(details, /^to is required; unknown field "recipient"; unknown field "too" \(did you mean "to"\?\)$/)
+  assert.equal(refusalOf(() => checkOrder({ ...order, to: 5, recipient: 1 })).details.includes('recipient'), false)
+})
+
 test('unknown fields are found in every entry of a list, and ten of them named', () => {
   const items = (count: number, strange: (i: number) => boolean) =>
     Array.from({ length: count }, (_, i) => ({ name: 'a', ...(strange(i) ? { nam: 'b' } : {}) }))

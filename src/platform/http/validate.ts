@@ -13,6 +13,10 @@ const maxProblems = 50
 /** Length limit of field names in errors, which the caller chooses. */
 const maxFieldLength = 200
 /** Limit of unknown fields reported in a header. */
+/** Problems and unknown fields that the details of an error name. */
+const shownProblems = 5
+const shownUnknown = 3
+const required = 'is required'
 const maxUnknown = 10
 Settings.Set({ maxErrors: maxProblems * 4 })
 
@@ -38,11 +42,11 @@ export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = holdsNull(given) ? withoutNulls(schema, given) : given
-    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'VALIDATION_ERROR')
+    if (!compiled().Check(value)) throw refusal(schema, value, compiled().Errors(value)[1], 'VALIDATION_ERROR')
     const unknown = unknownFields(schema, value)
     if (unknown.length === 0) return { value: withExactNotes(schema, value), unknown }
     const known = withoutUnknown(schema, value)
-    if (!compiled().Check(known)) throw refusal(schema, compiled().Errors(known)[1], 'VALIDATION_ERROR')
+    if (!compiled().Check(known)) throw refusal(schema, value, compiled().Errors(known)[1], 'VALIDATION_ERROR')
     return { value: withExactNotes(schema, known), unknown }
   }
 }
@@ -66,7 +70,7 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
     const value = isPlain(given) ? coerced(schema, given) : given
-    if (!compiled().Check(value)) throw refusal(schema, compiled().Errors(value)[1], 'INVALID_REQUEST')
+    if (!compiled().Check(value)) throw refusal(schema, value, compiled().Errors(value)[1], 'INVALID_REQUEST')
     return { value, unknown: unknownFields(schema, value) }
   }
 }
@@ -102,8 +106,10 @@ function suggestion(meant: string | null): string {
   return meant === null ? '' : ` (did you mean "${meant}"?)`
 }
 
+/** What is wrong with a value; where a field is missing, also what came that nobody knows, which may be the same under another name. */
 function refusal(
   schema: TSchema,
+  given: unknown,
   found: TLocalizedValidationError[],
   fallback: 'VALIDATION_ERROR' | 'INVALID_REQUEST',
 ): AppError {
@@ -111,14 +117,10 @@ function refusal(
   const [first] = fields
   const same = first && fields.every(({ code }) => code === first.code) ? first.code : fallback
   const code = fallback === 'INVALID_REQUEST' ? fallback : same
-  return new AppError(
-    code,
-    fields
-      .map(({ field, message }) => `${field || 'body'} ${message}`)
-      .slice(0, 5)
-      .join('; '),
-    { fields },
-  )
+  const said = fields.slice(0, shownProblems).map(({ field, message }) => `${field || 'body'} ${message}`)
+  const strange = fields.some(({ message }) => message === required) ? unknownFields(schema, given) : []
+  const named = strange.slice(0, shownUnknown).map((one) => `unknown field ${withoutCardNumbers(shown(one))}`)
+  return new AppError(code, [...said, ...named].join('; '), { fields })
 }
 
 /** One problem per field: the first, in the schema's words where it has some. */
@@ -132,7 +134,7 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
   for (const { keyword, params, schemaPath, instancePath, message } of found) {
     const at = schemaAt(schema, schemaPath)
     if (keyword === 'required' && 'requiredProperties' in params) {
-      for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, 'is required')
+      for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, required)
     } else if (!(unions.has(instancePath) && hasProblemInside(instancePath))) {
       // Each variant of a union reports its own problem: describe the field once, by the union's rule.
       const whole = unions.get(instancePath) ?? {}

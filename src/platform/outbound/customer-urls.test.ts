@@ -265,6 +265,13 @@ test('a refusal names the field and says what to do', async () => {
     [example('ten'), 'url must lead to a public address; give a host that can be reached from the internet.'],
   ]
   for (const [url, details] of said) assert.equal(await problem(outbound, url, 'webhook', 'live'), details)
+  const atHome = new Outbound({ policy: development, lookup: zoneLookup })
+  const url = 'http://localhost:3000/hook'
+  assert.equal(
+    await problem(atHome, url, 'webhook', 'test'),
+    'url must begin with https://; plain http:// is not called. ' +
+      `\`npm start --silent -- listen --forward-to ${url}\` passes events on to this machine.`,
+  )
 })
 
 test('a name server that does not answer does not hold up the registration', async (t) => {

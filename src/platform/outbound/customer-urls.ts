@@ -127,7 +127,7 @@ export class UrlRules {
   /** Problem before a name is resolved; null, or the rest of a sentence as in `parseTarget`. */
   problemOf(target: Target, purpose: Purpose): string | null {
     if (target.literal !== null) return this.problemOfAddresses(target, purpose, [target.literal])
-    if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose)) return notSecure
+    if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose)) return this.#notSecure(target, purpose)
     return isLocalName(target.hostname) && !this.#mayBeLocal(purpose) && this.#allowed.length === 0
       ? notReachable
       : null
@@ -138,12 +138,19 @@ export class UrlRules {
     if (!addresses.every((address) => address !== null && this.#mayReach(address, purpose))) return notReachable
     const isSecure =
       target.isTls || this.#policy.allowHttp || (mayBePlainToLoopback(purpose) && addresses.every(isLoopback))
-    return isSecure ? null : notSecure
+    return isSecure ? null : this.#notSecure(target, purpose)
   }
 
   /** Problem of a name that does not resolve yet. */
   problemOfUnresolved(target: Target): string | null {
     return target.isTls || this.#policy.allowHttp || isNameOfLoopback(target.hostname) ? null : notSecure
+  }
+
+  /** Whoever tries things at home is told how events come there. */
+  #notSecure({ origin, path, hostname, literal }: Target, purpose: Purpose): string {
+    const isHome = literal === null ? isNameOfLoopback(hostname) : isLoopback(literal)
+    if (!isHome || purpose.use !== 'webhook' || !this.#mayBeLocal(purpose)) return notSecure
+    return `${notSecure}. \`npm start --silent -- listen --forward-to ${origin}${path}\` passes events on to this machine`
   }
 
   /** Self-signed certificates are accepted on loopback, where nobody can intercept. */

@@ -2,6 +2,7 @@
 // Invoice page for payers: the invoice and its payment forms. One document without scripts or images, below 30 KB for
 // any invoice, because it is read on slow phones; the PDF has all lines.
 
+import { formatMicros } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../platform/currencies.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -17,6 +18,8 @@ import type { InvoiceRow } from './store.ts'
 const shownItems = 20
 const shownCharacters = 100
 const shownNotes = 500
+/** A quantity that needs no words. */
+const one = 1_000_000n
 
 export interface Shown {
   readonly invoice: InvoiceRow
@@ -39,8 +42,9 @@ export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | nu
   const money = moneyOf(shown)
   const say = sayOf(shown)
   const items = invoice.items.slice(0, shownItems).map((stored) => {
-    const { description, amount } = itemFrom(stored)
-    return html`<tr><th scope="row">${cut(description, shownCharacters)}</th><td>${money(amount)}</td></tr>`
+    const { description, quantity, unitAmount, amount } = itemFrom(stored)
+    const each = quantity !== one && html`<br><span class="soft">${formatMicros(quantity)} × ${money(unitAmount)}</span>`
+    return html`<tr><th scope="row">${cut(description, shownCharacters)}${each}</th><td>${money(amount)}</td></tr>`
   })
   const more = invoice.items.length - items.length
   const sum = (name: string, micros: bigint, kind = '') =>

@@ -147,9 +147,12 @@ ${fact(say('amount'), html`<strong>${amount}</strong>`)}</table>
     )
   }
   const [title, what] = whatHappens(say, shown.reader, payment, amount)
+  // Only a phone is waited for by a payer who can still do something.
+  const until =
+    title === say('lookAtPhone') ? html`${say('approveUntil', { moment: reader.moment(payment.expires_at) })} ` : null
   return checkoutPage(
     shown,
-    notice('waiting', title, html`<p role="status">${what}</p><p class="soft">${say('followsItself')}</p>`),
+    notice('waiting', title, html`<p role="status">${what}</p><p class="soft">${until}${say('followsItself')}</p>`),
     { seconds: refreshSeconds },
   )
 }
