@@ -23,6 +23,8 @@ interface AnsweredRequest {
   errorCode: string | null
   accountId: string | null
   keyId: string | null
+  /** Fields that were probably meant otherwise, without keys. */
+  warning: string | null
 }
 
 export interface LogOptions {
@@ -143,13 +145,14 @@ export function holdTerminal(): () => void {
 
 function withAnswered(log: pino.Logger, destination: { write(line: string): unknown }): Logger {
   return Object.assign(log, {
-    answered({ id, method, path, status, ms, errorCode, accountId, keyId }: AnsweredRequest): void {
+    answered({ id, method, path, status, ms, errorCode, accountId, keyId, warning }: AnsweredRequest): void {
       if (!log.isLevelEnabled('info')) return
       const error = errorCode === null ? '' : `,"error_code":"${errorCode}"`
+      const meant = warning === null ? '' : `,"warning":${JSON.stringify(warning)}`
       const maker = accountId === null ? '' : `,"account":"${accountId}","key_id":"${keyId}"`
       const asked = `"request":"${id}","method":"${method}","path":${JSON.stringify(path)}`
       destination.write(
-        `{"level":"info"${time()},${asked},"status":${status},"ms":${ms}${error}${maker},"msg":"request"}\n`,
+        `{"level":"info"${time()},${asked},"status":${status},"ms":${ms}${error}${meant}${maker},"msg":"request"}\n`,
       )
     },
   })

@@ -32,6 +32,7 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     errorCode: exchange.errorCode,
     accountId: principal?.accountId ?? null,
     keyId: principal?.keyId ?? null,
+    warning: misspelt(exchange),
   })
   // Reads in the console are not requests of the account's programs.
   if (!principal || (principal.signedInAtMs !== null && method === 'GET')) return
@@ -49,6 +50,13 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
     request_body: requestBody(compiled, request.body),
     response_body: responseBody(compiled, exchange, reply.statusCode),
   })
+}
+
+/** Unknown fields that are close to a known one. Others may be anything, a text that was sent as a form even: not in the log. */
+function misspelt({ unknown }: Exchange): string | null {
+  if (unknown.length === 0) return null
+  const close = unknown.filter((name) => name.includes('(did you mean'))
+  return close.length === 0 ? null : withoutKeys(`unknown field ${close.join(', ')}`)
 }
 
 function requestBody(compiled: CompiledRoute | null, body: unknown): string | null {

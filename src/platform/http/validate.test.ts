@@ -204,7 +204,9 @@ test('a field that is missing is told together with those that nobody knows', ()
   const { to, ...rest } = order
   const { details } = refusalOf(() => checkOrder({ ...rest, recipient: to, too: 1 }))
   assert.match(details, /^to is required; unknown field "recipient"; unknown field "too" \(did you mean "to"\?\)$/)
-  assert.equal(refusalOf(() => checkOrder({ ...order, to: 5, recipient: 1 })).details.includes('recipient'), false)
+  assert.doesNotMatch(refusalOf(() => checkOrder({ ...order, to: 5, recipient: 1 })).details, /recipient/)
+  for (const text of ['Your code is 123456', '123456', 'x'.repeat(41)])
+    assert.equal(refusalOf(() => checkOrder({ ...rest, [text]: 1 })).details, 'to is required')
 })
 
 test('unknown fields are found in every entry of a list, and ten of them named', () => {

@@ -13,11 +13,13 @@ const maxProblems = 50
 /** Length limit of field names in errors, which the caller chooses. */
 const maxFieldLength = 200
 /** Limit of unknown fields reported in a header. */
+const maxUnknown = 10
 /** Problems and unknown fields that the details of an error name. */
 const shownProblems = 5
 const shownUnknown = 3
-const required = 'is required'
-const maxUnknown = 10
+const missing = 'is required'
+/** What looks like the name of a field; a text that was sent as a form does not. */
+const nameForm = /^[a-z_][\w.[\]-]{0,39}$/i
 Settings.Set({ maxErrors: maxProblems * 4 })
 
 type Plain = Readonly<Record<string, unknown>>
@@ -118,8 +120,11 @@ function refusal(
   const same = first && fields.every(({ code }) => code === first.code) ? first.code : fallback
   const code = fallback === 'INVALID_REQUEST' ? fallback : same
   const said = fields.slice(0, shownProblems).map(({ field, message }) => `${field || 'body'} ${message}`)
-  const strange = fields.some(({ message }) => message === required) ? unknownFields(schema, given) : []
-  const named = strange.slice(0, shownUnknown).map((one) => `unknown field ${withoutCardNumbers(shown(one))}`)
+  const strange = fields.some(({ message }) => message === missing) ? unknownFields(schema, given) : []
+  const named = strange
+    .filter(({ field }) => nameForm.test(field))
+    .slice(0, shownUnknown)
+    .map((one) => `unknown field ${shown(one)}`)
   return new AppError(code, [...said, ...named].join('; '), { fields })
 }
 
@@ -134,7 +139,7 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
   for (const { keyword, params, schemaPath, instancePath, message } of found) {
     const at = schemaAt(schema, schemaPath)
     if (keyword === 'required' && 'requiredProperties' in params) {
-      for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, required)
+      for (const name of params.requiredProperties) note(fieldName(`${instancePath}/${name}`), fallback, missing)
     } else if (!(unions.has(instancePath) && hasProblemInside(instancePath))) {
       // Each variant of a union reports its own problem: describe the field once, by the union's rule.
       const whole = unions.get(instancePath) ?? {}
