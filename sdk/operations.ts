@@ -40,7 +40,7 @@ export const usageGet = /* @__PURE__ */ operation<{ query?: { start_date?: strin
 export const limitsGet = /* @__PURE__ */ operation<object, s.Limits>('GET', '/v1/limits')
 
 /** List the requests you made */
-export const logsList = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; status?: number | undefined; operation?: string | undefined; method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined; key_id?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RequestLogEntry>>('GET', '/v1/logs', 'page')
+export const logsList = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; status?: number | undefined; operation?: string | undefined; method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined; key_id?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RequestLogEntry>>('GET', '/v1/logs', 'page')
 
 /** Read one request by its id */
 export const logsGet = /* @__PURE__ */ operation<{ request_id: string }, s.RequestLogEntry>('GET', '/v1/logs/{request_id}')
@@ -70,7 +70,7 @@ export const teamResetPassword = /* @__PURE__ */ operation<{ id: string }, s.Pas
 export const operatorListAccounts = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; status?: 'active' | 'suspended' | undefined; plan?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.OperatorAccount>>('GET', '/v1/operator/accounts', 'page')
 
 /** Open an account; its test key stands in the reply */
-export const operatorCreateAccount = /* @__PURE__ */ operation<{ body: { name: string; country: string; currency: string; plan?: string | undefined; play_money?: number | string | undefined } }, s.OpenedAccount>('POST', '/v1/operator/accounts')
+export const operatorCreateAccount = /* @__PURE__ */ operation<{ body: { name: string; country: string; currency: string; timezone?: string | undefined; plan?: string | undefined; play_money?: number | string | undefined } }, s.OpenedAccount>('POST', '/v1/operator/accounts')
 
 /** Read an account and its wallets */
 export const operatorGetAccount = /* @__PURE__ */ operation<{ id: string }, s.OperatorAccountDetail>('GET', '/v1/operator/accounts/{id}')
@@ -109,7 +109,7 @@ export const operatorUpdateApiKey = /* @__PURE__ */ operation<{ id: string; body
 export const operatorSearch = /* @__PURE__ */ operation<{ query: { limit?: number | undefined; cursor?: string | undefined; q: string; format?: 'json' | 'csv' | undefined } }, Page<s.FoundThing>>('GET', '/v1/operator/search', 'page')
 
 /** List the requests of any account */
-export const operatorListRequests = /* @__PURE__ */ operation<{ account_id: string; query?: { environment?: 'test' | 'live' | undefined; limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; status?: number | undefined; operation?: string | undefined; method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined; key_id?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RequestLogEntry>>('GET', '/v1/operator/accounts/{account_id}/logs', 'page')
+export const operatorListRequests = /* @__PURE__ */ operation<{ account_id: string; query?: { environment?: 'test' | 'live' | undefined; limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; start_date?: string | undefined; end_date?: string | undefined; status?: number | undefined; operation?: string | undefined; method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined; key_id?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RequestLogEntry>>('GET', '/v1/operator/accounts/{account_id}/logs', 'page')
 
 /** Read one request of any account */
 export const operatorGetRequest = /* @__PURE__ */ operation<{ account_id: string; request_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.RequestLogEntry>('GET', '/v1/operator/accounts/{account_id}/logs/{request_id}')

@@ -116,7 +116,9 @@ function pageOf(first: string, id: string, inner: string, session: Session): VNo
   const { email, operator } = session.member
   const [, , scope] = navigation.flatMap(([, entries]) => entries).find(([path]) => path === `/${first}`) ?? []
   if (scope && !may(scope))
-    return <Nothing title={t('Your role does not open this page')}>{t('An owner of the account can change that.')}</Nothing>
+    return (
+      <Nothing title={t('Your role does not open this page')}>{t('An owner of the account can change that.')}</Nothing>
+    )
   if (first === 'rules' && id) return <RulePage id={id} />
   if (first === 'payouts' && id) return <PayoutPage id={id} />
   const list = Object.hasOwn(lists, first) ? lists[first] : undefined

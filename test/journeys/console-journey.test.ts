@@ -291,7 +291,8 @@ describe('the journey', { skip: withoutChromium() }, () => {
     const main = theirs.getByRole('main')
     const toChange = /^(Send a text|Ask for a payment|Add it|Catch them here|Send a test event|Send again|Refund)$/
     const isCalm = async (): Promise<void> => {
-      for (const role of ['button', 'link'] as const) assert.equal(await main.getByRole(role, { name: toChange }).count(), 0)
+      for (const role of ['button', 'link'] as const)
+        assert.equal(await main.getByRole(role, { name: toChange }).count(), 0)
       assert.equal(await theirs.getByRole('alert').count(), 0)
     }
     const follow = (name: string) =>

@@ -49,12 +49,11 @@ describe('a request is tried on its page of the reference', { skip: withoutChrom
   test('only with a test key, which is asked for first', async () => {
     const form = await opened('sms.list')
     const key = form.getByLabel('Test key')
-    assert.ok(await key.evaluate((field) => field === document.activeElement))
+    assert.equal(await form.locator('input:focus').getAttribute('placeholder'), 'pmj_test_…')
     assert.equal(await key.getAttribute('type'), 'password')
     await key.fill('pmj_live_nothing')
     await form.getByRole('button', { name: 'Send' }).click()
     await form.getByText('Only test keys are tried here: they begin with pmj_test_.').waitFor()
-    assert.deepEqual(await accessibilityProblems(page), [])
   })
 
   test('a GET shows what the account has', async () => {
@@ -99,6 +98,15 @@ describe('a request is tried on its page of the reference', { skip: withoutChrom
     await form.getByLabel('Test key').fill(world.credentials.api_key)
     await form.getByRole('button', { name: 'Send' }).click()
     await form.getByText('Put an id where the address has a word with a $.').waitFor()
+  })
+
+  test('on a page that everybody can read, as all of the documentation', async () => {
+    for (const path of ['reference/auth', 'guides/console', 'errors/VALIDATION_ERROR', '']) {
+      await page.goto(`${world.node.url}/docs/${path}`.replace(/\/$/, ''))
+      const attempt = page.getByRole('button', { name: 'Try it' })
+      if ((await attempt.count()) > 0) await attempt.first().click()
+      assert.deepEqual(await accessibilityProblems(page), [], path)
+    }
     assert.deepEqual(complaints, [])
   })
 })

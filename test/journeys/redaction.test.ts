@@ -71,11 +71,11 @@ test('a key in the place of a name is neither in the request log nor in the audi
 test('a field that was meant otherwise is in the log, and a text that was sent as one is not', async () => {
   const { client } = await world.account()
   const text = { to: '+254711000001', from: 'PAMOJA', message: 'x', callbackUrl: 'https://localhost:4000/' }
-  const { headers } = await client.post('/v1/sms/send', { ...text, ["Your code is 123456"]: '' })
+  const { headers } = await client.post('/v1/sms/send', { ...text, 'Your code is 123456': '' })
   lastRequest = headers['x-request-id'] ?? ''
   const line = (await log()).split('\n').find((one) => one.includes(lastRequest)) ?? '{}'
   assert.equal(JSON.parse(line).warning, 'unknown field "callbackUrl" (did you mean "callback_url"?)')
-  assert.doesNotMatch(line, /123456/)
+  assert.doesNotMatch(line, /Your code/)
 })
 
 test('credentials that are none are refused by every route', async () => {

@@ -371,7 +371,10 @@ test('a request can be looked up afterwards, without its secrets', async () => {
   assert.equal(all.body.data.length, 2)
   await client.put('/v1/email/tracking-webhook', { url: 'nonsense' })
   const put = await client.get('/v1/logs?method=PUT')
-  assert.deepEqual(put.body.data.map(({ operation }: { operation: string }) => operation), ['email.setTrackingWebhook'])
+  assert.deepEqual(
+    put.body.data.map(({ operation }: { operation: string }) => operation),
+    ['email.setTrackingWebhook'],
+  )
   assert.equal((await client.get('/v1/logs?start_date=2026-13-01')).body.error.code, 'INVALID_DATE_RANGE')
   assert.equal(
     (await client.get('/v1/logs?start_date=2026-02-02&end_date=2026-02-01')).body.error.code,

@@ -93,7 +93,8 @@ function table(lines: readonly string[], at: number, linkTo: LinkTo): Block {
   const [head = [], , ...body] = rows
   const cells = (row: readonly string[]) => row.map((cell) => html`<td>${inline(cell, linkTo)}</td>`)
   const named = head.some((cell) => cell !== '')
-  const top = html`<thead><tr>${head.map((cell) => html`<th scope="col">${inline(cell, linkTo)}</th>`)}</tr></thead>`
+  const over = (cell: string) => (cell === '' ? html`<td></td>` : html`<th scope="col">${inline(cell, linkTo)}</th>`)
+  const top = html`<thead><tr>${head.map(over)}</tr></thead>`
   return {
     block: html`<div class="wide"><table class="guide">${named && top}<tbody>${body.map((row) => html`<tr>${cells(row)}</tr>`)}</tbody></table></div>`,
     next,

@@ -17,7 +17,7 @@ export function operationArticle(route: Route, place: Place, routes: readonly Ro
   return html`
     <article id="${operation}" class="operation">
       <div class="text">
-        <h3><a href="#${operation}">${prose(summary)}</a></h3>
+        <h2><a href="#${operation}">${prose(summary)}</a></h2>
         <p class="address">${badge(method)} ${pathOf(path)}</p>
         ${aliases.length > 0 && html`<p class="aliases">Also ${aliases.map((alias) => pathOf(alias))}</p>`}
         ${description !== undefined && html`<p>${prose(description)}</p>`}
@@ -38,7 +38,7 @@ export function eventArticle(type: EventType): Html {
   return html`
     <article id="event.${type.name}" class="operation">
       <div class="text">
-        <h3><a href="#event.${type.name}">${type.name}</a></h3>
+        <h2><a href="#event.${type.name}">${type.name}</a></h2>
         ${aliases.length > 0 && html`<p class="aliases">Also ${aliases.map((alias) => html`<code>${alias}</code> `)}</p>`}
         <p>${prose(type.summary)}.</p>
         ${replyTable(type.payload)}
@@ -98,7 +98,7 @@ function fileList(files: NonNullable<Route['files']>): Html {
 }
 
 function section(title: string, content: Html): Html {
-  return html`<section><h4>${title}</h4>${content}</section>`
+  return html`<section><h3>${title}</h3>${content}</section>`
 }
 
 /** Reply fields, collapsed: the sample shows the shape, and many operations return the same long object. */

@@ -127,7 +127,8 @@ export class UrlRules {
   /** Problem before a name is resolved; null, or the rest of a sentence as in `parseTarget`. */
   problemOf(target: Target, purpose: Purpose): string | null {
     if (target.literal !== null) return this.problemOfAddresses(target, purpose, [target.literal])
-    if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose)) return this.#notSecure(target, purpose)
+    if (!target.isTls && !this.#policy.allowHttp && !mayBePlainToLoopback(purpose))
+      return this.#notSecure(target, purpose)
     return isLocalName(target.hostname) && !this.#mayBeLocal(purpose) && this.#allowed.length === 0
       ? notReachable
       : null

@@ -43,7 +43,8 @@ export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | nu
   const say = sayOf(shown)
   const items = invoice.items.slice(0, shownItems).map((stored) => {
     const { description, quantity, unitAmount, amount } = itemFrom(stored)
-    const each = quantity !== one && html`<br><span class="soft">${formatMicros(quantity)} × ${money(unitAmount)}</span>`
+    const each =
+      quantity !== one && html`<br><span class="soft">${formatMicros(quantity)} × ${money(unitAmount)}</span>`
     return html`<tr><th scope="row">${cut(description, shownCharacters)}${each}</th><td>${money(amount)}</td></tr>`
   })
   const more = invoice.items.length - items.length
