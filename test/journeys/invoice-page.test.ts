@@ -189,7 +189,7 @@ test('a card that is refused or mistyped is said in the form, and not shown agai
   const account = await world.account()
   const { path } = await sentInvoice(account)
   for (const [change, status, sentence] of [
-    [{ number: '4000000000000002' }, 402, /refused it/],
+    [{ number: '4000000000000002' }, 402, /Your bank declined/],
     [{ number: '4000000000009995' }, 402, /not enough money/],
     [{ number: '4000000000000069' }, 402, /has expired/],
     [{ number: '4000000000000127' }, 402, /not that of the card/],
