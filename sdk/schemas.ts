@@ -2747,6 +2747,7 @@ export type MessengerSend = {
   recipient_type?: string | undefined
   /** Who gets it */
   to: string
+  /** Which of the fields below it is */
   type: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive'
   text?: {
   /** Must have 1 to 4096 characters */

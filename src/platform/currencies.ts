@@ -14,11 +14,25 @@ export function enabledCurrencies(app: Means): Currency[] {
     .filter((code) => isEnabled(app, code))
 }
 
+/** Codes that people write for currencies whose code is another. */
+const everyday: Readonly<Record<string, string>> = {
+  BIR: 'ETB',
+  CFA: 'XOF or XAF',
+  FRW: 'RWF',
+  GHC: 'GHS',
+  KSH: 'KES',
+  LEO: 'SLE',
+  TSH: 'TZS',
+  USH: 'UGX',
+  ZMK: 'ZMW',
+}
+
 /** Currency of a request, in either case; throws for one that is not enabled, naming the field. */
 export function currencyTaken(app: Means, given: string, field: string | null = null): Currency {
   const currency = given.toUpperCase()
   if (isCurrency(currency) && isEnabled(app, currency)) return currency
-  const message = `${given.slice(0, 10)} is not a currency of this service`
+  const meant = everyday[currency]
+  const message = `${given.slice(0, 10)} is not a currency of this service${meant ? `; did you mean ${meant}?` : ''}`
   if (field === null) throw new AppError('UNSUPPORTED_CURRENCY', message)
   throw new AppError('UNSUPPORTED_CURRENCY', `${field}: ${message}`, {
     fields: [{ field, code: 'UNSUPPORTED_CURRENCY', message }],

@@ -19,6 +19,13 @@ after(async () => {
 const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2040, cvv: '123' }
 const bill = { customer: { name: 'Asha' }, items: [{ description: 'Work', quantity: 1, unit_amount: 100 }] }
 
+test('a code that people write for another currency is refused with the one it stands for', async () => {
+  const { client } = await usual.account()
+  const { body } = await client.post('/v1/payments', { amount: 100, currency: 'ksh', phone: '+254700000001' })
+  assert.equal(body.error.code, 'UNSUPPORTED_CURRENCY')
+  assert.equal(body.error.details, 'ksh is not a currency of this service; did you mean KES?')
+})
+
 test('a currency that is off is taken nowhere, and offered nowhere', async () => {
   for (const [world, off] of [
     [usual, ['ERN', 'LYD', 'SDG']],

@@ -275,9 +275,11 @@ test('an advertisement carries a link by which its recipient opts out, and looki
   const page = await world.stranger.get(path)
   assert.equal(page.status, 200)
   assert.match(page.text, /#7a1fa2.*<p class="from">.*Ada</s, 'it shows whose it is')
-  assert.match(page.text, /No more messages from DUKA to …001\?/)
+  assert.match(page.text, /No more messages from DUKA to …\u2060001\?/)
+  assert.match((await world.stranger.get(`${path}?lang=sw`)).text, /<html lang="sw".*Usipokee tena ujumbe wa DUKA/s)
   assert.equal((await client.post('/v1/sms/send', { ...offer, to: kenya })).status, 200)
-  for (const _ of ['once', 'twice']) assert.match((await world.stranger.post(path)).text, /no more messages to …001/)
+  for (const _ of ['once', 'twice'])
+    assert.match((await world.stranger.post(path)).text, /no more messages to …\u2060001/)
   const refused = await client.post('/v1/sms/send', { ...offer, to: kenya })
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'OPTED_OUT'])
   assert.equal((await client.post('/v1/sms/send', { ...offer, to: kenya, from: 'SOKO' })).status, 200)
@@ -288,6 +290,8 @@ test('an advertisement carries a link by which its recipient opts out, and looki
   )
   for (const wrong of ['/o/00000000000', '/o/x', '/o/%00', `/o/${'%00'.repeat(11)}`])
     assert.equal((await world.stranger.get(wrong)).status, 404, wrong)
+  const french = await world.stranger.get('/o/00000000000', { headers: { 'accept-language': 'fr' } })
+  assert.match(french.text, /Ce lien n’existe pas/)
 })
 
 test('advertisements with links are changed at the same moment, however few connections there are', async () => {

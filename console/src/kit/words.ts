@@ -38,6 +38,7 @@ export function count(number: number): string {
 
 /** `requires_action` -> `Requires action`. */
 export function words(state: string): string {
+  if (state === 'sms' || state === 'ussd') return state.toUpperCase()
   const text = state.replaceAll('_', ' ')
   return t(text.charAt(0).toUpperCase() + text.slice(1))
 }

@@ -116,8 +116,10 @@ export const TokenRequest = Type.Object({
       description: 'Who acts with the token',
     }),
   ),
-  grant_type: Type.Optional(Type.String({ maxLength: 60 })),
-  client_id: Type.Optional(Type.String({ maxLength: 60 })),
+  grant_type: Type.Optional(
+    Type.String({ maxLength: 60, description: '`client_credentials`, for clients of OAuth 2' }),
+  ),
+  client_id: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the key, for clients of OAuth 2' })),
   client_secret: Type.Optional(
     Type.String({
       maxLength: 100,

@@ -100,19 +100,25 @@ export const contentFields = {
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Metadata),
   scheduled_at: Type.Optional(Moment({ description: '1 minute to 30 days ahead' })),
-  unsubscribe: Type.Optional(Type.Boolean()),
-  callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  unsubscribe: Type.Optional(
+    Type.Boolean({ description: 'Whether it carries a way to unsubscribe; true for `bulk` unless given' }),
+  ),
+  callback_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Told of what becomes of the message' })),
 }
 
 export const EmailSend = Type.Object({
   ...contentFields,
   to: Addresses(maxRecipients, maxNamed),
-  cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed })),
-  bcc: Type.Optional(Type.Array(Address, { maxItems: maxNamed })),
+  cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Who gets a copy, for all to see' })),
+  bcc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Who gets a copy that nobody sees' })),
   ttl: Type.Optional(Type.Integer({ minimum: 60, maximum: mostTtlSeconds, rule: 'must be 60 to 259200 seconds' })),
-  stream: Type.Optional(OneOf(['transactional', 'bulk'])),
+  stream: Type.Optional(
+    OneOf(['transactional', 'bulk'], { description: '`bulk` is what people may unsubscribe from' }),
+  ),
   strict: Type.Optional(Type.Boolean({ description: 'Refuses a message whose placeholders have no value' })),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  reference: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Your own id of the message, never used before' }),
+  ),
 })
 
 export const EmailAccepted = Type.Object(

@@ -104,7 +104,7 @@ export const MessageSend = Type.Object(
     messaging_product: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     to: Phone('Who gets it'),
-    type: OneOf(messageTypes),
+    type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
     text: Type.Optional(Type.Object({ body: text(4096), preview_url: Type.Optional(Type.Boolean()) })),
     image: Type.Optional(Media),
     video: Type.Optional(Media),

@@ -42,10 +42,7 @@ export const Text = Type.String({
   rule: lengthRule,
 })
 
-export const CallbackUrl = Type.String({
-  rule: 'must be a text',
-  description: 'Told of each change of status; https://',
-})
+export const CallbackUrl = Type.String({ description: 'Told of each change of status; https://' })
 export const ScheduledAt = Moment({ description: `When to send it: at most ${mostDaysAhead} days ahead` })
 export const Reference = Type.String({
   minLength: 1,

@@ -40,7 +40,7 @@ const Speech = Type.Object(
   { description: 'Spoken once, then the call ends' },
 )
 
-const Method = OneOf(['POST', 'GET'])
+const Method = (description: string) => OneOf(['POST', 'GET'], { description })
 
 const CustomData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown()),
@@ -62,8 +62,8 @@ export const CallCreate = Type.Object({
     }),
   ),
   event_url: Type.Optional(Url('Told of every status of the call, in order')),
-  answer_method: Type.Optional(Method),
-  event_method: Type.Optional(Method),
+  answer_method: Type.Optional(Method('How answer_url is asked; POST unless given')),
+  event_method: Type.Optional(Method('How event_url is told; POST unless given')),
   fallback_url: Type.Optional(Url('Asked when answer_url gives no flow')),
   ring_timeout: Type.Optional(
     Type.Integer({

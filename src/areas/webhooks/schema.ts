@@ -63,10 +63,9 @@ const settings = {
 }
 
 const Url = Type.String({
-  rule: 'must be a text',
   description: 'https://, at most 2048 characters, no user name, no fragment, port 443 or from 1024 up',
 })
-const Events = Type.Array(Type.String({ rule: 'must be a text' }), {
+const Events = Type.Array(Type.String(), {
   rule: 'must be a list of event names',
   description: `1 to ${maxEvents} names of the catalogue, \`area.*\` or \`*\``,
 })

@@ -102,7 +102,7 @@ function trial({ method, address, body }) {
   path.field.value = address
   const content = labelled('Body', document.createElement('textarea'))
   content.field.value = body
-  content.field.rows = Math.min(14, body.split('\n').length)
+  content.field.rows = Math.min(14, body.split('\n').length + 1)
   const send = document.createElement('button')
   send.textContent = 'Send'
   const output = document.createElement('pre')

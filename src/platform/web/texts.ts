@@ -4,11 +4,11 @@ import type { Texts } from './language.ts'
 
 export const pageTexts = {
   test: {
-    en: 'This is a test. No real money moves.',
-    fr: 'Ceci est un test. Aucun argent réel ne circule.',
-    pt: 'Isto é um teste. Nenhum dinheiro real é movimentado.',
-    sw: 'Hili ni jaribio. Hakuna pesa halisi zinazohamishwa.',
-    ar: 'هذا اختبار. لا تُنقل أي أموال حقيقية.',
+    en: 'This is a test. Nothing here is real, and no money moves.',
+    fr: 'Ceci est un test. Rien ici n’est réel, et aucun argent ne circule.',
+    pt: 'Isto é um teste. Nada aqui é real, e nenhum dinheiro é movimentado.',
+    sw: 'Hili ni jaribio. Hakuna kilicho halisi hapa, wala pesa zinazohamishwa.',
+    ar: 'هذا اختبار. لا شيء هنا حقيقي، ولا تُنقل أي أموال.',
   },
   languages: { en: 'Language', fr: 'Langue', pt: 'Idioma', sw: 'Lugha', ar: 'اللغة' },
   noSuchPage: {

@@ -36,7 +36,7 @@ export const PlanCreate = Type.Object({
   name,
   amount: AmountIn({ description: 'Major units for each interval; may be 0' }),
   currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
-  interval: OneOf(intervals),
+  interval: OneOf(intervals, { description: 'How often it is billed' }),
   interval_count: Type.Optional(
     Type.Integer({
       minimum: 1,

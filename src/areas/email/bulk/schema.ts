@@ -25,7 +25,9 @@ export const BulkSend = Type.Object({
     Type.Integer({ minimum: 1, maximum: 1000, rule: 'must be 1 to 1000; 100 to 500 are advised' }),
   ),
   batch_interval: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600, rule: 'must be 0 to 3600 seconds' })),
-  on_error: Type.Optional(OneOf(['continue', 'abort'])),
+  on_error: Type.Optional(
+    OneOf(['continue', 'abort'], { description: 'Whether one bad recipient is left out, or refuses all' }),
+  ),
 })
 
 const Problem = Type.Object({

@@ -7,9 +7,12 @@ import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../..
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
+import { askedBy } from '../../../platform/web/language.ts'
+import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { readLinkToken } from '../tracking/token.ts'
 import { note, storeAction } from './spool.ts'
+import { unsubscribeTexts } from './unsubscribe-texts.ts'
 
 const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const limits = [{ by: 'address', perSecond: 500 }]
@@ -47,20 +50,18 @@ const click = hook({
   handle: async (app, call) => {
     const url = typeof call.query.u === 'string' ? call.query.u : ''
     const recipient = readLinkToken(app, 'click', call.params.token, url)
-    if (!recipient)
-      return page(404, {
-        title: 'No such link',
-        content: notice('bad', 'No such link', html`<p>The address is not complete, or was changed.</p>`),
-      })
+    if (!recipient) return broken(call, 'noSuchLink')
     note(app, recipient, { kind: 'click', link: recipient.link, url, userAgent: userAgentOf(call), ip: call.ip })
     const answer = redirect(url, 302)
     return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store, private' } }
   },
 })
 
-const noSuchMessage = {
-  title: 'No such message',
-  content: notice('bad', 'No such message', html`<p>The address is not complete, or was changed.</p>`),
+/** Answer to an address that none of ours is. */
+function broken(call: HookCall, title: 'noSuchLink' | 'noSuchMessage'): HookAnswer {
+  const { language, words } = readerOf(askedBy(call), 'UTC')
+  const say = words(unsubscribeTexts)
+  return page(404, { title: say(title), language, content: notice('bad', say(title), html`<p>${say('changed')}</p>`) })
 }
 
 interface Whose {
@@ -85,16 +86,17 @@ const unsubscribe = hook({
   limits,
   handle: async (app, call) => {
     const recipient = readLinkToken(app, 'unsubscribe', call.params.token)
-    if (!recipient) return page(404, noSuchMessage)
+    if (!recipient) return broken(call, 'noSuchMessage')
     const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
-    const frame = frameOf(recipient, whose)
-    if (call.method === 'GET') return page(200, { ...frame, ...question(whose?.email ?? 'this address') }, 'here')
+    const reader = readerOf(askedBy(call), 'UTC')
+    const frame = { ...frameOf(recipient, whose), language: reader.language }
+    if (call.method === 'GET') return page(200, { ...frame, ...question(reader, whose?.email ?? null) }, 'here')
     const source = formOf(call).get('List-Unsubscribe') === 'One-Click' ? 'one_click' : 'page'
     if (
       !(await storeAction(app, recipient, { kind: 'unsubscribe', source, userAgent: userAgentOf(call), ip: call.ip }))
     )
-      return page(404, noSuchMessage)
-    return page(200, { ...frame, ...done(call.params.token) }, 'here')
+      return broken(call, 'noSuchMessage')
+    return page(200, { ...frame, ...done(reader, call.params.token) }, 'here')
   },
 })
 
@@ -114,20 +116,19 @@ const resubscribe = hook({
   summary: 'A recipient who unsubscribed by mistake takes it back',
   maxBytes: 4_096,
   limits,
-  handle: async (app, { params }): Promise<HookAnswer> => {
-    const recipient = readLinkToken(app, 'unsubscribe', params.token)
-    if (!recipient) return page(404, noSuchMessage)
+  handle: async (app, call): Promise<HookAnswer> => {
+    const recipient = readLinkToken(app, 'unsubscribe', call.params.token)
+    if (!recipient) return broken(call, 'noSuchMessage')
     const { tenant, message, number } = recipient
     const lifted = await maybe(
       app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }),
     )
     if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to take back, or it is longer ago than a day')
     const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
-    return page(200, {
-      ...frameOf(recipient, whose),
-      title: 'Subscribed again',
-      content: notice('good', 'Subscribed again', html`<p>You will get these messages as before.</p>`),
-    })
+    const { language, words } = readerOf(askedBy(call), 'UTC')
+    const say = words(unsubscribeTexts)
+    const content = notice('good', say('subscribedAgain'), html`<p>${say('asBefore')}</p>`)
+    return page(200, { ...frameOf(recipient, whose), title: say('subscribedAgain'), language, content })
   },
 })
 
@@ -143,18 +144,22 @@ function frameOf({ tenant }: Recipient, whose: Whose | null): Pick<Page, 'from' 
   return whose === null ? { isTest } : { isTest, from: whose.account_name, brand: whose.brand }
 }
 
-function question(email: string) {
+function question({ words, leftToRight }: Reader, email: string | null) {
+  const say = words(unsubscribeTexts)
+  const title = say('unsubscribe')
+  const who = email === null ? say('thisAddress') : leftToRight(email)
   return {
-    title: 'Unsubscribe',
-    content: html`<h1>Unsubscribe</h1><p>${email} will get no more messages of this kind.</p>
-<form method="post"><button type="submit">Unsubscribe</button></form>`,
+    title,
+    content: html`<h1>${title}</h1><p>${say('willGetNone', { email: who })}</p>
+<form method="post"><button type="submit">${title}</button></form>`,
   }
 }
 
-function done(token: string) {
-  const body = html`<p>You will get no more messages of this kind.</p>
-<form method="post" action="/u/${token}/undo"><button type="submit">Undo</button></form>`
-  return { title: 'Unsubscribed', content: notice('good', 'Unsubscribed', body) }
+function done({ words, language }: Reader, token: string) {
+  const say = words(unsubscribeTexts)
+  const body = html`<p>${say('youGetNone')}</p>
+<form method="post" action="/u/${token}/undo?lang=${language}"><button type="submit">${say('undo')}</button></form>`
+  return { title: say('unsubscribed'), content: notice('good', say('unsubscribed'), body) }
 }
 
 export const trackingHooks = [open, click, unsubscribe, resubscribe]

@@ -10,13 +10,19 @@ const ChannelName = OneOf(channels)
 
 export const OtpSend = Type.Object({
   phone: Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' }),
-  channel: Type.Optional(Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })])),
-  email: Type.Optional(Type.String({ maxLength: 254, sensitive: true })),
+  channel: Type.Optional(
+    Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })], {
+      description: 'How the code travels, or several ways in the order in which they are tried; `sms` unless given',
+    }),
+  ),
+  email: Type.Optional(
+    Type.String({ maxLength: 254, sensitive: true, description: 'Where mail goes, for that channel' }),
+  ),
   code_length: Type.Optional(Type.Integer({ minimum: 4, maximum: 10, rule: 'must be 4 to 10' })),
   expires_in: Type.Optional(Type.Integer({ minimum: 60, maximum: 900, rule: 'must be 60 to 900 seconds' })),
   from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
   message: Type.Optional(Type.String({ maxLength: 480, rule: 'must hold {{code}} once', sensitive: true })),
-  language: Type.Optional(Type.String({ maxLength: 10 })),
+  language: Type.Optional(Type.String({ maxLength: 10, description: 'Of the words around the code, such as sw' })),
   app_hash: Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9+/]{11}$', rule: 'must be the 11 characters of the app' }),
   ),
@@ -27,8 +33,12 @@ export const OtpSend = Type.Object({
       rule: 'must be an origin such as https://shop.example',
     }),
   ),
-  purpose: Type.Optional(Type.String({ maxLength: 60 })),
-  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
+  purpose: Type.Optional(
+    Type.String({ maxLength: 60, description: 'What it is for, such as login: one code for each' }),
+  ),
+  verification_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Check of an identity that it belongs to' }),
+  ),
   ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),
 })
 

@@ -16,9 +16,9 @@ import { phoneIndex, phonePlace } from './send.ts'
 import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.ts'
 
 export const OtpVerify = Type.Object({
-  otp_id: Type.Optional(Type.String({ maxLength: 40 })),
+  otp_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the reply to the sending; or `phone` instead' })),
   phone: Type.Optional(Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' })),
-  purpose: Type.Optional(Type.String({ maxLength: 60 })),
+  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'The same as it was sent with' })),
   code: Type.String({ minLength: 1, maxLength: 20, sensitive: true, rule: 'must be the code as it was typed' }),
 })
 

@@ -70,15 +70,16 @@ const optional = {
   priority: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000, rule: 'must be 0 to 10000', description: 'Lower comes first; 100' }),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether it is asked at all; true unless given' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'Recorded when it matches, and nothing else' })),
   description: Type.Optional(description),
 }
 
-const RuleCreate = Type.Object({ name, action: OneOf(actions), conditions, ...optional })
+const action = OneOf(actions, { description: 'What becomes of a payment that it matches' })
+const RuleCreate = Type.Object({ name, action, conditions, ...optional })
 const RuleChange = Type.Object({
   name: Type.Optional(name),
-  action: Type.Optional(OneOf(actions)),
+  action: Type.Optional(action),
   conditions: Type.Optional(conditions),
   ...optional,
   description: Type.Optional(Nullable(description, { description: '`null` takes it away' })),

@@ -20,6 +20,13 @@ export const receiptTexts = {
     ar: 'مدفوع، وأُعيد جزء منه',
   },
   givenBack: { en: 'Given back', fr: 'Remboursé', pt: 'Reembolsado', sw: 'Imerejeshwa', ar: 'مُعاد' },
+  taxNumber: {
+    en: 'Tax number',
+    fr: 'Numéro fiscal',
+    pt: 'Número fiscal',
+    sw: 'Nambari ya kodi',
+    ar: 'الرقم الضريبي',
+  },
   paidOn: { en: 'Paid on', fr: 'Payé le', pt: 'Pago em', sw: 'Ililipwa', ar: 'دُفع في' },
   for: { en: 'For', fr: 'Pour', pt: 'Para', sw: 'Kwa ajili ya', ar: 'مقابل' },
   paidWith: { en: 'Paid with', fr: 'Payé avec', pt: 'Pago com', sw: 'Njia ya malipo', ar: 'دُفع بواسطة' },

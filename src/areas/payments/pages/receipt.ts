@@ -86,14 +86,14 @@ function pageOf(payment: Shown, reader: Reader): Page {
   const state = say(givenBack === 0n ? 'paid' : givenBack < amount ? 'partlyGivenBack' : 'givenBack')
   const content = html`<p class="${givenBack === 0n ? 'good' : 'soft'}">${state}</p>
 <h1 class="amount">${money(amount)}</h1>
-${brandLines(payment.brand)}<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
+${brandLines(payment.brand, say('taxNumber'))}<table class="facts">${shown.map(([name, value]) => html`<tr><th scope="row">${name}</th><td><bdi>${value ?? ''}</bdi></td></tr>\n`)}</table>`
   const { account_name: from, brand, environment } = payment
   return { title: say('receipt'), language: reader.language, from, brand, isTest: environment === 'test', content }
 }
 
 /** Account that was paid, as it is known to the payer. */
-function brandLines({ address, tax_number: number }: Brand): Html | null {
-  const lines = [...(address?.split('\n') ?? []), ...(number === undefined ? [] : [number])]
+function brandLines({ address, tax_number: number }: Brand, taxNumber: string): Html | null {
+  const lines = [...(address?.split('\n') ?? []), ...(number === undefined ? [] : [`${taxNumber} ${number}`])]
   return lines.length === 0 ? null : html`<p class="soft">${lines.map((line) => html`<bdi>${line}</bdi><br>`)}</p>`
 }
 

@@ -56,12 +56,15 @@ export const PayoutItem = Type.Object({
   provider: shared.provider,
   description,
   recipient: Type.Optional(
-    Type.Object({
-      name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })),
-      email: Type.Optional(
-        Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
-      ),
-    }),
+    Type.Object(
+      {
+        name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })),
+        email: Type.Optional(
+          Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+        ),
+      },
+      { description: 'Who is paid, as you know them' },
+    ),
   ),
   metadata,
   callback_url,

@@ -14,14 +14,17 @@ const text = (maxLength: number, description?: string) =>
 const optionalFields = {
   description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
   customer: Type.Optional(
-    Type.Object({
-      name: Type.Optional(text(100)),
-      email: Type.Optional(
-        Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
-      ),
-      phone: Type.Optional(text(20)),
-      customer_id: Type.Optional(text(100)),
-    }),
+    Type.Object(
+      {
+        name: Type.Optional(text(100)),
+        email: Type.Optional(
+          Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+        ),
+        phone: Type.Optional(text(20)),
+        customer_id: Type.Optional(text(100)),
+      },
+      { description: 'Who pays, as you know them; told with the payment' },
+    ),
   ),
   metadata: Type.Optional(Metadata),
   callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),

@@ -38,7 +38,11 @@ export const BulkSend = Type.Object({
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
-  type: Type.Optional(OneOf(['transactional', 'promotional'])),
+  type: Type.Optional(
+    OneOf(['transactional', 'promotional'], {
+      description: '`promotional` goes out by day, and after everything else',
+    }),
+  ),
   allow_partial: Type.Optional(
     Type.Boolean({ default: true, rule: 'must be true or false', description: 'False: one bad entry refuses all' }),
   ),

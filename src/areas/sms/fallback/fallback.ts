@@ -13,30 +13,37 @@ const mostSeconds = 172_800
 /** How long after the end of its validity a text is looked at that nobody told of. */
 const graceSeconds = 60
 
-export const Fallback = Type.Object({
-  channel: Type.Literal('messenger', { rule: 'must be messenger' }),
-  after: Type.Optional(
-    Type.Integer({
-      minimum: leastSeconds,
-      maximum: mostSeconds,
-      rule: `must be a whole number of seconds from ${leastSeconds} to ${mostSeconds}`,
-      description: 'Seconds after which a text that is not delivered goes on; without it, only one that failed',
-    }),
-  ),
-  text: Type.Optional(
-    Type.Object(
-      { body: Type.String({ minLength: 1, maxLength: 4096, sensitive: true, rule: 'must have 1 to 4096 characters' }) },
-      { description: 'What is said there, to users who wrote within 24 hours' },
+export const Fallback = Type.Object(
+  {
+    channel: Type.Literal('messenger', { rule: 'must be messenger' }),
+    after: Type.Optional(
+      Type.Integer({
+        minimum: leastSeconds,
+        maximum: mostSeconds,
+        rule: `must be a whole number of seconds from ${leastSeconds} to ${mostSeconds}`,
+        description: 'Seconds after which a text that is not delivered goes on; without it, only one that failed',
+      }),
     ),
-  ),
-  template: Type.Optional(
-    Type.Object({
-      name: Type.String({ minLength: 1, maxLength: 512 }),
-      language: Type.String({ minLength: 2, maxLength: 15 }),
-      components: Type.Optional(Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), { maxItems: 10 })),
-    }),
-  ),
-})
+    text: Type.Optional(
+      Type.Object(
+        {
+          body: Type.String({ minLength: 1, maxLength: 4096, sensitive: true, rule: 'must have 1 to 4096 characters' }),
+        },
+        { description: 'What is said there, to users who wrote within 24 hours' },
+      ),
+    ),
+    template: Type.Optional(
+      Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 512 }),
+        language: Type.String({ minLength: 2, maxLength: 15 }),
+        components: Type.Optional(
+          Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), { maxItems: 10 }),
+        ),
+      }),
+    ),
+  },
+  { description: 'What goes over the messenger when the text does not arrive' },
+)
 export type FallbackContent = Static<typeof Fallback>
 
 /** The job that decides whether a text goes on. */

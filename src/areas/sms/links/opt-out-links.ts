@@ -13,10 +13,13 @@ import { hook, pagesPerAddress } from '../../../platform/hook.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
+import { askedBy } from '../../../platform/web/language.ts'
+import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { notice, type Page, page } from '../../../platform/web/shell.ts'
 import { insertOptOut } from '../consent/store.ts'
 import { smsEvents } from '../events.ts'
 import { lengthChecked, type MessageType, type Segments } from '../message.ts'
+import { linkTexts } from './link-texts.ts'
 import { anyToken, isToken, linkRefused, newToken, noSuchLink } from './token.ts'
 
 const placeholder = '{{optout}}'
@@ -112,12 +115,12 @@ export const optOutHook = hook({
   // The button of the page sends an empty form, and some clients a word of their own.
   maxBytes: 1_024,
   limits: [pagesPerAddress],
-  handle: async (app, { method, params }) => {
-    const link = await linkWith(app, params.token)
+  handle: async (app, call) => {
+    const link = await linkWith(app, call.params.token)
     if (!link) throw noSuchLink()
-    const isDone = method === 'POST'
+    const isDone = call.method === 'POST'
     if (isDone) await optOut(app, link)
-    return page(200, pageOf(link, isDone), 'here')
+    return page(200, pageOf(link, isDone, readerOf(askedBy(call), 'UTC')), 'here')
   },
   refused: linkRefused,
 })
@@ -138,10 +141,15 @@ async function optOut(app: App, link: Link) {
   })
 }
 
-function pageOf({ sender, phone, environment, account_name: from, brand }: Link, isDone: boolean): Page {
-  const number = `…${phone.slice(-3)}`
+function pageOf(
+  { sender, phone, environment, account_name: from, brand }: Link,
+  isDone: boolean,
+  { language, words, leftToRight }: Reader,
+): Page {
+  const say = words(linkTexts)
+  const named = { sender: leftToRight(sender), number: leftToRight(`…\u2060${phone.slice(-3)}`) }
   const content = isDone
-    ? notice('good', 'You are off the list', html`<p>${sender} will send no more messages to ${number}.</p>`)
-    : html`<h1>No more messages from ${sender} to ${number}?</h1><form method="post"><button>Stop them</button></form>`
-  return { title: sender, from, brand, isTest: environment === 'test', content }
+    ? notice('good', say('done'), html`<p>${say('noMore', named)}</p>`)
+    : html`<h1>${say('question', named)}</h1><form method="post"><button>${say('stop')}</button></form>`
+  return { title: sender, language, from, brand, isTest: environment === 'test', content }
 }

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import type { HookAnswer, HookCall } from '../../../platform/hook.ts'
-import { html } from '../../../platform/web/html.ts'
-import { notice, page } from '../../../platform/web/shell.ts'
+import { refusalPage } from '../../../platform/web/refusal.ts'
+import { linkTexts } from './link-texts.ts'
 
 /** 55 random bits: enough that nobody finds somebody else's, in few characters. */
 export const tokenLength = 11
@@ -27,10 +27,6 @@ export function noSuchLink(): AppError {
   return new AppError('NOT_FOUND', 'there is no such link')
 }
 
-export function linkRefused(_app: App, _call: HookCall, { status }: AppError): HookAnswer {
-  const [title, sentence] =
-    status === 404
-      ? ['No such page', 'There is no such link. Copy all of it from the message.']
-      : ['Not now', 'This could not be done just now. Open the link again in a moment.']
-  return page(status, { title, content: notice('bad', title, html`<p>${sentence}</p>`) })
+export function linkRefused(_app: App, call: HookCall, error: AppError): HookAnswer {
+  return refusalPage(call, error, ({ words }) => words(linkTexts)('noSuchLink'))
 }

@@ -5,7 +5,7 @@ import { At, Nullable } from '../../../platform/schema.ts'
 import { Text } from '../schema.ts'
 
 const maxKeywords = 50
-const WebhookUrl = Type.String({ rule: 'must be a text', description: 'https://; signed with your callback secret' })
+const WebhookUrl = Type.String({ description: 'https://; signed with your callback secret' })
 
 export const Keywords = Type.Array(
   Type.Object({
