@@ -158,6 +158,8 @@ describe('links in mail', () => {
     const page = await stranger.get(leave)
     assert.equal(page.status, 200)
     assert.match(page.text, /#7a1fa2.*<p class="from">/s, 'it shows whose it is')
+    assert.match(page.text, /amina@shop\.example will get no more messages of this kind/)
+    assert.match((await stranger.get(`${leave}?lang=fr`)).text, /<html lang="fr".*ne recevra plus de messages/s)
     assert.ok(!(await toldOf(ada, id)).includes('email.unsubscribed'))
     for (let i = 0; i < 2; i++)
       assert.equal((await stranger.request('POST', leave, { raw: 'List-Unsubscribe=One-Click' })).status, 200)

@@ -633,5 +633,5 @@ test('the page, the paper and the receipt show whose they are: colour, logo, tax
   }, 'the payment')
   const { body: payment } = await account.client.get(`/v1/payments/${paid}`)
   const receipt = await world.stranger.get(new URL(payment.receipt_url).pathname)
-  for (const part of ['P051234567X', 'Moi Avenue 1', logo]) assert.ok(receipt.text.includes(part), part)
+  for (const part of ['Tax number P051234567X', 'Moi Avenue 1', logo]) assert.ok(receipt.text.includes(part), part)
 })
