@@ -3,7 +3,7 @@
 // authority of the server's choice) and 3 (the server's own certificate) count; 0 and 1 are not for mail (RFC 7672 §3.1.3).
 import { createHash, X509Certificate } from 'node:crypto'
 
-export interface Tlsa {
+interface Tlsa {
   readonly usage: 2 | 3
   /** 0: the whole certificate; 1: its public key. */
   readonly selector: 0 | 1

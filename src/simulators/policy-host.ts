@@ -16,7 +16,7 @@ export interface Identity {
 }
 
 /** What a policy host answers: usually 200, text/plain and the policy. */
-export interface PolicyAnswer {
+interface PolicyAnswer {
   readonly body: string
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { createHash, type X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { areas } from '../../src/areas.ts'
 import { type MailWorld, mailWorld } from '../../src/areas/email/mail-world.ts'
+import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { startNode } from '../../src/node/server.ts'
 import { SmtpClient } from '../../src/protocols/smtp/client.ts'
@@ -63,7 +63,13 @@ async function attempted(to: string, account = ada) {
     const { body } = await account.client.get(`/v1/email/${id}`)
     const [recipient] = body.recipients
     if (body.status !== 'delivered' && !body.next_attempt_at) return null
-    return { status: body.status, reason: body.reason, level: recipient.tls_level, mx: recipient.mx, tls: recipient.tls }
+    return {
+      status: body.status,
+      reason: body.reason,
+      level: recipient.tls_level,
+      mx: recipient.mx,
+      tls: recipient.tls,
+    }
   }, `an attempt to reach ${to}`)
 }
 
@@ -87,8 +93,8 @@ describe('recipients of the sandbox', () => {
     await delivered('dane+1@shop.example', 'dane')
     const id = await sendMail(ada, { to: 'sts+2@shop.example' })
     await settled(ada, id)
-    const { body } = await ada.client.get(`/v1/events?resource_id=${id}&type=email.delivered`)
-    assert.equal(body.data.find(({ event }: { event: string }) => event === 'email.delivered').data.tls_level, 'mta_sts')
+    const { body } = await ada.client.get(`/v1/events?resource_id=${id}&event=email.delivered`)
+    assert.equal(body.data[0].payload.tls_level, 'mta_sts')
   })
 
   test('whose servers are not who they should be get nothing, and the reason says what failed', async () => {
@@ -249,7 +255,10 @@ describe('DANE', () => {
         })
 
   test('a record among many, too many for one packet, is found', async () => {
-    await pin(...Array.from({ length: 40 }, (_, i) => `3 1 1 ${String(i).padStart(2, '0').repeat(32)}`), record(3, 1, 1))
+    await pin(
+      ...Array.from({ length: 40 }, (_, i) => `3 1 1 ${String(i).padStart(2, '0').repeat(32)}`),
+      record(3, 1, 1),
+    )
     await delivered(`many@${domain}`, 'dane')
   })
 

@@ -11,7 +11,7 @@ const maxNameBytes = 255
 
 export type AskedType = 'A' | 'AAAA' | 'MX' | 'TLSA'
 
-export interface ResponseRecord {
+interface ResponseRecord {
   /** Lower case, without the last dot. */
   readonly name: string
   readonly type: AskedType | 'CNAME'

@@ -31,8 +31,8 @@ export interface Question {
   readonly asksAuthenticated: boolean
 }
 
-export type ResponseCode = 'ok' | 'format' | 'failure' | 'nonexistent' | 'refused'
-export const responseCodes: Readonly<Record<ResponseCode, number>> = {
+type ResponseCode = 'ok' | 'format' | 'failure' | 'nonexistent' | 'refused'
+const responseCodes: Readonly<Record<ResponseCode, number>> = {
   ok: 0,
   format: 1,
   failure: 2,

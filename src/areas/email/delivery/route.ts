@@ -18,7 +18,7 @@ const smtpPort = 25
 const maxServers = 5
 const maxAddresses = 4
 
-export interface Route {
+interface Route {
   /** Group of servers, which share connections. */
   readonly name: string
   readonly servers: readonly Server[]

@@ -74,7 +74,7 @@ export const policyChore = {
 }
 
 /** Where policies of an environment are found: its DNS, its HTTPS client, and the port of policy hosts. */
-export interface PolicySource {
+interface PolicySource {
   readonly names: Names
   readonly outbound: Outbound
   readonly port: number
