@@ -297,8 +297,10 @@ describe('DANE', () => {
     await announce(domain, '2')
     await pin(other('3 1 1'))
     await putOff(`h@${domain}`, /^DANE of/)
-    await pin()
+    await pin(other('1 1 1'))
     await delivered(`i@${domain}`, 'mta_sts')
+    await pin()
+    await delivered(`j@${domain}`, 'mta_sts')
   })
 })
 

@@ -5,7 +5,13 @@
 
 import { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls, type DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls'
 import { encodeContent } from './content.ts'
 import { isPositive, maxReplyBytes, type Reply, ReplyReader, replyLine } from './reply.ts'
 
@@ -25,6 +31,8 @@ export interface ClientOptions {
   /** Name that the certificate must have, where TLS is required. */
   servername?: string
   ca?: ConnectionOptions['ca']
+  /** Authorities as a context that connections share: making one of many certificates takes milliseconds. */
+  secureContext?: SecureContext
   /** TLS from the first byte, as on port 465. */
   isImplicitTls?: boolean
   localAddress?: string
@@ -205,7 +213,7 @@ export class SmtpClient {
   }
 
   async #startTls(wanted: 'opportunistic' | 'encrypted' | 'required'): Promise<void> {
-    const { commandMs = 60_000, servername, ca, host, chainProblem } = this.#options
+    const { commandMs = 60_000, servername, ca, secureContext, host, chainProblem } = this.#options
     if (!this.#offers.has('STARTTLS')) {
       if (wanted !== 'opportunistic') throw new SmtpError('tls', 'the server offers no STARTTLS')
       return
@@ -222,6 +230,7 @@ export class SmtpClient {
       ...named(servername ?? host),
       rejectUnauthorized: wanted === 'required',
       ...(ca ? { ca } : {}),
+      ...(secureContext ? { secureContext } : {}),
     })
     await shaken(secure, commandMs)
     const problem = chainProblem?.(chainOf(secure)) ?? null

@@ -56,7 +56,9 @@ function domainToAsk(environment: Environment, to: string): string {
 /** Servers of one host, or why it is passed over. */
 type Host = { servers: readonly Server[] } | { problem: string | null }
 
-type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'ca'> & { servername?: string }
+type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
+  servername?: string
+}
 
 class MxRoutes {
   readonly #app: App
@@ -75,7 +77,8 @@ class MxRoutes {
 
   async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict> {
     const mayBeAsked = hosts.filter((host) => isSecure || this.#isAllowed(host)).slice(0, maxServers)
-    if (mayBeAsked.length === 0) return deferred(`${this.#rule} allows none of its mail servers: ${hosts.join(', ')}`)
+    if (mayBeAsked.length === 0)
+      return deferred(`${this.#rule} allows none of its mail servers: ${hosts.slice(0, maxServers).join(', ')}`)
     const each = await Promise.all(mayBeAsked.map((host) => this.#host(host, isSecure)))
     const servers = each.flatMap((one) => ('servers' in one ? one.servers : []))
     if (servers.length > 0) {
@@ -105,10 +108,14 @@ class MxRoutes {
     for (const name of new Set(signedNames)) {
       const found = await this.#names.certificates(name)
       if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}` }
-      if (found.kind === 'found' && found.isSecure) return this.#daneOf(name, host, found.values)
+      if (found.kind !== 'found' || !found.isSecure) continue
+      const dane = this.#daneOf(name, host, found.values)
+      // Records that cannot be used ask for less than a policy does.
+      if (dane.level === 'dane' || this.#policy?.mode !== 'enforce') return dane
+      break
     }
-    const ca = authoritiesFor(this.#app, this.#environment)
-    const trusted = ca ? { ca } : {}
+    const secureContext = authoritiesFor(this.#app, this.#environment)
+    const trusted = secureContext ? { secureContext } : {}
     if (this.#policy?.mode !== 'enforce') return { level: 'plain', tls: 'opportunistic', ...trusted }
     if (!this.#isAllowed(host)) return { problem: `${this.#rule} does not allow the mail server ${host}` }
     return { level: 'mta_sts', tls: 'required', rule: this.#rule, ...trusted }

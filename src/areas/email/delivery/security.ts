@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the security of a delivery is found out: policies of domains, and the authorities whose certificates count. The
 // sandbox has its own of both.
-import { rootCertificates } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import { Outbound } from '../../../platform/outbound.ts'
@@ -15,8 +15,8 @@ const https = 443
 
 interface Security {
   readonly policies: StsPolicies
-  /** Trusted beside the well-known authorities; null for none. */
-  readonly authorities: readonly string[] | null
+  /** Authorities whose certificates count; null for the well-known ones. */
+  readonly authorities: SecureContext | null
   close(): Promise<void>
 }
 
@@ -27,9 +27,8 @@ export function policiesFor(app: App, environment: Environment): StsPolicies | n
   return both(app)[environment]?.policies ?? null
 }
 
-export function authoritiesFor(app: App, environment: Environment): string[] | null {
-  const authorities = both(app)[environment]?.authorities ?? null
-  return authorities && [...authorities]
+export function authoritiesFor(app: App, environment: Environment): SecureContext | null {
+  return both(app)[environment]?.authorities ?? null
 }
 
 export async function closeSecurity(app: App): Promise<void> {
@@ -69,5 +68,5 @@ function sandboxSecurity(app: App): Security | null {
   const policies = new StsPolicies(app, 'test', { names, outbound, port: world.policyPort }, (result) =>
     tlsTally(app).fetched(result),
   )
-  return { policies, authorities: [...rootCertificates, world.ca], close: () => outbound.close() }
+  return { policies, authorities: createSecureContext({ ca: world.ca }), close: () => outbound.close() }
 }
