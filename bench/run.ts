@@ -68,7 +68,7 @@ const chosen = Object.entries(benchmarks).filter(
 )
 
 /** Nobody reads the figures of short runs, and they mostly wait for programs to start: a few run side by side. */
-const atOnce = short ? 4 : 1
+const atOnce = short ? 3 : 1
 
 /** Takes benchmarks off the queue until it is empty; one that fails is told at once, and the others are still run. */
 async function worker(queue: typeof chosen): Promise<number> {
