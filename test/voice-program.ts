@@ -43,13 +43,13 @@ export class ProgramCall {
     return Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(2 * i)).slice(-count)
   }
 
-  /** Sends samples in one message. */
+  /** Sends samples at once, in messages of at most a second or two. */
   say(samples: Int16Array): void {
     const bytes = Buffer.alloc(2 * samples.length)
     samples.forEach((sample, i) => {
       bytes.writeInt16LE(sample, 2 * i)
     })
-    this.socket.send(bytes)
+    for (let at = 0; at < bytes.length; at += 32_000) this.socket.send(bytes.subarray(at, at + 32_000))
   }
 
   tell(message: object): void {

@@ -135,7 +135,9 @@ test('16,000 samples a second over TLS, and what waits to be played is cleared o
 test('a program that cannot be reached is a callee that failed, and the reply decides what follows', async () => {
   const ada = await world.account({ balance: 100 })
   shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'hangup' }])))
-  for (const uri of ['ws://localhost:9', program.uri('/refused'), program.uri('/silent')]) {
+  const stopped = await startVoiceProgram('plain')
+  await stopped.stop()
+  for (const uri of [stopped.uri('/'), program.uri('/refused'), program.uri('/silent')]) {
     const asked = { eventUrl: [shop.url('/decides')], eventType: 'synchronous' }
     const id = await call(ada, [connect(uri, asked), wait])
     const told = await next('/decides')

@@ -46,7 +46,7 @@ export function infoFrame(samples: number, channels: number): Buffer {
   at = frame.writeUInt32BE(50, at)
   at += frame.write('LAME3.100', at, 'latin1')
   // Constant bitrate; 4 kHz; nothing of loudness; the bitrate.
-  at += frame.write('0128000000000000000000', at, 'hex')
+  at += frame.write('012800000000000000000000', at, 'hex')
   frame.writeUInt8(kbits, at - 1)
   at = frame.writeUIntBE((delaySamples << 12) | padding, at, 3)
   // No word of what was recorded from; no gain, no preset.

@@ -19,18 +19,28 @@ export async function openSocket(
   const socket = new WebSocket(uri, {
     createConnection: () => line,
     headers,
-    handshakeTimeout: connectMs,
     maxPayload: mostMessageBytes,
     perMessageDeflate: false,
     // One message a turn, so that a flood of small ones delays nobody's audio.
     allowSynchronousEvents: false,
   })
   return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(new SocketLeg(socket, { ...options, rate, hello })))
+    const timer = setTimeout(() => {
+      reject(new Error(`The server did not answer the upgrade within ${connectMs / 1_000} seconds.`))
+      socket.terminate()
+    }, connectMs)
+    socket.once('open', () => {
+      clearTimeout(timer)
+      resolve(new SocketLeg(socket, { ...options, rate, hello }))
+    })
     socket.on('unexpected-response', (_request, { statusCode }) => {
+      clearTimeout(timer)
       line.destroy()
       reject(new Error(`The server answered with status ${statusCode} instead of the upgrade.`))
     })
-    socket.once('error', ({ message }) => reject(new Error(`The upgrade failed: ${message}.`)))
+    socket.on('error', ({ message }) => {
+      clearTimeout(timer)
+      reject(new Error(`The upgrade failed: ${message}.`))
+    })
   })
 }

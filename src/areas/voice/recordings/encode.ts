@@ -13,7 +13,7 @@ import type { Job, NewJob } from '../../../platform/work.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
 import { ask } from '../ask.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
-import { mp3Of } from '../engines/mp3-encoding.ts'
+import { mp3Of, mp3Problem } from '../engines/mp3-encoding.ts'
 import { settleRecording } from './settle.ts'
 import { findRecording, type RecordingRow, recordingDays, toldOf } from './store.ts'
 
@@ -72,6 +72,9 @@ async function encoded(
   if (!stored) return null
   const nowMs = app.clock.nowMs() + offsetMs
   try {
+    // A node may lack what the one had that took the call.
+    const problem = mp3Problem(app)
+    if (problem !== null) throw new Error(problem)
     const arrived = await app.storage.put(mp3Files, {
       tenant,
       type: 'audio/mpeg',
