@@ -43,7 +43,7 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
       return { port: await engine.open(command.leg, command.room, command.host) }
     case 'open_socket':
       if (!engine.admits) return { error: 'this worker has as many calls as it can serve in time' }
-      engine.enter(command.leg, command.room, await opened(command))
+      enter(command, await opened(command))
       return {}
     case 'connect':
       engine.connect(command.leg, command.remote)
@@ -86,6 +86,15 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
     case 'detect':
       engine.detect(command.leg)
       return {}
+  }
+}
+
+function enter({ leg, room }: Extract<MediaCommand, { do: 'open_socket' }>, audio: AudioLeg): void {
+  try {
+    engine.enter(leg, room, audio)
+  } catch (error) {
+    audio.close()
+    throw error
   }
 }
 
