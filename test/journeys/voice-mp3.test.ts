@@ -3,8 +3,6 @@
 // never lost when the encoder or its node dies, and refused at once where there is no encoder.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { get } from 'node:https'
 import { after, before, test } from 'node:test'
 import { MPEGDecoder } from 'mpg123-decoder'
 import pg from 'pg'
@@ -14,6 +12,7 @@ import { findRecording } from '../../src/areas/voice/recordings/store.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { fetchedFrom } from '../fetched.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -32,18 +31,7 @@ const from = '+254700000000'
 const to = '+254711000020'
 const carrier = () => simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
 
-function fetched(url: string, headers: Record<string, string> = {}) {
-  const ca = readFileSync(world.node.caFile ?? '')
-  return new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((done, failed) => {
-    get(url, { ca, headers }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () =>
-        done({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
-      )
-    }).on('error', failed)
-  })
-}
+const fetched = (url: string, headers: Record<string, string> = {}) => fetchedFrom(world, url, headers)
 
 /** Sound of an MP3 file, as the decoder that plays customers' files reads it. */
 async function decoded(file: Buffer): Promise<{ channels: Int16Array[]; rate: number; length: number }> {

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { rms, share, tone } from '../../src/protocols/audio/tones.ts'
+import { fetchedFrom } from '../fetched.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startVoiceProgram, type VoiceProgram } from '../voice-program.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -14,7 +15,7 @@ let shop: Receiver
 let program: VoiceProgram
 let secure: VoiceProgram
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 5 })
   shop = await startReceiver()
   program = await startVoiceProgram('plain')
   secure = await startVoiceProgram('secure')
@@ -62,6 +63,24 @@ function hears(id: string, hertz: number, isHeard = true): Promise<unknown> {
   )
 }
 
+/** WAV file of a recording, once it is ready. */
+async function recordingOf(ada: Account, id: string): Promise<Buffer> {
+  const { file_url } = await eventually(async () => {
+    const { body } = await ada.client.get(`/v1/voice/recording/${id}`)
+    return body.status === 'ready' ? body : null
+  }, 'the recording to be ready')
+  return (await fetchedFrom(world, file_url)).bytes
+}
+
+/** Whether a hum is in any tenth of a second of a channel of a WAV file. */
+function loudIn(file: Buffer, channel: 0 | 1, hertz: number): boolean {
+  const length = Math.floor((file.length - 44) / 4)
+  const samples = Int16Array.from({ length }, (_, i) => file.readInt16LE(44 + 4 * i + 2 * channel))
+  return Array.from({ length: Math.floor(length / 800) }, (_, i) => samples.subarray(800 * i, 800 * (i + 1))).some(
+    (part) => rms(part) > 1_000 && share(part, hertz) > 0.8,
+  )
+}
+
 test('phone and program hear each other, keys are told, and the flow goes on when the program hangs up', async () => {
   const ada = await world.account({ balance: 100 })
   const endpoint = [websocket(program.uri('/agent?token=s3cret'), { headers: { customer: 'Ada', event: 'mine' } })]
@@ -101,7 +120,9 @@ test('phone and program hear each other, keys are told, and the flow goes on whe
   assert.deepEqual([over.status, over.reason, over.to], ['completed', 'normal', program.uri('/agent')])
   assert.deepEqual((await next('/then')).payload, { after: 1 })
   const done = await ended(ada, id)
-  assert.equal(done.recording_ids.length, 1)
+  const file = await recordingOf(ada, done.recording_ids[0])
+  assert.ok(loudIn(file, 0, 700) && !loudIn(file, 0, 440), 'the caller is on the left of the recording')
+  assert.ok(loudIn(file, 1, 440) && !loudIn(file, 1, 700), 'and the program on the right')
   const wallet = await ada.client.get('/v1/wallet/balance')
   assert.deepEqual([wallet.body.balance, wallet.body.held], [100 - done.cost, 0], 'the websocket itself is free')
 })
@@ -202,6 +223,20 @@ test('messages that mean nothing are answered, and too many of them end the call
   assert.equal(await other.end(), 1_009)
   assert.equal((await ended(ada, huge)).status, 'completed')
   await ada.client.post(`/v1/voice/${id}/hangup`, {})
+})
+
+test('a program that stalls is given up as a silent phone is, and the flow goes on', async () => {
+  const ada = await world.account({ balance: 100 })
+  const asked = connect(program.uri('/stalls'), { eventUrl: [shop.url('/stalls')] })
+  const id = await call(ada, [asked, { action: 'hangup' }])
+  const talk = await program.next()
+  await talk.told('websocket:connected')
+  assert.equal((await next('/stalls')).status, 'answered')
+  talk.socket.pause()
+  const over = await next('/stalls')
+  assert.deepEqual([over.status, over.reason], ['completed', 'media_timeout'])
+  assert.equal((await ended(ada, id)).hangup_cause, 'normal')
+  talk.socket.terminate()
 })
 
 test('addresses that callbacks may not have are refused, in a request and in a flow', async () => {
