@@ -14,7 +14,7 @@ import { eventually } from './eventually.ts'
 type Message = any
 
 /** One call, as the program has it. */
-export class ProgramCall {
+class ProgramCall {
   readonly socket: WebSocket
   readonly path: string
   readonly headers: IncomingHttpHeaders

@@ -28,7 +28,7 @@ export async function settleRecording(
 }
 
 /** Columns of a row that its end decides. */
-export function finishedAs(row: RecordingRow) {
+function finishedAs(row: RecordingRow) {
   return {
     ...tenantOf(row),
     id: row.id,

@@ -142,7 +142,7 @@ export const findUnderWay = statement.tenant<One, RecordingRow>(
 const fileSeconds = 3_600
 
 /** Signed URL of a recording's file, valid for an hour; null while there is no file. */
-export function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status' | 'format'>): string | null {
+function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status' | 'format'>): string | null {
   if (row.status !== 'ready') return null
   const name = fileNameOf(row)
   const expires = Math.floor(app.clock.nowMs() / 1_000) + fileSeconds
