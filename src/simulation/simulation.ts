@@ -69,7 +69,7 @@ export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node:
   }
   for (const simulator of areas.flatMap((area) => area.simulators ?? [])) {
     const starter = starters.find((one) => one.simulator === simulator)
-    if (!starter) throw new Error(`src/simulation.ts does not start the simulator ${simulator.name}`)
+    if (!starter) throw new Error(`src/simulation/simulation.ts does not start the simulator ${simulator.name}`)
     stops.push(await starter.start(surroundings, simulators))
   }
   return simulators
