@@ -147,8 +147,7 @@ export const payments: Area = {
 
 // For areas that collect or refund as part of something of their own: wallet (top-ups), billing (invoices), ussd (menus).
 // Pages on which something is paid.
-export { formIn, maxFormBytes, problemIn, refusedPage, type Wanted, wantedIn, waysFor } from './checkout/form.ts'
-export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage } from './checkout/page.ts'
+export { type FormPayment, hostedCheckout, nothingHere, type Payable, visitOf } from './checkout/hosted.ts'
 // Verbs: ask for a payment, send it, give it back.
 export { accept, sendNow } from './collect/create.ts'
 export { passed } from './collect/enforce.ts'
@@ -156,7 +155,6 @@ export { isAnsweredAtOnce } from './collect/routes.ts'
 export { pendingOf } from './methods/card-settlement.ts'
 // Ways to pay, and how much.
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
-export type { WaysToPay } from './methods/ways.ts'
 // Rows.
 export { findPayouts } from './payouts/store.ts'
 // Shapes of requests, replies and events that hold a payment.
@@ -167,7 +165,6 @@ export { paymentUuid, recordOf } from './records/payment.ts'
 export { declarePurpose, type Purpose, type Refunded } from './records/purpose.ts'
 export {
   countOfInvoice,
-  findPayment,
   findPayments,
   findUnderWay,
   lockPayment,

@@ -2,7 +2,7 @@
 // All SQL of payment links.
 import { statement } from '../../../platform/db.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { Brand } from '../../../platform/web/brand.ts'
+import type { PayableRow } from '../checkout/hosted.ts'
 
 export interface LinkRow {
   bucket: number
@@ -62,10 +62,7 @@ export const lockLink = statement.tenant<One, LinkRow>(
   `select ${columns} from payments.links where ${mine} and id = $id for update`,
 )
 
-export const findLinkByToken = statement.tenant<
-  { bucket: number; token: Buffer },
-  LinkRow & { clock_offset_ms: bigint; account_name: string; brand: Brand; time_zone: string; is_suspended: boolean }
->(
+export const findLinkByToken = statement.tenant<{ bucket: number; token: Buffer }, LinkRow & PayableRow>(
   'payments.find_link_by_token',
   `select ${columns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
           accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand,
