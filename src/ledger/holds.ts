@@ -5,7 +5,7 @@ import type { Currency } from '../kernel/money.ts'
 import { type Queryable, statement } from '../platform/db.ts'
 import { mine, type Tenant } from '../platform/tenant.ts'
 
-/** So many holds are looked through for a page, whatever their currency. */
+/** Holds read for a page, of any currency. */
 const scanRows = 10_000
 
 export interface Hold {

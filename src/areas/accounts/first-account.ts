@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First start: an account for whoever runs the installation, with a test key that may do everything, an operator key,
-// and enough play money to try things out. Made once; later starts find it.
+// First start: an account for the operator, with a test key that may do everything, an operator key, and enough play
+// money to try things out. Made once; later starts find it.
 import { ConfigError } from '../../config.ts'
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
+// Operator routes on accounts: open, change, suspend, credit, set plans and limits.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'

@@ -115,7 +115,7 @@ async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Stati
   return { ...recordOf(payment), ...(await ofTopup(queryable, payment)) }
 }
 
-/** What a top-up has besides what every payment has. */
+/** Fields of a top-up beside those of every payment. */
 async function ofTopup(queryable: Queryable, payment: PaymentRow) {
   const { id: sourceId, status } = payment
   const tenant = tenantOf(payment)

@@ -180,7 +180,7 @@ async function alert(app: App, { environment, provider, id }: StatementRow): Pro
   const difference = after.difference === null ? null : formatMicros(after.difference)
   const about = { statement: statementId(after), provider, environment, ...lines, difference }
   const isQuiet = !lines.amount_differs && !lines.ours_only && !after.difference
-  if (isQuiet) app.log.info(about, 'a statement was matched')
+  if (isQuiet) app.log.info(about, 'statement and ledger agree: nothing to do')
   else app.log.error(about, 'statement and ledger differ: resolve the line under GET /v1/operator/payments/statements')
 }
 

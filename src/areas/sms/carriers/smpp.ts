@@ -251,13 +251,16 @@ class SmppCarrier implements Carrier {
     else this.#line.again(part, waitMs)
   }
 
-  /** A text that its centre tries to deliver for as long as it likes is worth more than none. */
+  /** Send again without a validity period: a late text is better than none. */
   #withoutValidity(part: Part): void {
-    this.#log.info({ bind: this.name, validity: part.pdu.validityPeriod }, 'a message centre refuses a validity')
+    this.#log.info(
+      { bind: this.name, validity: part.pdu.validityPeriod },
+      'message centre refused a validity period: the text is sent again without one; nothing to do',
+    )
     this.#line.again({ ...part, pdu: { ...part.pdu, validityPeriod: '' } })
   }
 
-  /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
+  /** Acknowledge a deliver_sm only once it is stored; otherwise the centre keeps it and sends it again. */
   async #deliver(pdu: DeliverSm, sequence: number): Promise<number> {
     try {
       if (isReceipt(pdu)) await this.#report(pdu, sequence)

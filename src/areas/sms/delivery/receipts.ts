@@ -130,7 +130,7 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     const found = await Promise.all(carriers.map((carrier) => finder(app)({ carrier, id })))
     const named = found.find((one) => one !== null)
     if (named) return apply(app, partOf(named), { ...receipt, carrier: named.carrier })
-    // Whichever of them gets the answer finds it.
+    // Held for every carrier that shares the ids: the one that gets the answer finds it.
     const early = JSON.stringify({ status, errorCode, carrierCode })
     const held = await Promise.all(
       carriers.map((carrier) => commitSurely(app, holdReceipt, { carrier, id, receipt: early })),
@@ -164,20 +164,23 @@ async function forget({ db }: App, carriers: readonly string[], id: string): Pro
   if (carriers.length > 1) await db.query(forgetCopies, { carriers, id })
 }
 
-/** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */
+/** Apply a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
   const { message, part, parts, holder } = named
   const { carrier } = receipt
   noteReceipt(app, message, receipt)
   if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named, carrier)
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
-    app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')
+    app.log.info(
+      { carrier, sms: message.id, part },
+      'part delivered by a carrier that its message was taken from: the recipient may get it twice; check the carrier if this repeats',
+    )
   if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
   if (receipt.status === 'delivered' || !(await reroute(app, named, receipt)))
     await store(app, named, receipt, wasEarly)
 }
 
-/** No other carrier could take a message that one could not deliver: it is over. */
+/** End a message that its carrier could not deliver and no other can take. */
 export async function endUndelivered(
   app: App,
   message: StoredMessage,

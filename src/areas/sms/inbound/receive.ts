@@ -98,5 +98,9 @@ async function reply(app: App, tx: Tx, occasion: Occasion, received: Received, t
   const { uuid: id, handset, number } = received
   const answered = { id, handset, number, reply: newUuid(occasion.receivedMs) }
   const problem = await sendReply(app, tx, occasion, answered, text)
-  if (problem) app.log.info({ sms: id, reason: problem.message }, 'an automatic reply was not sent')
+  if (problem)
+    app.log.info(
+      { sms: id, reason: problem.message },
+      'automatic reply not sent: the account should check its keyword, sender and wallet',
+    )
 }

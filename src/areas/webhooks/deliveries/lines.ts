@@ -26,7 +26,7 @@ export interface Line {
   target: Target | null | undefined
   targetUntilMs: number
   isLoading: boolean
-  /** It has its turn coming. */
+  /** Whether the line waits for its turn. */
   isQueued: boolean
   /** Waits for the rate limit. */
   isPaused: boolean
@@ -44,7 +44,7 @@ export interface Line {
 /** The lines of one account that have something to send, in turn. */
 interface Group {
   readonly lines: Queue<Line>
-  /** How many lines it has, with or without something to send. */
+  /** Number of lines, with or without something to send. */
   members: number
   isQueued: boolean
 }

@@ -256,7 +256,7 @@ export const ReplayProgress = Type.Object(
   { title: 'ReplayProgress' },
 )
 
-/** How far an endpoint's latest replay is; null when it has had none. */
+/** Progress of an endpoint's latest replay; null when it has had none. */
 export async function replayProgress(
   queryable: Queryable,
   tenant: Tenant,
