@@ -11,13 +11,16 @@ export type Priority = (typeof priorities)[number]
 export const messageTypes = ['otp', 'transactional', 'promotional'] as const
 export type MessageType = (typeof messageTypes)[number]
 
-/** One of many, and what promotes something, can wait for what somebody waits for. */
+/** Priority class: bulk and promotional messages yield to those that a person waits for. */
 export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
   if (type === 'otp') return 'otp'
   return type === 'promotional' || isOfMany ? 'bulk' : 'transactional'
 }
 
-/** Our own answers to STOP, START and HELP are free, and so in no currency: nobody can change them, or opt out of them. */
+/**
+ * Whether it is our own answer to STOP, START or HELP: free, and so without a currency; customers can neither change
+ * nor stop it.
+ */
 export function isOurAnswer({ currency }: { readonly currency: string | null }): boolean {
   return currency === null
 }

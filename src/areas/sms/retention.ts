@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts are nobody's business for ever: after 90 days, or as many as the account wants, the text of a message goes, and
-// its figures stay.
+// Retention of texts: after 90 days, or as many as the account sets, the text of a message is removed, and its figures
+// stay.
 import { bucketOf, buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
@@ -10,9 +10,9 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 
 const keepTextDays = 90
 const mostTextDays = 400
-/** Each run looks at so many days, in case nobody kept house for a while. */
+/** Days that each run covers, in case maintenance did not run for a while. */
 const lookBackDays = 35
-/** What was sent may have to be sent another way for so long since then: it may have waited long before. */
+/** Days after which a sent message cannot be rerouted any more, so that its text is not needed. */
 const settledDays = 3
 
 /** A scheduled message may still wait with a text that is older. */

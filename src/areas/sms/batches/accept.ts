@@ -104,7 +104,7 @@ interface Verdict {
 interface Decided {
   /** By the index of the entry. */
   verdicts: ReadonlyMap<number, Verdict>
-  /** Those of the messages that were accepted. */
+  /** Jobs of the accepted messages. */
   jobs: readonly NewJob[]
 }
 

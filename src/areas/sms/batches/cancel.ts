@@ -17,7 +17,7 @@ const chunkSize = 500
 
 export interface CancelledBatch {
   id: string
-  /** How many of its messages were called off. */
+  /** Number of cancelled messages. */
   cancelled: number
 }
 

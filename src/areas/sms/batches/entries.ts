@@ -79,7 +79,7 @@ export function entryOf(index: number, to: string, make: () => Draft): Entry {
   }
 }
 
-/** The verdict on an entry that broke a rule; what is nobody's rule goes on. */
+/** Verdict on an entry that broke a rule; other errors are thrown on. */
 function refused(index: number, to: string, error: unknown): BadEntry {
   if (!(error instanceof AppError)) throw error
   return { index, to, code: error.code, why: error.details }

@@ -19,7 +19,7 @@ export interface SubmitState {
   /** The run's attempt when it began: a greater one later is that of a lease which was lost. */
   readonly began: number
   isUnsent: boolean
-  /** How often carriers were asked to take the message. */
+  /** Number of offers to carriers. */
   offers: number
   unanswered: number
   /** Whether the message is marked as under way by this run. */

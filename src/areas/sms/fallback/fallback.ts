@@ -10,7 +10,7 @@ import type { NewJob } from '../../../platform/work.ts'
 
 const leastSeconds = 10
 const mostSeconds = 172_800
-/** How long after the end of its validity a text is looked at that nobody told of. */
+/** Time after the end of its validity at which a text without a receipt is checked. */
 const graceSeconds = 60
 
 export const Fallback = Type.Object({
@@ -86,7 +86,7 @@ const finish = statement.tenant<OneText & { wentOnAs: string | null }, object>(
     where bucket = $bucket and account_id = $account and environment = $environment and message_id = $message`,
 )
 
-/** What is to be said elsewhere of a text, if it is decided by now; `later` while the text may still arrive. */
+/** Fallback of a text, once decided; `later` while the text may still arrive. */
 export async function fallbackOf(
   app: App,
   tenant: Tenant,

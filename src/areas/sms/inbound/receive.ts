@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving a whole message: stored and told of, what STOP, START and HELP ask for done, and the reply of its keyword sent.
-// All of it belongs to the transaction of whoever brings the message.
+// Reception of a whole message: it is stored and becomes an event, STOP, START and HELP are carried out, and the reply
+// of its keyword is sent. All in the caller's transaction.
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'

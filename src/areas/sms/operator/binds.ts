@@ -36,7 +36,7 @@ export const BindName = Type.String({
 
 const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
 
-/** What the kinds of carrier need, all together. */
+/** Settings of all kinds of carriers. */
 const kindFields: TProperties = Object.assign({}, ...[...carrierKinds.values()].map(({ fields }) => fields))
 const { password: _, ...shownFields } = kindFields
 

@@ -37,7 +37,7 @@ const anyPortedBetween = statement.home<{ first: string; end: string }, { found:
   'select exists (select from sms.ported_numbers where phone >= $first and phone < $end) as found',
 )
 
-/** What a node knows of numbers that moved. When the list changes, it begins anew: a look that is under way fills the old. */
+/** Cache of ported numbers. A change of the list replaces it: a lookup that is under way fills the old one. */
 interface Memory {
   /** Whether there are any; null until it was asked. */
   any: boolean | null
@@ -88,7 +88,7 @@ async function lookUp(app: App, { memory, find }: Knowledge, phones: readonly st
   }
 }
 
-/** Where a number that `findPlaces` looked up belongs. */
+/** Country and network of a number that `findPlaces` looked up. */
 export function placeFor(app: App, phone: string): Place {
   const place = placeOf(phone)
   const moved = knowledgeOf(app).memory.whereabouts.get(phone)
@@ -103,7 +103,9 @@ interface Portability {
   source: 'prefix' | 'mnp'
 }
 
-/** Where a number is, and how that is known: a list that has numbers of its country is taken to have all that moved. */
+/**
+ * Network of a number, and how it is known: a list with any number of a country is taken to have all its ported ones.
+ */
 export async function portabilityOf(app: App, phone: string): Promise<Portability> {
   const { network, networkCode, callingCode } = factsOf(phone)
   await findPlaces(app, [phone])

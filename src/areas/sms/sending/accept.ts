@@ -104,7 +104,7 @@ export function jobOf(app: App, draft: Draft, sending: Sending): NewJob {
   return queued(app, draft, sending, priorityOf(draft.type, false), 0)
 }
 
-/** The same for one of many, not before `afterMs`: they are taken from the table as there is room. */
+/** Job of one message of a batch, not before `afterMs`: such jobs are claimed from the table as there is room. */
 export function jobOfMany(app: App, draft: Draft, sending: Sending, afterMs: number): NewJob {
   return queued(app, draft, sending, priorityOf(draft.type, true), afterMs + 1)
 }
