@@ -44,7 +44,7 @@ interface HostedCheckout<Thing extends Payable> {
   find(app: App, call: HookCall<{ token: string }>): Promise<Thing | null>
   /** Whether it can be paid. */
   isOpen(thing: Thing): boolean
-  /** What its page shows. `forms` are the ways to pay it. */
+  /** Content of its page. `forms` are the ways to pay it. */
   content(thing: Thing, forms: Html): Html
   /** Marks each view of the forms, so that a form sent twice is told from another payer's. */
   newOnce?(): string
@@ -53,7 +53,7 @@ interface HostedCheckout<Thing extends Payable> {
   /** Sentence about a refusal, where the common one is not precise enough. */
   sentenceOf?(thing: Thing, error: AppError): string | null
   isPaymentOf(thing: Thing, payment: PaymentRow): boolean
-  /** What follows a completed payment: a redirect, a link on the page, or nothing. */
+  /** Next step after a completed payment: a redirect, a link on the page, or none. */
   afterwards(app: App, thing: Thing, payment: PaymentRow, call: HookCall<unknown>): Promise<HookAnswer | Html | null>
   /** Sentence for addresses that lead nowhere. */
   missing(reader: Reader): string

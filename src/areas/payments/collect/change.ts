@@ -8,7 +8,7 @@ import { type AttemptState, open, type PaymentRow, type Status } from '../record
 const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
 
 export interface Change {
-  /** How far the attempt has come, if it is not farther already. */
+  /** Progress of the attempt, if it is not further already. */
   readonly attempt: AttemptState | null
   /** As the provider knows it, if it said so now. */
   readonly providerId: string | null

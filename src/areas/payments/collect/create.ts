@@ -38,7 +38,9 @@ export async function accept(app: App, tx: Tx, request: PaymentRequest): Promise
   return accepted
 }
 
-/** The same for several in one transaction, as if they had come one after the other. Of one that is refused nothing stays. */
+/**
+ * Accept several payments in one transaction, as if they had come one after the other. A refused one leaves nothing.
+ */
 export async function acceptMany(
   app: App,
   tx: Tx,
@@ -212,7 +214,7 @@ function rowOf({ request, id, method, plan, money }: Intent, risk: Risk | null, 
     refunded: 0n,
     dispute_status: null,
     receipt_url: null,
-    // That it is being looked at is told right after that it was made.
+    // The event of the review follows that of the creation.
     sequence: risk?.decision === 'review' ? 2 : 1,
     request_id: requestId,
     expires_at: expiresAt,

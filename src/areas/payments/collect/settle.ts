@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Applies a verdict to a payment: its state, the ledger and its event, in one commit that is shared with other
-// payments. It is decided on the payment as it was read, and stored if nobody has changed it since; otherwise it is read
-// and decided anew.
+// payments. It is decided on the payment as it was read, and stored if the row is unchanged; otherwise it is read and
+// decided again.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'

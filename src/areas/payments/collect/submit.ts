@@ -31,8 +31,8 @@ import { expire, settle } from './settle.ts'
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
 /**
- * How long the callback is waited for that says how much was paid, when the provider does not when it is asked. It is late
- * because of the network or the load, so that it is waited for as long where the sandbox's time passes faster.
+ * Wait for the callback that names the paid amount, where a poll does not. Network and load delay it, so the wait is
+ * not shortened where the sandbox's time passes faster.
  */
 const callbackMs = 10_000
 

@@ -12,7 +12,7 @@ import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platf
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { collectDebts } from '../records/debts.ts'
 
-/** So many debts are looked at in one go. */
+/** Debts per sweep. */
 const debtsAtOnce = 500
 
 interface DebtRow {

@@ -74,7 +74,7 @@ interface View {
   policy: Policy
   usual: ReadonlyMap<string, bigint>
   tallies: readonly Tally[]
-  /** Those that it counts itself in now. */
+  /** Counters that this one is added to. */
   counting: readonly Tally[]
   places: readonly Candidate[]
 }
@@ -162,7 +162,7 @@ function rowOf({ tally, step, start, since, item, amount, keepSeconds: keep }: T
   return { n, tally, step, start: BigInt(start), since: BigInt(since), item, amount, keep, counts }
 }
 
-/** Where rules look for what they were told to look for. */
+/** List lookups that the rules need. */
 function asked({ lists }: Policy, facts: Facts): Candidate[] {
   return lists.flatMap(({ field, type }) => {
     const fact = facts.get(field)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How risky something looks before any rule is asked: points for each thing that is out of the ordinary, in components that
-// add up to the score. Without a rule, a phone that is asked often and fails often stays below what is looked at by a person.
+// Risk score before any rule: points for each unusual fact, in components that add up. Without a rule, a phone that is
+// asked often and fails often stays below the threshold of review.
 import type { Facts, RiskHint } from './fields.ts'
 import { type Velocity, velocityName } from './velocity.ts'
 

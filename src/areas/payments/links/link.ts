@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payment link: an address of ours at which anybody pays a fixed amount, without an invoice. Shared with many it sells the
-// same thing again and again; with max_uses 1 and a redirect_url it is the checkout of one order.
+// Payment link: an address of ours for paying a fixed amount, without an invoice. Shared with many it sells the same
+// thing again and again; with max_uses 1 and a redirect_url it is the checkout of one order.
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'

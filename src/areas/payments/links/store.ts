@@ -56,7 +56,7 @@ export const findLink = statement.tenant<One, LinkRow>(
   `select ${columns} from payments.links where ${mine} and id = $id`,
 )
 
-/** The link, which nobody else changes until this transaction ends. */
+/** Link, locked until the transaction ends. */
 export const lockLink = statement.tenant<One, LinkRow>(
   'payments.lock_link',
   `select ${columns} from payments.links where ${mine} and id = $id for update`,
@@ -70,7 +70,7 @@ export const findLinkByToken = statement.tenant<{ bucket: number; token: Buffer 
      from payments.links where bucket = $bucket and token = $token`,
 )
 
-/** What is closed already stays as it is. */
+/** Close a link; one that is closed stays as it is. */
 export const closeLink = statement.tenant<One & { at: Date }, LinkRow>(
   'payments.close_link',
   `update payments.links set deactivated_at = coalesce(deactivated_at, $at) where ${mine} and id = $id
@@ -129,7 +129,10 @@ export const findLinkUnderWay = statement.tenant<
     order by l.payment_id desc limit 1`,
 )
 
-/** Payments over a link since a moment; of those under way the ones that take somebody's place: an account to pay into may stay empty. */
+/**
+ * Payments over a link since a moment; `under_way` counts those that use up a place. Bank transfers do not, since their
+ * account may stay empty.
+ */
 export const countOfLink = statement.tenant<
   Tenant & { link: string; since: string },
   { recent: number; under_way: number }

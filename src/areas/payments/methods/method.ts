@@ -17,7 +17,7 @@ import type { AttemptRow, PaymentRow } from '../records/store.ts'
 /** Provider, fee and times of a payment, decided before anything is stored. */
 export interface Plan {
   readonly provider: string
-  /** Which of the provider's accounts takes it. */
+  /** Country of the provider account that takes it. */
   readonly country: string
   readonly fee: bigint
   readonly phone: string | null
@@ -33,7 +33,7 @@ export interface Plan {
 
 export interface PaymentMethod {
   readonly name: PaymentRow['method']
-  /** How long the answer waits for the provider's first word. */
+  /** Time that the reply waits for the provider's first answer. */
   readonly budgetMs: number
   /** When the provider is asked how it went. */
   readonly polls: PollSchedule
@@ -58,8 +58,8 @@ export interface PaymentMethod {
   /** Tells the provider that the payment was given up, where it can be told. */
   withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>
   /**
-   * What a callback says, what the provider wants to hear after it, and what else it must be asked about; null when it is none of
-   * the provider's.
+   * Content of a callback: its verdict, the provider's expected reply, and what else must be polled; null when it is
+   * not from the provider.
    */
   heard(
     app: App,

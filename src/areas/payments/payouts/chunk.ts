@@ -15,9 +15,9 @@ import { findMany, moveStates } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 import { afterAsking, batchedPayoutJob, pay, polls, queuedMs } from './submit.ts'
 
-/** So many are in the hands of one job. */
+/** Payouts per job. */
 export const chunkSize = 100
-/** So many are judged together, and asked of the provider at once. */
+/** Payouts judged together, and requests to the provider at once. */
 const mostAtOnce = 16
 
 const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
@@ -45,7 +45,7 @@ export const chunkJob: Job<App, typeof Payload> = {
     const pollMs = polls[0] * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
     if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
-    // Those that the provider has must not wait for those that it does not take yet, or may not be asked for.
+    // Payouts that the provider has do not wait for those that it does not take yet.
     await handOver(
       app,
       tenant,

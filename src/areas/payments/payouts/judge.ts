@@ -29,7 +29,7 @@ export async function judge(app: App, tx: Tx, occasion: Occasion, payout: Payout
   return judged
 }
 
-/** The same for some of one account, which are locked. */
+/** Judge several locked payouts of one account. */
 async function judgeSome(
   app: App,
   tx: Tx,
@@ -95,7 +95,10 @@ export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promis
   return one(app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, [id])))
 }
 
-/** The same for some of a batch. When the shared transaction fails or waits too long for a lock, each is judged alone. */
+/**
+ * Judge several payouts of a batch. When the shared transaction fails or waits too long for a lock, each is judged
+ * alone.
+ */
 export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })

@@ -10,7 +10,7 @@ import { sentenceOf } from '../records/payment.ts'
 import type { BatchRow } from './batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
-/** Where the money is kept: those of a batch share one hold. */
+/** Hold of a payout; those of a batch share one. */
 export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): Step {
   return { sourceId: batch_id ?? id, step: 'payout:hold' }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts that wait for a person: their money is held, and nothing looks after them until somebody lets them go here, rejects
-// them, or withdraws them like any other that is pending.
+// Payouts under review: their money is held, and nothing happens until a person releases or rejects them here, or
+// withdraws them like any other pending payout.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'

@@ -18,7 +18,9 @@ export const lockMany = statement.tenant<Many, PayoutRow>(
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
 )
 
-/** Moves the requests for payouts on; gives those that nobody else moved before. `sentBy`: of each that is to be sent. */
+/**
+ * Move payouts to a new state; returns those that were not moved before. `sentBy`: provider account of each.
+ */
 export const moveStates = statement.tenant<
   Many & { from: AttemptState; to: AttemptState; sentBy: readonly string[]; at: Date },
   PayoutRow

@@ -15,9 +15,9 @@ import { countInto, occasionOf, settle } from './settle.ts'
 import { captureShares, completeMany, lockMany } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
-/** So many are settled by one transaction. */
+/** Payouts per transaction. */
 const mostTogether = 128
-/** So many batches of payouts are settled side by side, each by one transaction. */
+/** Transactions at once. */
 const batchesAtOnce = 16
 
 type Paid = OutgoingVerdict & { kind: 'paid' }

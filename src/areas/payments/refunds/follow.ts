@@ -17,7 +17,7 @@ const mostRefunds = 100
 export async function followRefunds(app: App, tenant: Tenant, attempt: AttemptRow): Promise<boolean> {
   const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: mostRefunds })
   for (const refund of refunds) {
-    // It was not sent yet, or is known to have failed.
+    // Not sent yet, or known to have failed.
     if (refund.state === 'planned' || refund.status === 'failed') continue
     const told = await refunderOf(app, refund, tenant.environment)?.queryRefund(await orderOf(app, refund))
     if (!told || !isAnswered(told)) return false

@@ -30,7 +30,7 @@ import {
 export const holdStep = 'refund:hold'
 const captureStep = 'refund:capture'
 const feeStep = 'refund:fee'
-/** The same of a refund that has failed, and with it given up what was held for it and what it had of the fee. */
+/** Step of a refund that had failed, and given up its hold and its part of the fee, and is completed after all. */
 const lateCaptureStep = 'refund:capture_late'
 const lateFeeStep = 'refund:fee_late'
 
@@ -119,7 +119,7 @@ async function completed(
   providerReference: string | null,
 ): Promise<void> {
   const { fee_returned: hadBack, amount: micros } = refund
-  // It mostly has its part of the fee; not one that was asked for before the operator gave any back.
+  // It usually has its part of the fee already; not if it was made before the operator returned fees.
   const feeReturned = hadBack > 0n ? hadBack : await feeOf(app, tx, payment, micros, payment.refunded - micros)
   const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
   if (!after) return toldAgain(app, tx, refund)
@@ -201,7 +201,7 @@ async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
     )
 }
 
-/** It is said to have failed: of one that was said to have happened that is word against word. */
+/** A failure is reported: for a completed refund that contradicts the earlier report. */
 async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
   if (status === 'completed')
@@ -233,15 +233,15 @@ async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, 
   await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
 }
 
-/** Where the money of a refund leaves us. */
+/** Ledger account from which a refund's money leaves. */
 function floatOf({ way, provider }: RefundRow): string {
   return way === 'refund' ? `float:${provider}` : `float_out:${provider}`
 }
 
 /**
- * What of the fee goes back with a refund, so that all refunds of a payment together give back no more than all of it.
- * `before` is what the others come to that did not fail. When some of them fail later, what is left of them may have a cent
- * more or less than its part: the next one makes up for it.
+ * Part of the fee that goes back with a refund, so that all refunds of a payment return at most the whole fee. `before`
+ * is the sum of the others that did not fail. When some of them fail later, the rest may have a cent more or less than
+ * their part: the next refund makes up for it.
  */
 export async function feeOf(app: App, tx: Tx, payment: PaymentRow, amount: bigint, before: bigint): Promise<bigint> {
   if (app.config.PAMOJA_REFUND_FEES !== 'proportional') return 0n
