@@ -47,8 +47,8 @@ export async function startDatabase(config: Config, step: (sentence: string) => 
 }
 
 const watchMs = 500
-const looks = 10
-const betweenLooksMs = 100
+const maxChecks = 10
+const betweenChecksMs = 100
 
 /** The embedded server belongs to this program: when it dies it is started again, at the same address. */
 function keepRunning(options: PostgresOptions, started: EmbeddedPostgres): { end(): Promise<EmbeddedPostgres> } {
@@ -149,13 +149,13 @@ async function external(url: string, step: (sentence: string) => void): Promise<
  */
 async function isUsedByOthers(url: string): Promise<boolean> {
   const users = `select 1 as found from pg_stat_activity where application_name = '${applicationName}' limit 1`
-  for (let look = 1; ; look++) {
+  for (let check = 1; ; check++) {
     const isUsed = await ask(url, users).then(
       (rows) => rows.length > 0,
       () => false,
     )
-    if (!isUsed || look === looks) return isUsed
-    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs))
+    if (!isUsed || check === maxChecks) return isUsed
+    await new Promise((resolve) => setTimeout(resolve, betweenChecksMs))
   }
 }
 

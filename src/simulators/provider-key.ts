@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RSA key for which a provider wants secrets encrypted. It is made when somebody first asks for it: that takes a fifth of
-// a second, and most nodes that simulate a provider never pay out through it.
+// RSA key for secrets that a provider wants encrypted. It is made when first needed: that takes a fifth of a second,
+// and most nodes never pay out through a simulated provider.
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto'
 
 const keyBits = 2_048

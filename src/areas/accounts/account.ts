@@ -135,7 +135,13 @@ export function accountUuid(id: string): string {
   return uuid
 }
 
-export function noSuchAccount(): AppError {
+export async function requireAccount(queryable: Queryable, id: string): Promise<AccountRow> {
+  const row = await maybe(queryable.query(findAccount, { id: accountUuid(id) }))
+  if (!row) throw noSuchAccount()
+  return row
+}
+
+function noSuchAccount(): AppError {
   return new AppError('NOT_FOUND', 'there is no such account; account ids begin with acc_')
 }
 

@@ -84,7 +84,7 @@ export class Recorder {
     return this.options.endKeys.includes(key)
   }
 
-  /** What has gathered since the last time, once it is a chunk or at the end. */
+  /** Samples since the last call, once they are a chunk or at the end. */
   drain(isEnd: boolean): Int16Array[] | null {
     if (this.waiting === 0 || (!isEnd && this.waiting < this.chunkFrames)) return null
     this.waiting = 0
@@ -96,7 +96,7 @@ export interface ListenerOptions {
   endOnSilenceMs: number
   startTimeoutMs: number
   maxMs: number
-  /** How quiet a word may be, from 0 to 100; as VoiceActivity has it unless told. */
+  /** Sensitivity for quiet words, 0 to 100; VoiceActivity's default otherwise. */
   sensitivity?: number
 }
 

@@ -246,7 +246,7 @@ export class ServerTransaction {
   private readonly wire: Wire
   private readonly timing: Timing
   private readonly onEnd: () => void
-  /** Nobody acknowledged the final answer of an INVITE. */
+  /** Called when the final answer of an INVITE was not acknowledged. */
   onUnconfirmed: () => void = () => undefined
 
   constructor(request: SipRequest, from: Peer, back: Peer, wire: Wire, timing: Timing, onEnd: () => void) {

@@ -12,7 +12,7 @@ import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighBatch } from '../fraud/assess.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { takeBack } from '../fraud/lookup.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
@@ -95,7 +95,7 @@ async function draftsOf(app: App, tx: Tx, intents: readonly Intent[]): Promise<D
   const weighings = intents.map((intent) => {
     return { occasion: intent.request.occasion, subject: subjectOf(intent), mode: 'enforced' } as const
   })
-  const weighed = await weighTogether(app, tx, weighings)
+  const weighed = await weighBatch(app, tx, weighings)
   return intents.map((intent, i) => runWithin(intent.request, () => draftOf(app, intent, weighed[i] ?? null)))
 }
 

@@ -62,13 +62,13 @@ export interface Weighed {
 
 /** Counts and decides. */
 export async function weigh(app: App, tx: Tx, weighing: Weighing): Promise<Weighed> {
-  const [weighed] = await weighTogether(app, tx, [weighing])
+  const [weighed] = await weighBatch(app, tx, [weighing])
   if (!weighed) throw new Error('a decision was asked for and none was made')
   return weighed
 }
 
 /** Decide on several at once, as if they had come one after the other. */
-export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
+export async function weighBatch(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
   const seen = await lookUp(
     app,
     tx,

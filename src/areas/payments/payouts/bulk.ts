@@ -16,8 +16,8 @@ import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { membersOf } from '../../../protocols/json.ts'
-import { batchFields, payoutStatus } from '../records/events.ts'
 import { PaymentCreate } from '../records/input.ts'
+import { batchFields, payoutStatus } from '../records/payout-events.ts'
 import {
   type BatchItem,
   type BatchRow,

@@ -10,7 +10,7 @@ import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { keepSent } from './handover.ts'
-import { judgeTogether } from './judge.ts'
+import { judgeBatch } from './judge.ts'
 import { findMany, moveStates } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 import { afterAsking, batchedPayoutJob, pay, polls, queuedMs } from './submit.ts'
@@ -64,7 +64,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
   const unjudged = some.filter(({ risk }) => risk === null).map(({ id }) => id)
   const judged = [
     ...some.filter(({ risk }) => risk !== null),
-    ...(unjudged.length > 0 ? await judgeTogether(app, tenant, unjudged) : []),
+    ...(unjudged.length > 0 ? await judgeBatch(app, tenant, unjudged) : []),
   ]
   const ready = judged.filter(isPlanned)
   if (ready.length === 0) return

@@ -10,10 +10,11 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighBatch } from '../fraud/assess.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { refusalOf } from '../fraud/refusal.ts'
-import { fraudEvents, type Payout } from '../records/events.ts'
+import { fraudEvents } from '../records/fraud-events.ts'
+import type { Payout } from '../records/payout-events.ts'
 import { recordOf } from './payout.ts'
 import { block, occasionOf } from './settle.ts'
 import { judgedColumns, lockMany, noteRisks } from './settle-batch-store.ts'
@@ -39,7 +40,7 @@ async function judgeSome(
   if (payouts.length === 0) return []
   const { tenant, nowMs, receivedMs } = occasion
   const weighings = payouts.map((payout) => ({ occasion, subject: subjectOf(payout), mode: 'enforced' }) as const)
-  const weighed = await weighTogether(app, tx, weighings)
+  const weighed = await weighBatch(app, tx, weighings)
   const found = new Map(weighed.map(({ assessment }) => [assessment.checkId, { assessment, risk: riskOf(assessment) }]))
   const rows = await tx.query(noteRisks, {
     ...tenant,
@@ -99,7 +100,7 @@ export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promis
  * Judge several payouts of a batch. When the shared transaction fails or waits too long for a lock, each is judged
  * alone.
  */
-export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
+export async function judgeBatch(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
   } catch (error) {

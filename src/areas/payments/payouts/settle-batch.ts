@@ -9,14 +9,14 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
-import { payoutEvents } from '../records/events.ts'
+import { payoutEvents } from '../records/payout-events.ts'
 import { holdOf, stepOf, toldOf } from './payout.ts'
 import { countInto, occasionOf, settle } from './settle.ts'
 import { captureShares, completeMany, lockMany } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
 /** Payouts per transaction. */
-const mostTogether = 128
+const maxBatch = 128
 /** Transactions at once. */
 const batchesAtOnce = 16
 
@@ -37,7 +37,7 @@ interface Settled {
 /** Each batch in its own order; what is said of it while a transaction runs goes into the next one. */
 const gathererOf = onePerApp((app) => {
   const run = (some: readonly Said[]) => settleSome(app, some)
-  return new Gatherer<Said, Settled>({ most: mostTogether, atOnce: batchesAtOnce, run })
+  return new Gatherer<Said, Settled>({ most: maxBatch, atOnce: batchesAtOnce, run })
 })
 
 /** Applies what the provider says of a payout; gives it as it is then. */

@@ -12,7 +12,7 @@ import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
-import { payoutEvents } from '../records/events.ts'
+import { payoutEvents } from '../records/payout-events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {

@@ -6,7 +6,7 @@ import { isSomebody } from '../handset.ts'
 import type { errorCodes, Profile, Verdict } from './http-profile.ts'
 
 /** Receipts or messages that one call may bring. */
-const maxTogether = 1_000
+const maxEntries = 1_000
 const maxIdLength = 200
 const maxTextLength = 5_000
 /** Longest Retry-After that is obeyed. */
@@ -99,8 +99,8 @@ interface Content {
 
 function itemsOf(value: unknown, each: string | undefined): Content[] {
   const items = each === undefined ? [value] : valuesAt(value, `${each}/*`)
-  if (items.length === 0 || items.length > maxTogether)
-    throw new AppError('INVALID_REQUEST', `the list must have 1 to ${maxTogether} entries`)
+  if (items.length === 0 || items.length > maxEntries)
+    throw new AppError('INVALID_REQUEST', `the list must have 1 to ${maxEntries} entries`)
   return items.map((item) => ({ value: item, text: JSON.stringify(item) ?? '' }))
 }
 

@@ -38,6 +38,7 @@ const brokenMs = 90_000
 const behindMs = 60_000
 /** A delivery is early if it is due later than this. Clocks of machines differ a little. */
 const earlyMs = 2_000
+
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
   readonly #answers: Answers
