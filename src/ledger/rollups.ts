@@ -60,7 +60,7 @@ const sumSpent = statement.tenant<
     order by s.day, s.name, s.currency`,
 )
 
-/** Adds up what has settled. Safe to repeat, also at the same time. */
+/** Add up settled transfers. Safe to repeat, also concurrently. */
 export async function rollUp(db: Database, clock: Clock): Promise<void> {
   const upto = firstUuidAt(clock.nowMs() - settledMs)
   for (let bucket = 0; bucket < bucketCount; bucket++) await db.query(rollUpBucket, { bucket, upto })

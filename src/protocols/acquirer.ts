@@ -72,7 +72,7 @@ export interface Intent {
   code: string | null
 }
 
-/** Null when it is none. */
+/** Parse an intent; null when it is none. */
 function readIntent(body: unknown): Intent | null {
   const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = membersOf(body)
   const known = intentStatuses.find((one) => one === status)

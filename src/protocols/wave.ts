@@ -55,7 +55,7 @@ export function waveSessionAnswer({ id, state, isPaid, amount, launchUrl, receip
 
 export type WaveAnswer =
   | { kind: 'session'; session: WaveSession }
-  /** There is none. */
+  /** No such session. */
   | { kind: 'missing' }
   | { kind: 'refused'; code: string }
   /** Not taken; may be later. */

@@ -38,7 +38,9 @@ export async function operatorKey(app: Means): Promise<{ accountId: string; key:
   })
 }
 
-/** Another password for a member of the operator's account, who is made if there is none: the way in where nothing is made up. */
+/**
+ * Set a new password of a member of the operator's account, creating the member if needed: the way in, in production.
+ */
 export async function ownerOfOperator(app: Means, email: string): Promise<SignIn> {
   const row = await app.db.acrossTx((tx) => operatorAccount(app, tx, 'Operator'))
   return keepOwner(app, row.id, email.toLowerCase())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text by itself: how long it may be, how it is counted (its encoding, its segments, and what is left of the last of
-// them), and who goes before whom.
+// Text of a message: its limits, encoding, segments and free characters, and the priority of messages.
 import { AppError } from '../../kernel/errors.ts'
 import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
 
@@ -38,7 +37,7 @@ export function lengthChecked(message: string): string {
 }
 
 export interface Segments {
-  /** As it will be sent: what was asked for in GSM 7-bit may have been rewritten. */
+  /** Encoding as sent: a text asked for in GSM 7-bit may have been transliterated. */
   readonly text: string
   readonly encoding: Encoding
   readonly segments: number

@@ -43,7 +43,7 @@ const ownDays = statement.home<Record<never, never>, { account_id: string; days:
   `select account_id, (value #>> '{}')::int as days from accounts.with_setting('sms_text_days')`,
 )
 
-/** Account -> the days that older texts of it were held against: only what has grown old since is looked at again. */
+/** Account -> retention that older texts were checked against: only texts that expired since are visited again. */
 const swept = onePerApp(() => new Map<string, number>())
 
 export const textChore: Chore = {

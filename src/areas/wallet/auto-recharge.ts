@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
-// its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+// Automatic top-ups: when a wallet falls below a threshold, a top-up is requested from the account's phone or charged
+// to its saved card. One at a time, up to a daily limit; three failures in a row pause it until the account turns it on
+// again.
 
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
@@ -148,7 +149,7 @@ type Source =
   | { phone: string; cardToken: null; provider: string | null }
   | { phone: null; cardToken: string; provider: null }
 
-/** Whom the money is asked of: what is given, or as it was before. */
+/** Payer of the top-ups: as given, or as before. */
 function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null): Source {
   const phone = phoneOf(input)
   const { card_token } = input

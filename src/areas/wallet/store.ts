@@ -202,7 +202,7 @@ export const endRecharge = statement.tenant<OfWallet & { payment: string; paid: 
    returning ${rechargeColumns}`,
 )
 
-/** One that had failed was paid after all: what is left are the failures since then, fewer than pause it. */
+/** A failed top-up was paid after all: only failures since then count, fewer than pause it. */
 export const rechargePaidLate = statement.tenant<OfWallet & { payment: string }, object>(
   'wallet.recharge_paid_late',
   `update wallet.auto_recharges

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of a wallet's movements: what each was, what it was about, and the balance after it; and, where they are asked
-// for, what was set aside, among them in one order.
+// Movements of a wallet: type, source and balance after each; and, where asked for, holds among them in one order.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, type Kind, timeOfUuid, uuidText } from '../../kernel/ids.ts'

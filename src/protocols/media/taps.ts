@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ears of a room: a recorder that ends by silence, key or length; a listener that cuts out what was said; a detector that tells
-// a person from an answering machine. Each takes frames of 20 ms and says when it is done; none of them waits for anything.
+// Taps of a room: a recorder that ends by silence, key or length; a listener that cuts out speech; a detector that
+// tells a person from an answering machine. Each takes frames of 20 ms and says when it is done; none of them waits.
 import { frameSamples, sampleRate } from '../audio/g711.ts'
 import { share } from '../audio/tones.ts'
 import { VoiceActivity } from '../audio/voice-activity.ts'

@@ -110,7 +110,7 @@ function mismatched(
   return { after, posting: after && { step: 'mismatch', credit, micros, fee: 0n } }
 }
 
-/** The payment after a move; null when it cannot make it. What is told of a payment is counted. */
+/** Payment after a transition; null when the transition is not allowed. Events of a payment are numbered. */
 function moved(
   payment: PaymentRow,
   from: readonly Status[],

@@ -280,7 +280,7 @@ function refusalOf(app: App, payment: PaymentRow): AppError | null {
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })
 }
 
-/** As it comes back from where it is stored: without what is not there. */
+/** Payment as the database returns it: without undefined members. */
 function asStored(value: object = {}) {
   return JSON.parse(JSON.stringify(value))
 }

@@ -68,7 +68,7 @@ const settleOperation = operation.tenant(
   { stored: 'boolean', version: 'text', deliveries: 'text' },
 )
 
-/** Applies what is known of an attempt; gives the payment as it is then. `known` is the payment as it was read last. */
+/** Apply a verdict on an attempt; returns the payment afterwards. `known` is the payment as read last. */
 export async function settle(
   app: App,
   tenant: Tenant,

@@ -136,7 +136,7 @@ async function nextPoll(
 ): Promise<Outcome> {
   if (isAnswer(verdict)) return { kind: 'done' }
   const leftMs = untilOverMs(app, tenant, payment, attempt)
-  // The payer has said yes: what is left to wait for is the account, or the end of its time.
+  // The payer has approved: the account number or the expiry is awaited.
   if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
   const { updated_at } = await one(app.db.query(findAttempt, { ...tenant, id: attempt.id }))
   const quietMs = app.clock.nowMs() - updated_at.getTime()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an account as they are asked: compiled once and kept in memory. Their version comes back with every decision,
-// so that what is kept here is never used after it was changed, on whichever node.
+// Rules of an account, compiled once and cached. Every decision returns their version, so that a cached policy is never
+// used after a change on any node.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'

@@ -13,7 +13,7 @@ import { identityOf, selectEntered, settingsOf } from './accounts.ts'
 import { providerBreaker } from './breaker.ts'
 import { simulatedAccounts } from './simulated.ts'
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
 
 export const gatewayOf = onePerApp((app) => new Gateway(app))
@@ -21,7 +21,7 @@ export const gatewayOf = onePerApp((app) => new Gateway(app))
 interface Connected {
   carrier: Carrier
   breaker: Breaker
-  /** Of what is paid out: providers have other machines for that. */
+  /** Breakers of payouts: providers have other machines for them. */
   outgoingBreaker: Breaker
   /** Row that the provider was opened with. */
   version: string

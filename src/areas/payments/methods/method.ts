@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of a payment method: what a request must say, who takes the payment and what that costs, what is stored, how the
-// provider is asked for the money and how it went. Everything else is the same for all of them.
+// Contract of a payment method: the fields of a request, who takes the payment and at what fee, what is stored, how the
+// provider is asked and polled. Everything else is the same for all of them.
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -37,7 +37,7 @@ export interface PaymentMethod {
   readonly budgetMs: number
   /** When the provider is asked how it went. */
   readonly polls: PollSchedule
-  /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
+  /** Whether everything needed to send it is stored. Otherwise only the request that brought it can send it. */
   readonly isQueued: boolean
   /** Failure reasons that the request is answered with as errors. */
   readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>

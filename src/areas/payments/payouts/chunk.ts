@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts of one batch go out some at a time, by one job: it judges them, marks them, asks the provider for all of them at
-// once and notes the answers together. It looks once more when the provider has had time; what is not over by then gets a
-// job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
+// Payouts of one batch, some at a time, by one job: it judges them, marks them, asks the provider for all of them at
+// once and stores the answers together. It polls once more after a while; payouts that are not over by then get a job
+// of their own. No more are marked than are asked for at once, since those of a dead node must be polled.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'

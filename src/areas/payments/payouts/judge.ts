@@ -23,7 +23,7 @@ import type { PayoutRow } from './store.ts'
 /** Wait for a lock that one payout of a batch needs, before the batch is given up. */
 const lockTimeoutMs = 250
 
-/** Judges a payout that is stored and was not sent; gives it as it is then. The row comes first, then what is counted. */
+/** Judge a stored payout that was not sent; returns it afterwards. Lock order: the row, then the counters. */
 export async function judge(app: App, tx: Tx, occasion: Occasion, payout: PayoutRow): Promise<PayoutRow> {
   const [judged] = await judgeSome(app, tx, occasion, [payout])
   if (!judged) throw new Error('a payout was judged while somebody else had it')

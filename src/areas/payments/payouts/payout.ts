@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payout as customers read it and are told of it, and where its money is kept until it is over.
+// Payout objects of replies and events, and the hold of its money.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'

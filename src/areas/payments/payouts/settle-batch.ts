@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts of one batch that were paid are settled together: they share a hold, a wallet and the count of their batch, for
-// which they would only wait in turn. What is said of them while a transaction runs goes into the next one.
+// Settlement of paid payouts of one batch together: they share a hold, a wallet and the counts of their batch, for
+// which they would only wait in turn. Verdicts that come while a transaction runs go into the next one.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { Gatherer } from '../../../platform/concurrency/gather.ts'
@@ -34,7 +34,7 @@ interface Settled {
   readonly after: Promise<PayoutRow>
 }
 
-/** Each batch in its own order; what is said of it while a transaction runs goes into the next one. */
+/** One transaction at a time per batch; verdicts that come meanwhile go into the next one. */
 const gathererOf = onePerApp((app) => {
   const run = (some: readonly Said[]) => settleSome(app, some)
   return new Gatherer<Said, Settled>({ most: maxBatch, atOnce: batchesAtOnce, run })

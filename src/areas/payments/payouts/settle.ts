@@ -270,7 +270,7 @@ async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): P
   if (payout.batch_id !== null) await countInto(app, tx, occasionOf(app, payout), payout.batch_id, counts)
 }
 
-/** Counts what is over in its batch; the last one ends the batch and tells so. */
+/** Count an ended payout in its batch; the last one ends the batch and emits its event. */
 export async function countInto(
   app: App,
   tx: Tx,

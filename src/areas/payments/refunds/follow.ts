@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking the acquirer what became of the refunds of a payment, also of those that were completed: a card may be closed by the
-// time the money comes back to it, and then the acquirer has it again.
+// Polling of a payment's refunds at the acquirer, also of completed ones: a card may be closed by the time the money
+// comes back to it, and then the acquirer has it again.
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { isAnswered } from '../providers/provider.ts'

@@ -48,7 +48,7 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
 /** Tries of the transaction: the rows that it needs are mostly free by the second one. */
 const mostTries = 5
 
-/** Applies what is known of a refund; once more when what the payment was for was changed in this very moment. */
+/** Apply a verdict on a refund; once more when the payment's purpose changed at the same moment. */
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
@@ -173,7 +173,7 @@ export async function takenBack(app: App, tx: Tx, payment: PaymentRow, refund: R
   const feePaidBy = (await isTaken(lateFeeStep)) ? lateFeeStep : feeStep
   if (fee > 0n) await reverse(tx, tenant, { sourceId: id, step: feePaidBy }, receivedMs)
   const back = { ...tenant, id: payment.id, by: -amount, told: 0, at: new Date(nowMs) }
-  // One that is late has failed before, and was told of then.
+  // A late one has failed before, with its event.
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason, isLate ? 2 : 1)
   await payerHasBackNoMore(app, tx, occasionOf(app, after), payment, after)
 }
@@ -310,7 +310,7 @@ async function tellFailed(
   const { refund_id, payment_id, amount, currency } = refund
   const payload = {
     livemode: row.environment === 'live',
-    // By itself a refund is told of when it fails: what became of a completed one is told of its payment.
+    // Only a failed refund has an event of its own: a completed one is part of its payment's event.
     sequence,
     refund_id,
     payment_id,

@@ -21,7 +21,7 @@ import { messagesOf, receiptsOf } from './http-reading.ts'
 const maxBodyBytes = 256 * 1024
 /** Calls per bind and second. Refused ones are sent again by the aggregator. */
 const callsPerSecond = 5_000
-/** Changes of binds are told; this is for what was not heard. */
+/** Cache time of binds. Changes are signalled; this is for lost signals. */
 const rememberMs = 30_000
 const maxRemembered = 1_000
 

@@ -61,7 +61,7 @@ export class Line<Item extends Waiting> {
     return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
   }
 
-  /** Why a message of so many parts cannot wait here; null: it can. */
+  /** Reason why a message of so many parts cannot wait here; null: it can. */
   refusal(message: OutboundMessage, parts: number): SubmitOutcome | null {
     if (!this.isUp || this.#stopped) return down
     if (this.#waiting.hasRoom(message, parts)) return null
@@ -84,7 +84,7 @@ export class Line<Item extends Waiting> {
     return undefined
   }
 
-  /** For what was taken and did not go out: it is the next of its account, at once or after a while. */
+  /** Put back a part that was not sent: it is the next of its account, at once or after a delay. */
   again(item: Item, afterMs = 0): void {
     if (!this.isUp || this.#stopped) return item.resolve(down)
     if (afterMs > 0) return void setTimeout(() => this.again(item), afterMs)

@@ -11,7 +11,7 @@ import type { SubmitRun } from './queue.ts'
 import { commitSurely } from './status.ts'
 
 const maxOffers = 32_767
-/** Carriers that take a message and do not answer may deliver it all the same: after so many it is given up. */
+/** Limit of unanswered offers: a carrier that takes a message without an answer may deliver it all the same. */
 const maxUnanswered = 5
 
 export interface SubmitState {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text that goes on over another channel when it fails, or is not delivered in time. Here is what is asked for and when it is
-// looked at; the channel it goes on over registers `smsFallback` as a job, and notes what became of it.
+// Fallback of a text to another channel when it fails or is not delivered in time. This file stores the request and
+// schedules the check; the other channel registers `smsFallback` as a job, and notes the outcome.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'

@@ -18,7 +18,7 @@ import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
 /** Interval of the search for binds without a node. */
 const takeMs = 500
@@ -213,7 +213,7 @@ class Network {
     return stop
   }
 
-  /** Looks for changes; those that come while it looks are looked for afterwards. */
+  /** Reload changes; those that come meanwhile are loaded afterwards. */
   reload(): void {
     if (!this.#isFollowing) return
     this.#isStale = true
@@ -232,7 +232,7 @@ class Network {
     this.#timers.push(setInterval(work, ms).unref())
   }
 
-  /** One thing at a time; what was asked for meanwhile is done next. */
+  /** Run one reload at a time; requests that come meanwhile share the next. */
   #begin(work: () => Promise<void>): void {
     this.#loading ??= work()
       .catch((error) => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that moved to another network: routes, prices and lookups go by where a number is now. What was looked up is
-// remembered, and while no number is ported nothing is looked up at all: a message does not pay for what an operator does
-// not use.
+// Networks of ported numbers: routes, prices and lookups use the current network of a number. Lookups are cached, and
+// while no number is ported nothing is looked up at all: messages do not pay for an unused feature.
 import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
@@ -65,7 +64,7 @@ const knowledgeOf = onePerApp((app): Knowledge => {
   return knowledge
 })
 
-/** Looks up what is not known yet; undefined when there is nothing to wait for. Then `placeFor` can say where they are. */
+/** Look up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. */
 export function findPlaces(app: App, phones: readonly string[]): Promise<void> | undefined {
   const knowledge = knowledgeOf(app)
   const { any, whereabouts } = knowledge.memory

@@ -21,7 +21,7 @@ import { mostDaysAhead, mostValiditySeconds } from '../schema.ts'
 import type { Permission } from '../senders/permissions.ts'
 import type { Notes } from '../store.ts'
 
-/** A refusal names so many of the characters that are in the way. */
+/** Characters named in a refusal. */
 const maxCharactersNamed = 10
 const maxMetadataBytes = 8_192
 /** A bulk's notes and those of its entry come together. */

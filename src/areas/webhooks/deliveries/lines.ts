@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose turn it is. Each endpoint has a line of its own; accounts take turns, and the lines of an account take turns among
-// themselves. What is known of an endpoint (how it has been doing, how fast it may be called) stays with its line.
+// Lines of endpoints, and their turns: accounts take turns, and so do the lines of an account. Health and pace of an
+// endpoint are kept with its line.
 import type { Breaker } from '../../../platform/connections/breaker.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { endpointBreaker } from './breaker.ts'
