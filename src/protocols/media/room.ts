@@ -3,7 +3,7 @@
 // is heard, everything is mixed, and each is told what it hears.
 import { frameSamples } from '../audio/g711.ts'
 import { type MemberId, Mixer } from '../audio/mixer.ts'
-import type { RtpLeg } from '../rtp/leg.ts'
+import type { AudioLeg } from './audio-leg.ts'
 import { type Listener, type ListeningEnd, MachineDetector, type Recorder, type RecordingEnd } from './taps.ts'
 
 export interface RoomEvents {
@@ -44,7 +44,7 @@ const mostMembers = 200
 export class Room {
   private readonly mixer = new Mixer(1)
   private readonly events: RoomEvents
-  readonly legs = new Map<string, RtpLeg>()
+  readonly legs = new Map<string, AudioLeg>()
   private readonly players = new Map<string, Player>()
   private readonly recorders = new Map<string, RecorderTap>()
   private readonly listeners = new Map<string, { listener: Listener; legs: readonly string[] }>()
@@ -60,7 +60,7 @@ export class Room {
     return this.legs.size === 0 && this.recorders.size === 0
   }
 
-  enter(id: string, leg: RtpLeg): void {
+  enter(id: string, leg: AudioLeg): void {
     if (this.legs.size >= mostMembers) throw new Error('the room is full')
     this.legs.set(id, leg)
     this.join(id)
