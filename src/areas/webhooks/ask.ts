@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question to a customer's application while somebody waits for the answer: the next screen of a USSD session, what a call
-// does next. Signed as a delivery to a callback_url is, asked at once and never later; it does not pass through the delivery
-// queue. Where the first URL gives no usable answer and time is left, the fallback URL is asked once.
+// Question to a customer's application that a caller waits for: the next screen of a USSD session, the next action of a
+// call. It is signed as a delivery to a callback_url, asked at once and never later, and does not pass through the
+// delivery queue. If the first URL gives no usable answer and time is left, the fallback URL is asked once.
 import { type Id, newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { ToldCache } from '../../platform/nodes/told-cache.ts'
@@ -25,7 +25,7 @@ interface Question {
   readonly body: string
   /** Time for all of it, the fallback included. */
   readonly withinMs: number
-  /** How far the account's clock was moved: by it the secret in force is chosen. */
+  /** Offset of the account's clock, by which the secret in force is chosen. */
   readonly clockOffsetMs?: number
 }
 

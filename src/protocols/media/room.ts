@@ -21,11 +21,11 @@ interface Player {
   /** Times it is still to be heard; Infinity until it is stopped. */
   left: number
   level: number
-  /** Who hears it; null for everybody. */
+  /** Listeners; null for all. */
   to: readonly string[] | null
 }
 
-/** Who is heard on one channel of a recording. */
+/** Speakers on one channel of a recording. */
 export interface Channel {
   only?: readonly string[]
   except?: readonly string[]
@@ -196,7 +196,7 @@ export class Room {
     }
   }
 
-  /** What some legs say in this frame. */
+  /** Mix of several legs in this frame. */
   private together(legs: readonly string[]): Int16Array {
     const present = legs.filter((leg) => this.legs.has(leg))
     const [first] = present

@@ -14,8 +14,8 @@ import type { ContactRow } from '../contacts.ts'
 import { contextOf } from '../metrics/agent-context.ts'
 import type { QueueRow } from '../queues/store.ts'
 import type { DeskAudio } from './audio-pool.ts'
+import { type CommandContext, runCommand } from './commands.ts'
 import { type DeskMessage, idIn, readMessage } from './message.ts'
-import { type CommandContext, obey } from './obey.ts'
 
 /** Snapshot of an agent's work. */
 export interface DeskView {
@@ -214,7 +214,7 @@ export class Desk implements Conversation {
         this.say('call.state', this.callState({ agent: this.row, contact: this.contact, queue: null, transfer: null }))
         return undefined
       default:
-        return obey(this.app, await this.connection.caller(), message, this.now())
+        return runCommand(this.app, await this.connection.caller(), message, this.now())
     }
   }
 
