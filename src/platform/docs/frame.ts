@@ -38,7 +38,7 @@ export function page(reference: Reference, { title, path, links = [], content }:
 <header>
   <a class="brand" href="/docs"><img src="/docs/icon.svg" alt="" width="24" height="24">Pamoja</a>
   <span class="version">${reference.version}</span>
-  <span class="links"><a class="home" href="/docs">Documentation</a><a href="/console">Console</a><a href="/docs/errors">Errors</a><a href="/openapi.json">OpenAPI</a><a class="menu" href="#menu">Menu</a></span>
+  <span class="links"><a class="home" href="/docs">Documentation</a><a href="/console">Console</a><a href="/docs/errors">Errors</a><a class="program" href="/openapi.json">OpenAPI</a><a class="menu" href="#menu">Menu</a></span>
 </header>
 <nav id="menu" aria-label="Contents">
   <a class="close" href="#content">Close</a>

@@ -23,6 +23,8 @@ import type { Methods } from './methods.ts'
 
 /** Rate limit per second and IP address for requests without valid credentials. */
 const strangerLimit = 20
+/** The same for static files, of which one page takes several. */
+const filesPerSecond = 500
 /** Header set on requests to the sandbox path. */
 export const sandboxMark = 'pamoja-sandbox'
 
@@ -43,7 +45,7 @@ export function enter(
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow = null, open, probe, hook } = request.routeOptions.config
+  const { compiled = null, allow = null, open, probe, files, hook } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
   exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
   const correlation = request.headers['x-correlation-id']
@@ -55,9 +57,9 @@ export function enter(
   const isApi = compiled !== null || exchange.allow !== null || request.url.startsWith('/v1')
   if (open || !isApi || bringsKeyInForm(request)) {
     const isLimited = open === true && probe !== true
-    return limitUnauthenticated(app, exchange, reply, null, (refusal) =>
-      done(refusal ?? (isLimited ? overLimit(app, exchange) : undefined) ?? missing(request)),
-    )
+    const next: Done = (refusal) =>
+      done(refusal ?? (isLimited ? overLimit(app, exchange) : undefined) ?? missing(request))
+    return limitUnauthenticated(app, exchange, reply, null, next, files === true ? filesPolicy : addressPolicy)
   }
   try {
     const principal = principalOf(app, request, exchange.ip)
@@ -206,8 +208,9 @@ export function limitUnauthenticated(
   reply: FastifyReply,
   refusal: Error | null,
   done: Done,
+  policyOf: (ip: string) => Policy = addressPolicy,
 ): void {
-  const admission = app.limits.admit([addressPolicy(exchange.ip)])
+  const admission = app.limits.admit([policyOf(exchange.ip)])
   if (admission instanceof Promise) return void admission.then((later) => finish(later), done)
   finish(admission)
 
@@ -236,6 +239,11 @@ function overLimit(app: App, { asStranger }: Exchange): AppError | undefined {
 /** Limit of one IPv4 address or IPv6 /64 network without valid credentials. */
 export function addressPolicy(ip: string): Policy {
   return { name: 'address', key: `address:${networkOf(ip)}`, limit: strangerLimit, windowMs: 1_000, shared: false }
+}
+
+/** Limit of static files for one address, which a whole network may share. */
+function filesPolicy(ip: string): Policy {
+  return { name: 'address', key: `files:${networkOf(ip)}`, limit: filesPerSecond, windowMs: 1_000, shared: false }
 }
 
 /** Network of an address: the IPv4 address itself, or the IPv6 /64. */

@@ -60,6 +60,8 @@ declare module 'fastify' {
     open?: boolean
     /** Health check, without a rate limit. */
     probe?: boolean
+    /** Static files, with a rate limit of their own. */
+    files?: boolean
     hook?: Hook
   }
 }

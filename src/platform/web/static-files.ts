@@ -38,7 +38,7 @@ export function serveFiles(
       .send(body ?? undefined)
   }
   for (const url of patterns)
-    http.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, config: { open: true }, handler })
+    http.route({ method: ['GET', 'HEAD'], url, exposeHeadRoute: false, config: { open: true, files: true }, handler })
 }
 
 /** Static file as a hook of an area. */
