@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a payer is sent who has to confirm on a page: an address of ours first, which knows whether it is still time and sends
-// on from there. So everybody is given one kind of link, whoever has the page.
+// on from there. So everybody is given one kind of link, whoever has the page. It is not the address that the provider calls.
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { PaymentDetails } from '../providers/provider.ts'
-import { secretNameOf } from './callback-address.ts'
+import { payerToken, secretNameOf } from './callback-address.ts'
 import type { AttemptRow } from './store.ts'
 
 type Named = Pick<AttemptRow, 'id' | 'token'>
@@ -20,5 +20,5 @@ export function comeBackUrl(app: App, tenant: Tenant, attempt: Named): string {
 }
 
 function goUrl(app: App, tenant: Tenant, { id, token }: Named): string {
-  return `${app.publicUrl}/go/${secretNameOf({ subject: 'attempt', tenant, topic: 0, id, token })}`
+  return `${app.publicUrl}/go/${secretNameOf({ subject: 'attempt', tenant, topic: 0, id, token: payerToken(token) })}`
 }
