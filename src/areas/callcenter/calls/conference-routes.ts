@@ -78,6 +78,7 @@ const create = write({
   summary: 'Call several people into one conversation',
   description: `Everybody is rung at once, at most ${most} people. It ends when the last one leaves.`,
   scope: 'callcenter:write',
+  limit: 'voice',
   body: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
     participants: Type.Array(Endpoint, { minItems: 1, rule: 'must be at least one number or agent' }),
@@ -177,6 +178,7 @@ const add = write({
   operation: 'callcenter.addParticipant',
   summary: 'Call somebody into a conference',
   scope: 'callcenter:write',
+  limit: 'voice',
   params: ConferenceId,
   body: Type.Object({ endpoint: Endpoint }),
   reply: { status: 200, schema: Participant },

@@ -81,6 +81,7 @@ const call = write({
   description:
     'With `agent_id` the agent is rung first and then the customer. Without, the customer is rung, and the routing rules of `from` say who speaks.',
   scope: 'callcenter:agent',
+  limit: 'voice',
   body: CallWish,
   reply: { status: 201, schema: CallMade, location: ({ call_id }) => `/v1/voice/call/${call_id}` },
   errors: [
