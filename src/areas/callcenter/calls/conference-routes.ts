@@ -87,6 +87,7 @@ const create = write({
     moderator: Type.Optional(Endpoint),
     start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
     mute_on_entry: Type.Optional(Type.Boolean()),
+    entry_tone: Type.Optional(Type.Boolean({ description: 'Everybody hears a tone when somebody joins' })),
     max_participants: Type.Optional(Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}` })),
   }),
   reply: { status: 201, schema: Conference, location: ({ conference_id }) => `/v1/voice/conference/${conference_id}` },
@@ -129,6 +130,7 @@ const create = write({
       start_on_moderator: body.start_on_moderator ?? false,
       mute_on_entry: body.mute_on_entry ?? false,
       max_participants: body.max_participants ?? most,
+      entry_tone: body.entry_tone ?? false,
     }
     const id = newUuid(receivedMs)
     const named = { ...tenant, id, name: body.name, record: body.record ?? false }

@@ -24,6 +24,7 @@ export interface NewLeg {
   tag: string | null
   edges?: Edges
   customData?: Record<string, unknown>
+  agentId?: string
 }
 
 export type RingRefusal = 'gone' | 'full' | 'not_allowed' | 'no_route' | 'insufficient_funds' | 'network_error'
@@ -78,7 +79,8 @@ export class Legs {
     if (ways !== null && ways.length === 0) return 'no_route'
     const row = await this.rowFor(wanted)
     if (typeof row === 'string') return row
-    const record = new CallRecord(this.network.app, row, this.source.clockOffsetMs())
+    const { agentId = row.agent_id } = wanted
+    const record = new CallRecord(this.network.app, { ...row, agent_id: agentId }, this.source.clockOffsetMs())
     const port = await this.room.enter(row.id, wanted.edges)
     if (port === null) {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
