@@ -100,7 +100,7 @@ describe('the reference pages', () => {
   it('have samples that find the certificate wherever it is, and send an object without members as one', () => {
     const place = { url: app.publicUrl, caFile: '$PAMOJA_HOME/tls/ca.pem' }
     const all = new Map(
-      samplesOf(place, { method: 'POST', address: '/v1/x', body: {} }).map(([name, code]) => [name, plain(`${code}`)]),
+      samplesOf(place, { method: 'POST', address: '/v1/x', body: {} }).map(([name, code]) => [name, plain(code.html)]),
     )
     assert.ok(all.get('Python')?.includes('cafile=os.path.expandvars("$PAMOJA_HOME/tls/ca.pem")'), all.get('Python'))
     assert.ok(all.get('PHP')?.includes("CURLOPT_CAINFO => getenv('PAMOJA_HOME') . '/tls/ca.pem'"), all.get('PHP'))

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to somebody's SMTP server (RFC 5321), on which messages are sent one after the other. Where the server offers
-// PIPELINING (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; whether its
-// absence is put up with is the caller's choice.
+// SMTP client connection (RFC 5321), on which messages are sent one after the other. Where the server offers PIPELINING
+// (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; the caller decides
+// whether to do without.
 
+import { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls'
 import { encodeContent } from './content.ts'
 import { isPositive, maxReplyBytes, type Reply, ReplyReader, replyLine } from './reply.ts'
 
@@ -13,11 +20,19 @@ export interface ClientOptions {
   port: number
   /** Name that is said in EHLO. */
   hello: string
-  /** `opportunistic` takes any certificate: without DANE or MTA-STS nobody could tell a right one (RFC 7435). */
-  tls: 'none' | 'opportunistic' | 'required'
+  /**
+   * `opportunistic` takes any certificate: without DANE or MTA-STS a right one cannot be told (RFC 7435). `encrypted` does
+   * too, unless `chainProblem` finds fault with it, but does not go on without TLS. `required` wants one of a trusted
+   * authority, for `servername`.
+   */
+  tls: 'none' | 'opportunistic' | 'encrypted' | 'required'
+  /** Problem of the server's certificates, its own first; null for none. */
+  chainProblem?(chain: readonly X509Certificate[]): string | null
   /** Name that the certificate must have, where TLS is required. */
   servername?: string
   ca?: ConnectionOptions['ca']
+  /** Authorities as a context that connections share: making one of many certificates takes milliseconds. */
+  secureContext?: SecureContext
   /** TLS from the first byte, as on port 465. */
   isImplicitTls?: boolean
   localAddress?: string
@@ -55,7 +70,7 @@ export interface Transaction {
 }
 
 export interface Sent {
-  /** Where the server said yes or no. */
+  /** Stage at which the server accepted or refused. */
   stage: 'sender' | 'recipient' | 'data' | 'content'
   reply: Reply
 }
@@ -77,6 +92,8 @@ export class SmtpClient {
   #isSending = false
   /** Version of TLS; null where the connection is not encrypted. */
   tls: string | null = null
+  /** Why the certificate would not do where TLS is required; null where it would. */
+  distrust: string | null = null
 
   private constructor(socket: Socket, options: ClientOptions) {
     this.#options = options
@@ -155,7 +172,7 @@ export class SmtpClient {
     this.#socket.destroy()
   }
 
-  /** Nobody was accepted, and the server waits for content all the same: it gets none (RFC 2920 §3.1). */
+  /** No recipient was accepted, and the server waits for content all the same: it gets none (RFC 2920 §3.1). */
   async #closeEmpty(ms: number): Promise<void> {
     this.#write('.\r\n')
     await this.#next(ms)
@@ -173,7 +190,7 @@ export class SmtpClient {
     const greeting = await this.#next(greetingMs)
     if (greeting.code !== 220) throw new SmtpError('greeting', replyLine(greeting), { reply: greeting })
     await this.#hello()
-    if (tls !== 'none' && this.tls === null) await this.#startTls(tls === 'required')
+    if (tls !== 'none' && this.tls === null) await this.#startTls(tls)
     if (auth) await this.#auth(auth)
   }
 
@@ -195,26 +212,33 @@ export class SmtpClient {
     )
   }
 
-  async #startTls(isRequired: boolean): Promise<void> {
-    const { commandMs = 60_000, servername, ca, host } = this.#options
+  async #startTls(wanted: 'opportunistic' | 'encrypted' | 'required'): Promise<void> {
+    const { commandMs = 60_000, servername, ca, secureContext, host, chainProblem } = this.#options
     if (!this.#offers.has('STARTTLS')) {
-      if (isRequired) throw new SmtpError('tls', 'the server offers no STARTTLS')
+      if (wanted !== 'opportunistic') throw new SmtpError('tls', 'the server offers no STARTTLS')
       return
     }
     this.#write('STARTTLS\r\n')
     const answer = await this.#next(commandMs)
     if (answer.code !== 220) throw new SmtpError('tls', replyLine(answer), { reply: answer })
-    // What came before the handshake may be somebody else's (CVE-2011-0411 and its like).
+    // Bytes from before the handshake may be injected (CVE-2011-0411 and similar).
     if (this.#received.length > 0) throw new SmtpError('tls', 'the server spoke before the handshake')
     const plain = this.#socket
     plain.removeAllListeners('data')
     const secure = connectTls({
       socket: plain,
       ...named(servername ?? host),
-      rejectUnauthorized: isRequired,
+      rejectUnauthorized: wanted === 'required',
       ...(ca ? { ca } : {}),
+      ...(secureContext ? { secureContext } : {}),
     })
     await shaken(secure, commandMs)
+    const problem = chainProblem?.(chainOf(secure)) ?? null
+    if (problem !== null) {
+      secure.destroy()
+      throw new SmtpError('tls', problem)
+    }
+    this.distrust = secure.authorized ? null : distrustOf(secure)
     this.#socket = secure
     this.tls = secure.getProtocol()
     this.#listen(secure)
@@ -331,6 +355,24 @@ function shaken(socket: TLSSocket, ms: number): Promise<void> {
     socket.once('error', (cause) => fail(`the handshake failed: ${cause.message}`, cause))
     socket.once('close', () => fail('the connection was closed during the handshake'))
   })
+}
+
+const maxChain = 10
+
+/** Certificates that the server sent, its own first, each followed by its issuer. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = []
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
+  while (next?.raw && chain.length < maxChain) {
+    chain.push(new X509Certificate(next.raw))
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate
+  }
+  return chain
+}
+
+/** Node has an error here, or only its code. */
+function distrustOf({ authorizationError: error }: { authorizationError: Error | string | null }): string {
+  return error instanceof Error ? error.message : (error ?? 'unknown')
 }
 
 /** An address is no name that a certificate could be asked for by. */

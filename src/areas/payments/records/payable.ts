@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Money that may leave as a payout or a refund: what is available once debts of lost disputes are paid, without what the
-// account topped up in the last days. Otherwise a stolen card would be turned into money in somebody's phone within a minute,
-// long before its owner complains: by a payout, or by the refund of a payment whose money was paid out before. What was used
-// since is taken off what was topped up: that money is gone, and does not hold other money back.
+// Money that may leave as a payout or a refund: the available amount after debts of lost disputes, without top-ups of
+// the last days. Otherwise a stolen card would become money on a phone within a minute, long before its owner
+// complains: by a payout, or by the refund of a payment whose money was paid out before. Usage since then is
+// taken off the top-ups: that money is gone, and does not hold other money back.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, formatMoney, least } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'

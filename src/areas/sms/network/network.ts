@@ -18,13 +18,13 @@ import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
-/** How often this node looks for binds that nobody has. */
+/** Interval of the search for binds without a node. */
 const takeMs = 500
-/** How long the start waits for carriers: one that is down must not keep the platform down. */
+/** Time that the start waits for carriers: one that is down must not keep the platform down. */
 const connectMs = 500
-/** How long whoever was refused is told to wait. */
+/** Retry-After of refused requests. */
 const retrySeconds = 5
 /** Begins the names of the binds' leases. */
 export const bindLeases = 'sms.bind'
@@ -77,17 +77,17 @@ export const networkOf = onePerApp((app) => new Network(app))
 class Network {
   readonly #app: App
   readonly #ownership: Ownership
-  /** Those that are open here. */
+  /** Carriers open on this node. */
   readonly #carriers = new Map<string, { carrier: Carrier; version: string }>()
-  /** Those that are open here or on another node. */
+  /** Binds open here or on another node. */
   #binds: ReadonlyMap<string, { bind: Bind; version: string }> = new Map()
-  /** Those that are being closed here. */
+  /** Binds being closed here. */
   readonly #closing = new Set<string>()
   #jobs: readonly Job<App>[] = []
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
   #bindVersions: ReadonlyMap<string, number> = new Map()
-  /** What the nodes that have them open last said. */
+  /** Latest status of binds, from the nodes that have them open. */
   #isUp: ReadonlyMap<string, boolean> = new Map()
   #lastErrors: ReadonlyMap<string, string | null> = new Map()
   #centres: ReadonlyMap<string, readonly string[]> = new Map()
@@ -123,12 +123,12 @@ class Network {
     return this.#centres.get(name) ?? [name]
   }
 
-  /** How a bind is doing on this node; null when it is not open here. */
+  /** State of a bind on this node; null when it is not open here. */
   state(name: string): Pick<Carrier, 'isUp' | 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
     return this.carrier(name)
   }
 
-  /** How the carriers are, by what is known here: without their names, which are the operator's. */
+  /** Health of the carriers as known here, without their names, which are the operator's. */
   health(): string {
     const known = [...this.#isUp]
     const down = known.filter(([name, isUp]) => !(this.carrier(name)?.isUp ?? isUp))
@@ -140,7 +140,7 @@ class Network {
     return this.#routeVersions.get(id) === updated_at.getTime()
   }
 
-  /** The same of a bind; one that is not enabled is in force nowhere. */
+  /** Whether a bind's version is in force here; one that is disabled is in force nowhere. */
   uses({ name, updated_at }: Pick<BindRow, 'name' | 'updated_at'>): boolean {
     return this.#bindVersions.get(name) === updated_at.getTime()
   }
@@ -186,7 +186,7 @@ class Network {
     return null
   }
 
-  /** Follows the routes, without speaking to anybody. Gives the way to stop. */
+  /** Follow the routes without opening binds. Returns the way to stop. */
   async follow(): Promise<() => Promise<void>> {
     const { signals } = this.#app
     this.#isFollowing = true
@@ -213,7 +213,7 @@ class Network {
     return stop
   }
 
-  /** Looks for changes; those that come while it looks are looked for afterwards. */
+  /** Reload changes; those that come meanwhile are loaded afterwards. */
   reload(): void {
     if (!this.#isFollowing) return
     this.#isStale = true
@@ -232,7 +232,7 @@ class Network {
     this.#timers.push(setInterval(work, ms).unref())
   }
 
-  /** One thing at a time; what was asked for meanwhile is done next. */
+  /** Run one reload at a time; requests that come meanwhile share the next. */
   #begin(work: () => Promise<void>): void {
     this.#loading ??= work()
       .catch((error) => {
@@ -260,7 +260,7 @@ class Network {
     const { db } = this.#app
     const [all, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     const binds = all.filter(({ enabled }) => enabled)
-    // What went over one that is not enabled any more is still reported, over the others.
+    // Receipts of messages over a disabled bind still come over the other binds of its centre.
     this.#centres = sharedCentres(all)
     this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
     this.#lastErrors = new Map(binds.map(({ name, last_error }) => [name, last_error]))
@@ -269,7 +269,7 @@ class Network {
     for (const [name, { carrier, version }] of this.#carriers) {
       const now = this.#binds.get(name)
       if (now?.version === version) continue
-      // What it has under way is answered first; nobody waits for that here.
+      // It finishes its pending messages; that is not waited for here.
       if (!now) void this.#abandon(name)
       else {
         this.#carriers.delete(name)
@@ -282,7 +282,7 @@ class Network {
     await this.#openFree()
   }
 
-  /** Opens what is this node's, or nobody's. */
+  /** Open the binds of this node, and those without a node. */
   async #openFree(): Promise<void> {
     const closed = [...this.#binds.values()].filter(({ bind }) => !this.#isInUse(bind.name))
     if (closed.length === 0 || this.#intake === null) return
@@ -350,7 +350,7 @@ class Network {
     await this.#ownership.release(name)
   }
 
-  /** The same for a bind that no node will have again. Who does not live to do all of it leaves the rest to a chore. */
+  /** Move the messages of a bind that no node will open again. A chore does the rest if this node dies. */
   async #abandon(name: string): Promise<void> {
     const { db, log } = this.#app
     await this.#leave(name)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many requests an endpoint gets at once. It begins with a few; each success adds one, so that the number doubles
-// with every round of answers until the plan's limit; a request without an answer halves it. A dead or slow endpoint
-// thus never holds more than a few of the places that all endpoints share.
+// Concurrency per endpoint. It begins with a few requests; each success adds one, so that it doubles with every round
+// of answers up to the plan's limit; a request without an answer halves it. A dead or slow endpoint thus never holds
+// more than a few of the places that all endpoints share.
 
 const atFirst = 4
 const afterBreak = 2
