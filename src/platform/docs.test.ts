@@ -98,7 +98,7 @@ describe('the reference pages', () => {
   })
 
   it('have samples that find the certificate wherever it is, and send an object without members as one', () => {
-    const place = { url: app.publicUrl, caFile: '$PAMOJA_HOME/tls/ca.pem' }
+    const place = { url: app.publicUrl, home: '$PAMOJA_HOME', caFile: '$PAMOJA_HOME/tls/ca.pem' }
     const all = new Map(
       samplesOf(place, { method: 'POST', address: '/v1/x', body: {} }).map(([name, code]) => [name, plain(code.html)]),
     )
