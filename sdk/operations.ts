@@ -529,7 +529,7 @@ export const sandboxGetRawEmail = /* @__PURE__ */ operation<{ id: string }, Resp
 export const sandboxCheckEmail = /* @__PURE__ */ operation<{ id: string }, s.CaughtEmailChecks>('GET', '/v1/sandbox/email/messages/{id}/checks')
 
 /** Publish a record in the sandbox’s DNS, or take it away */
-export const sandboxEditDns = /* @__PURE__ */ operation<{ body: { name: string; type: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TXT' | 'SRV' | 'NS'; value?: string | null | undefined } }, s.SandboxDnsRecords>('POST', '/v1/sandbox/dns')
+export const sandboxEditDns = /* @__PURE__ */ operation<{ body: { name: string; type: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TXT' | 'SRV' | 'NS' | 'TLSA'; value?: string | null | undefined } }, s.SandboxDnsRecords>('POST', '/v1/sandbox/dns')
 
 /** List the mail of any account */
 export const operatorListEmails = /* @__PURE__ */ operation<{ account_id: string; query?: { environment?: 'test' | 'live' | undefined; limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; status?: 'scheduled' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | undefined; recipient?: string | undefined; sender?: string | undefined; tag?: string | undefined; bulk_id?: string | undefined; template?: string | undefined; reference?: string | undefined; from?: string | undefined; to?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.Email>>('GET', '/v1/operator/accounts/{account_id}/email', 'page')

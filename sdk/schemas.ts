@@ -1151,6 +1151,8 @@ export type Email = {
   smtp_response: string | null
   mx: string | null
   tls: string | null
+  /** How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for */
+  tls_level: ('plain' | 'encrypted' | 'mta_sts' | 'dane') | null
   bounce_type: ('hard' | 'soft') | null
   reason: string | null
   delivered_at: string | null
@@ -1346,6 +1348,8 @@ export type EmailDeliveredEvent = {
   smtp_response: string
   mx: string | null
   tls: string | null
+  /** How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for */
+  tls_level: ('plain' | 'encrypted' | 'mta_sts' | 'dane') | null
   attempts: number
 }
 

@@ -2,6 +2,7 @@
 // The mail servers of the sandbox, on real ports. What becomes of a message depends on the local part of its recipient:
 // `bounce+x@` is refused, `greylist+x@` only at first, `bounce-later+x@` is taken and then reported as undeliverable, and so
 // on; every other address has a mailbox.
+import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
@@ -12,8 +13,9 @@ import { type Reply, reply } from '../protocols/smtp/reply.ts'
 import { type ServerHost, ServerSession } from '../protocols/smtp/server-session.ts'
 import { type Book, Journal } from './journal.ts'
 import { type CaughtMessage, MailCatcher } from './mail-catcher.ts'
-import { exchangers, MailNames } from './mail-names.ts'
+import { exchangers, MailNames, usualPolicyOf } from './mail-names.ts'
 import { type Reading, readAs } from './mail-reader.ts'
+import { type Identity, PolicyHost } from './policy-host.ts'
 
 const maxBytes = 40 * 1024 * 1024
 const maxRemembered = 10_000
@@ -27,7 +29,9 @@ export interface MailExchangerOptions {
   now(): number
   timeScale: number
   /** Certificate of the servers, and of whoever is called by readers. */
-  identity: { key: string; cert: string }
+  identity: Identity
+  /** Certificate for a name, of an authority that senders of the sandbox trust. */
+  identityOf(name: string): Identity
   ca: string | undefined
   journalFile: string | null
   ready: Promise<unknown>
@@ -44,6 +48,7 @@ interface Errand {
 export class MailExchanger {
   readonly names: MailNames
   readonly catcher: MailCatcher
+  readonly policies: PolicyHost
   readonly #options: MailExchangerOptions
   readonly #journal: Journal
   readonly #errands: Book<Errand>
@@ -52,9 +57,10 @@ export class MailExchanger {
   readonly #servers = new Map<string, Server>()
   #returnPath: { host: string; port: number } | null = null
 
-  private constructor(options: MailExchangerOptions, names: MailNames) {
+  private constructor(options: MailExchangerOptions, names: MailNames, policies: PolicyHost) {
     this.#options = options
     this.names = names
+    this.policies = policies
     this.catcher = new MailCatcher(names)
     const { now, timeScale, onProblem } = options
     this.#journal = new Journal({ file: options.journalFile, now, timeScale, ...(onProblem ? { onProblem } : {}) })
@@ -62,12 +68,18 @@ export class MailExchanger {
   }
 
   static async start(options: MailExchangerOptions): Promise<MailExchanger> {
-    const exchanger = new MailExchanger(options, await MailNames.start(options.host))
-    const good = createSecureContext(options.identity)
-    await exchanger.#listen(exchangers.usual, good)
+    const { host, identity, identityOf } = options
+    const policies = await PolicyHost.start(host, identityOf, usualPolicyOf)
+    const exchanger = new MailExchanger(options, await MailNames.start(host), policies)
+    await exchanger.#listen(exchangers.usual, createSecureContext(identity))
+    await exchanger.#listen(exchangers.sts, createSecureContext(identityOf(exchangers.sts)))
+    // A certificate of a good authority, for another server.
+    await exchanger.#listen(exchangers.badsts, createSecureContext(identityOf('elsewhere.mx.sandbox.pamoja.test')))
     await exchanger.#listen(exchangers.notls, null)
     // A server without a certificate: every handshake fails.
     await exchanger.#listen(exchangers.badtls, createSecureContext({}))
+    await exchanger.#listenPinned(exchangers.dane, true)
+    await exchanger.#listenPinned(exchangers.baddane, false)
     void options.ready.then(() => exchanger.#journal.begin())
     return exchanger
   }
@@ -87,6 +99,7 @@ export class MailExchanger {
     this.#journal.stop()
     for (const session of this.#sessions) session.destroy()
     await Promise.all([...this.#servers.values()].map((server) => new Promise((resolve) => server.close(resolve))))
+    await this.policies.stop()
     await this.names.stop()
   }
 
@@ -100,6 +113,17 @@ export class MailExchanger {
     server.listen(0, this.#options.host)
     await once(server, 'listening')
     this.#servers.set(name, server)
+  }
+
+  /** A server with TLSA records (DANE), which fit its certificate or not. */
+  async #listenPinned(name: string, isFitting: boolean): Promise<void> {
+    const identity = this.#options.identityOf(name)
+    await this.#listen(name, createSecureContext(identity))
+    const key = new X509Certificate(identity.cert).publicKey.export({ type: 'spki', format: 'der' })
+    const digest = createHash('sha256')
+      .update(isFitting ? key : 'another key')
+      .digest('hex')
+    this.names.publish({ name: `_25._tcp.${name}`, type: 'TLSA', value: `3 1 1 ${digest}` })
   }
 
   #hostOf(hostname: string, secureContext: SecureContext | null): ServerHost {

@@ -9,23 +9,55 @@ import type { Answer, DnsRecord, RecordType } from '../protocols/dns/wire.ts'
 const maxRecords = 20_000
 const maxAliases = 8
 
-/** Servers of the sandbox: recipients whose server has no TLS, or a broken one, are on servers of their own. */
+/**
+ * Servers of the sandbox: recipients whose server has no TLS, or a broken one, are on servers of their own, and so are those
+ * whose domain publishes how its servers are known (`sts`, `dane`), rightly or not.
+ */
 export const exchangers = {
   usual: 'mx1.sandbox.pamoja.test',
   notls: 'notls.mx.sandbox.pamoja.test',
   badtls: 'badtls.mx.sandbox.pamoja.test',
+  sts: 'sts.mx.sandbox.pamoja.test',
+  badsts: 'badsts.mx.sandbox.pamoja.test',
+  dane: 'dane.mx.sandbox.pamoja.test',
+  baddane: 'baddane.mx.sandbox.pamoja.test',
 } as const
+
+const specials = ['notls', 'badtls', 'sts', 'badsts', 'dane', 'baddane'] as const
+type Special = (typeof specials)[number]
+
+/** Which server a domain such as `badtls.shop.test` is on; null for the usual one. */
+function specialOf(domain: string): Special | null {
+  const [first] = domain.split('.')
+  return specials.find((one) => one === first) ?? null
+}
+
+/** MTA-STS policy of a domain of the sandbox; null where it has none. */
+export function usualPolicyOf(domain: string): string | null {
+  const special = specialOf(domain)
+  if (special !== 'sts' && special !== 'badsts') return null
+  return `version: STSv1\r\nmode: enforce\r\nmx: ${exchangers[special]}\r\nmax_age: 86400\r\n`
+}
 
 export class MailNames implements TextLookup {
   readonly #records = new Map<string, DnsRecord[]>()
   readonly #delegated = new Map<string, (name: string, type: RecordType | null) => Promise<Answer>>()
+  readonly #host: string
   #server: DnsServer | null = null
   #size = 0
   /** Whether every question is answered with a failure, as when the DNS is away. */
   isAway = false
+  /** Zones whose answers count as signed and checked (DNSSEC), as a resolver would say. */
+  readonly signed = new Set(['mx.sandbox.pamoja.test'])
+  /** Names whose answers have bad signatures: a resolver fails on them. */
+  readonly spoiled = new Set<string>()
+
+  private constructor(host: string) {
+    this.#host = host
+  }
 
   static async start(host: string): Promise<MailNames> {
-    const names = new MailNames()
+    const names = new MailNames(host)
     for (const name of Object.values(exchangers)) names.publish({ name, type: 'A', value: host })
     names.#server = await DnsServer.start((question) => names.answer(question), { host, port: 0 })
     return names
@@ -72,8 +104,20 @@ export class MailNames implements TextLookup {
     return this.#records.get(name.toLowerCase()) ?? []
   }
 
-  async answer({ name, type }: { name: string; type: RecordType | null }): Promise<Answer> {
-    if (this.isAway) return { code: 'failure', answers: [] }
+  async answer(question: { name: string; type: RecordType | null }): Promise<Answer> {
+    const answer = await this.#answer(question)
+    const isAuthenticated = [question, ...answer.answers].every(({ name }) => this.#isSigned(name))
+    return { ...answer, isAuthenticated }
+  }
+
+  #isSigned(name: string): boolean {
+    const special = specialOf(name)
+    if (special === 'dane' || special === 'baddane') return true
+    return [...this.signed].some((zone) => name === zone || name.endsWith(`.${zone}`))
+  }
+
+  async #answer({ name, type }: { name: string; type: RecordType | null }): Promise<Answer> {
+    if (this.isAway || this.spoiled.has(name)) return { code: 'failure', answers: [] }
     if (name === 'invalid' || name.endsWith('.invalid')) return { code: 'nonexistent', answers: [] }
     const answers: DnsRecord[] = []
     let at = name
@@ -96,13 +140,11 @@ export class MailNames implements TextLookup {
   }
 
   #usual(name: string, type: RecordType | null, isKnown: boolean): DnsRecord[] {
+    if (type === 'A' && name.startsWith('mta-sts.')) return [{ name, type, value: this.#host }]
+    if (type === 'TXT' && name.startsWith('_mta-sts.') && usualPolicyOf(name.slice('_mta-sts.'.length)) !== null)
+      return [{ name, type, value: 'v=STSv1; id=1;' }]
     if (type !== 'MX' || (isKnown && this.recordsOf(name).some((one) => one.type === 'A'))) return []
-    const server = name.startsWith('notls.')
-      ? exchangers.notls
-      : name.startsWith('badtls.')
-        ? exchangers.badtls
-        : exchangers.usual
-    return [{ name, type: 'MX', value: `10 ${server}` }]
+    return [{ name, type: 'MX', value: `10 ${exchangers[specialOf(name) ?? 'usual']}` }]
   }
 
   async txt(name: string): Promise<string[]> {

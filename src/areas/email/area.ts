@@ -12,6 +12,9 @@ import { batchJob } from './bulk/batches.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { destinationsOf } from './delivery/carry.ts'
 import { bulkJob, sendJob } from './delivery/deliver.ts'
+import { closeSecurity } from './delivery/security.ts'
+import { policyChore } from './delivery/sts-policies.ts'
+import { tlsTally } from './delivery/tls-tally.ts'
 import { demoMail } from './demo.ts'
 import { dnsListener } from './dns/listener.ts'
 import { answerZone } from './dns/zone.ts'
@@ -98,10 +101,15 @@ export const email: Area = {
   listeners: [submissionListener, returnsListener, dnsListener],
   demo: demoMail,
   jobs: [sendJob, bulkJob, batchJob, checkJob, ownerNoticeJob],
+  chores: [policyChore],
   events: Object.values(emailEvents),
   async start(app) {
     mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))
     if (mailWorld.of(app)) await republish(app, buckets)
-    return async () => destinationsOf(app).close()
+    tlsTally(app)
+    return async () => {
+      destinationsOf(app).close()
+      await closeSecurity(app)
+    }
   },
 }

@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { actionOf, eventType, type Head } from '../../platform/events.ts'
 import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { TlsLevelWord } from './schema.ts'
 
 const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: 'at' }
 
@@ -24,6 +25,7 @@ const Delivered = Type.Object(
     smtp_response: Type.String(),
     mx: Nullable(Type.String()),
     tls: Nullable(Type.String()),
+    tls_level: TlsLevelWord,
     attempts: Type.Integer(),
   },
   { title: 'EmailDeliveredEvent' },
@@ -215,6 +217,7 @@ export const emailEvents = {
     smtp_response: '250 2.0.0 OK',
     mx,
     tls: 'TLSv1.3',
+    tls_level: 'mta_sts',
     attempts: 1,
   }),
   opened: email('email.opened', 'A recipient opened a message for the first time', Opened, {

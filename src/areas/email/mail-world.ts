@@ -36,9 +36,24 @@ interface ReadMail {
   readonly attachments: readonly { filename: string; content_type: string; size: number }[]
 }
 
+/** Answer of a policy host: usually 200, text/plain and the policy. */
+interface PolicyAnswer {
+  readonly body: string
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Name that the certificate is for, instead of that of the policy host. */
+  readonly certificateFor?: string
+}
+
 export interface MailWorld {
   readonly host: string
   readonly dnsPort: number
+  /** Authority of the simulated servers' certificates, which test mail trusts. */
+  readonly ca: string
+  /** Port of every `mta-sts.<domain>`. */
+  readonly policyPort: number
+  publishPolicy(domain: string, answer: PolicyAnswer | null): void
+  policyRequests(domain: string): number
   /** Port of a simulated mail server; they are not all on 25. */
   portOf(exchanger: string): number | null
   publish(record: DnsRecord): boolean
@@ -48,6 +63,10 @@ export interface MailWorld {
   delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void
   /** Make the DNS fail. */
   takeDnsAway(isAway: boolean): void
+  /** Have a zone's answers count as signed (DNSSEC). */
+  sign(zone: string): void
+  /** Give a name bad signatures. */
+  spoil(name: string, isSpoiled: boolean): void
   reportTo(address: { host: string; port: number } | null): void
   /** Newest first. */
   mail(): readonly CaughtMail[]

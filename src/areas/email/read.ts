@@ -88,6 +88,7 @@ export function recordOf(row: MessageRow): Record {
       smtp_response: one.smtp_response,
       mx: one.mx,
       tls: one.tls,
+      tls_level: one.tls_level,
       bounce_type: one.bounce_type,
       reason: one.reason,
       delivered_at: one.delivered_at === null ? null : new Date(one.delivered_at),

@@ -135,6 +135,10 @@ export const EmailAccepted = Type.Object(
 
 const statusWords = ['scheduled', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'cancelled'] as const
 
+export const TlsLevelWord = Nullable(OneOf(['plain', 'encrypted', 'mta_sts', 'dane']), {
+  description: 'How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for',
+})
+
 const RecipientRecord = Type.Object({
   email: Type.String(),
   type: OneOf(['to', 'cc', 'bcc']),
@@ -145,6 +149,7 @@ const RecipientRecord = Type.Object({
   smtp_response: Nullable(Type.String()),
   mx: Nullable(Type.String()),
   tls: Nullable(Type.String()),
+  tls_level: TlsLevelWord,
   bounce_type: Nullable(OneOf(['hard', 'soft'])),
   reason: Nullable(Type.String()),
   delivered_at: Nullable(At()),

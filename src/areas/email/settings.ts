@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of mail: host name, ports and relay.
+import { isIP } from 'node:net'
 import { addresses, formed, host, integer, secret, secretUrl, text } from '../../setting.ts'
 
 export const emailSettings = {
@@ -22,6 +23,11 @@ export const emailSettings = {
       'must have 24 to 128 letters, digits, - and _',
     ),
   ),
+  PAMOJA_EMAIL_DANE_RESOLVER: formed(
+    'DNS resolver that checks signatures (DNSSEC), such as 127.0.0.1:53, over a path nobody can tamper with: live mail asks it for MX, addresses and DANE. Without one there is no DANE.',
+    (given) => isIP(resolverAddress(given).host) > 0 && resolverAddress(given).port > 0,
+    'must be an address and a port such as 127.0.0.1:53 or [::1]:53',
+  ),
   PAMOJA_SMTP_HOST: host('127.0.0.1', 'Address on which SMTP submission and bounces are taken, and the DNS answers.'),
   PAMOJA_SMTP_PORT: integer(587, 0, 65535, 'Port of SMTP submission; a free one when it is taken.'),
   PAMOJA_BOUNCE_PORT: integer(
@@ -32,3 +38,9 @@ export const emailSettings = {
   ),
   PAMOJA_DNS_PORT: integer(53, 0, 65535, 'Port of the DNS server for PAMOJA_MAIL_HOST; a free one when it is taken.'),
 } as const
+
+/** Address and port of a resolver; port 53 unless given. */
+export function resolverAddress(given: string): { host: string; port: number } {
+  const [, six, four, port = '53'] = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::(\d{1,5}))?$/i.exec(given) ?? []
+  return { host: six ?? four ?? '', port: Number(port) <= 65_535 ? Number(port) : 0 }
+}

@@ -3,6 +3,7 @@
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
 import type { ShownBounds, Window } from '../../platform/page.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'
+import type { TlsLevel } from './delivery/destinations.ts'
 import type { Status } from './delivery/load.ts'
 
 export interface RecipientRow {
@@ -16,6 +17,7 @@ export interface RecipientRow {
   smtp_response: string | null
   mx: string | null
   tls: string | null
+  tls_level: TlsLevel | null
   bounce_type: 'hard' | 'soft' | null
   reason: string | null
   sent_at: string | null

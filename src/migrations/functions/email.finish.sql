@@ -1,6 +1,6 @@
 create type email.finish_item as (
   bucket smallint, account uuid, environment text, message uuid, number smallint, job uuid, attempt int, status text, attempts smallint,
-  smtp_code smallint, enhanced_code text, smtp_response text, mx text, tls text, bounce_type text, reason text, at timestamptz,
+  smtp_code smallint, enhanced_code text, smtp_response text, mx text, tls text, tls_level text, bounce_type text, reason text, at timestamptz,
   next_attempt_at timestamptz, delay_ms bigint, transfer uuid, suppression uuid, suppress text, address text, events jsonb
 );
 
@@ -18,7 +18,8 @@ begin
   with updated as (
     update email.recipients r
        set status = i.status, attempts = greatest(r.attempts, i.attempts), smtp_code = i.smtp_code, enhanced_code = i.enhanced_code,
-           smtp_response = i.smtp_response, mx = coalesce(i.mx, r.mx), tls = coalesce(i.tls, r.tls), bounce_type = i.bounce_type,
+           smtp_response = i.smtp_response, mx = coalesce(i.mx, r.mx), tls = case when i.tls_level is null then r.tls else i.tls end,
+           tls_level = coalesce(i.tls_level, r.tls_level), bounce_type = i.bounce_type,
            reason = i.reason, next_attempt_at = i.next_attempt_at, sent_at = case when i.status = 'failed' then r.sent_at else coalesce(r.sent_at, i.at) end,
            delivered_at = case when i.status = 'delivered' then i.at else r.delivered_at end,
            bounced_at = case when i.status = 'bounced' then i.at end,

@@ -65,7 +65,8 @@ export function isFor(ca: X509Certificate, names: readonly string[]): boolean {
   return ca.raw.includes(onlyFor(names))
 }
 
-export function issueCa(caKey: KeyObject, names: readonly string[], now: Date): X509Certificate {
+/** Certificate of a CA; without names it is for any, as in the sandbox, which alone trusts its own. */
+export function issueCa(caKey: KeyObject, names: readonly string[] | null, now: Date): X509Certificate {
   return issue({
     subject: caName,
     publicKey: createPublicKey(caKey),
@@ -76,7 +77,7 @@ export function issueCa(caKey: KeyObject, names: readonly string[], now: Date): 
       // CA for server certificates only: no intermediate CAs.
       critical(oid.basicConstraints, der(tag.sequence, der(tag.boolean, [0xff]), der(tag.integer, [0]))),
       critical(oid.keyUsage, der(tag.bitString, [2, 0b0000_0100])), // keyCertSign is bit 5
-      onlyFor(names),
+      ...(names ? [onlyFor(names)] : []),
     ],
   })
 }

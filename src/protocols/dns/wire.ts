@@ -2,14 +2,17 @@
 // Messages of the DNS (RFC 1035 §4), as far as a small authoritative server needs them: one question in, records out.
 import { isIPv4 } from 'node:net'
 
-const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28, SRV: 33 } as const
+export const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAAA: 28, SRV: 33, TLSA: 52 } as const
 export type RecordType = keyof typeof recordTypes
 
 export interface DnsRecord {
   /** Lower case, without the last dot. */
   readonly name: string
   readonly type: RecordType
-  /** As zone files have it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, the text of a TXT. */
+  /**
+   * As zone files have it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, `3 1 1 8d02…` for a TLSA, the text of a
+   * TXT.
+   */
   readonly value: string
   readonly ttl?: number
 }
@@ -24,6 +27,8 @@ export interface Question {
   /** The question as it came, to be repeated in the answer. */
   readonly raw: Buffer
   readonly isRecursive: boolean
+  /** Whether the asker understands that an answer is authenticated (RFC 6840 §5.7). */
+  readonly asksAuthenticated: boolean
 }
 
 type ResponseCode = 'ok' | 'format' | 'failure' | 'nonexistent' | 'refused'
@@ -36,6 +41,8 @@ const responseCodes: Readonly<Record<ResponseCode, number>> = {
 }
 
 const defaultTtl = 60
+/** AD: the signatures of what is answered were checked, or the asker wants to know. */
+export const authenticFlag = 0x0020
 const maxLabels = 128
 
 /** Null when it is no query with exactly one question. */
@@ -54,10 +61,11 @@ export function parseQuestion(message: Buffer): Question | null {
     udpBytes: ednsBytes(message, name.end + 4),
     raw: message.subarray(12, name.end + 4),
     isRecursive: (flags & 0x0100) !== 0,
+    asksAuthenticated: (flags & authenticFlag) !== 0,
   }
 }
 
-const typeNames = new Map<number, RecordType>([
+export const typeNames: ReadonlyMap<number, RecordType> = new Map<number, RecordType>([
   [1, 'A'],
   [2, 'NS'],
   [5, 'CNAME'],
@@ -66,6 +74,7 @@ const typeNames = new Map<number, RecordType>([
   [16, 'TXT'],
   [28, 'AAAA'],
   [33, 'SRV'],
+  [52, 'TLSA'],
 ])
 
 /** Names in questions are not compressed; one that is, or is too long, is refused. */
@@ -94,15 +103,21 @@ export interface Answer {
   readonly code: ResponseCode
   readonly answers: readonly DnsRecord[]
   readonly authority?: readonly DnsRecord[]
+  readonly isAuthenticated?: boolean
 }
 
 /** The answer's bytes; over UDP one that is too long says only that it is, and is asked for again over TCP. */
-export function encodeAnswer(question: Question, { code, answers, authority = [] }: Answer, maxBytes: number): Buffer {
+export function encodeAnswer(
+  question: Question,
+  { code, answers, authority = [], isAuthenticated = false }: Answer,
+  maxBytes: number,
+): Buffer {
+  const authentic = isAuthenticated && question.asksAuthenticated ? authenticFlag : 0
   const header = (isTruncated: boolean, answerCount: number, authorityCount: number) => {
     const bytes = Buffer.alloc(12)
     bytes.writeUInt16BE(question.id, 0)
     const flags = 0x8400 | (isTruncated ? 0x0200 : 0) | (question.isRecursive ? 0x0100 : 0) | responseCodes[code]
-    bytes.writeUInt16BE(flags, 2)
+    bytes.writeUInt16BE(flags | authentic, 2)
     bytes.writeUInt16BE(1, 4)
     bytes.writeUInt16BE(answerCount, 6)
     bytes.writeUInt16BE(authorityCount, 8)
@@ -137,6 +152,8 @@ function encodeData(type: RecordType, value: string): Buffer {
       return encodeIpv6(value)
     case 'TXT':
       return encodeTexts(value)
+    case 'TLSA':
+      return Buffer.from([...words.slice(0, 3).map(Number), ...Buffer.from(words.slice(3).join(''), 'hex')])
     case 'MX':
       return Buffer.concat([numbers(1), encodeName(words[1] ?? '')])
     case 'SRV':
@@ -152,7 +169,7 @@ function encodeData(type: RecordType, value: string): Buffer {
   }
 }
 
-function encodeName(name: string): Buffer {
+export function encodeName(name: string): Buffer {
   const labels = name.split('.').filter((label) => label !== '')
   const parts = labels.flatMap((label) => {
     const bytes = Buffer.from(label, 'latin1').subarray(0, 63)

@@ -3,8 +3,15 @@
 // PIPELINING (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; whether its
 // absence is put up with is the caller's choice.
 
+import { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  type DetailedPeerCertificate,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls'
 import { encodeContent } from './content.ts'
 import { isPositive, maxReplyBytes, type Reply, ReplyReader, replyLine } from './reply.ts'
 
@@ -13,11 +20,19 @@ export interface ClientOptions {
   port: number
   /** Name that is said in EHLO. */
   hello: string
-  /** `opportunistic` takes any certificate: without DANE or MTA-STS nobody could tell a right one (RFC 7435). */
-  tls: 'none' | 'opportunistic' | 'required'
+  /**
+   * `opportunistic` takes any certificate: without DANE or MTA-STS nobody could tell a right one (RFC 7435). `encrypted` does
+   * too, unless `chainProblem` finds fault with it, but does not go on without TLS. `required` wants one of a trusted
+   * authority, for `servername`.
+   */
+  tls: 'none' | 'opportunistic' | 'encrypted' | 'required'
+  /** What is wrong with the server's certificates, its own first; null for nothing. */
+  chainProblem?(chain: readonly X509Certificate[]): string | null
   /** Name that the certificate must have, where TLS is required. */
   servername?: string
   ca?: ConnectionOptions['ca']
+  /** Authorities as a context that connections share: making one of many certificates takes milliseconds. */
+  secureContext?: SecureContext
   /** TLS from the first byte, as on port 465. */
   isImplicitTls?: boolean
   localAddress?: string
@@ -77,6 +92,8 @@ export class SmtpClient {
   #isSending = false
   /** Version of TLS; null where the connection is not encrypted. */
   tls: string | null = null
+  /** Why the certificate would not do where TLS is required; null where it would. */
+  distrust: string | null = null
 
   private constructor(socket: Socket, options: ClientOptions) {
     this.#options = options
@@ -173,7 +190,7 @@ export class SmtpClient {
     const greeting = await this.#next(greetingMs)
     if (greeting.code !== 220) throw new SmtpError('greeting', replyLine(greeting), { reply: greeting })
     await this.#hello()
-    if (tls !== 'none' && this.tls === null) await this.#startTls(tls === 'required')
+    if (tls !== 'none' && this.tls === null) await this.#startTls(tls)
     if (auth) await this.#auth(auth)
   }
 
@@ -195,10 +212,10 @@ export class SmtpClient {
     )
   }
 
-  async #startTls(isRequired: boolean): Promise<void> {
-    const { commandMs = 60_000, servername, ca, host } = this.#options
+  async #startTls(wanted: 'opportunistic' | 'encrypted' | 'required'): Promise<void> {
+    const { commandMs = 60_000, servername, ca, secureContext, host, chainProblem } = this.#options
     if (!this.#offers.has('STARTTLS')) {
-      if (isRequired) throw new SmtpError('tls', 'the server offers no STARTTLS')
+      if (wanted !== 'opportunistic') throw new SmtpError('tls', 'the server offers no STARTTLS')
       return
     }
     this.#write('STARTTLS\r\n')
@@ -211,10 +228,17 @@ export class SmtpClient {
     const secure = connectTls({
       socket: plain,
       ...named(servername ?? host),
-      rejectUnauthorized: isRequired,
+      rejectUnauthorized: wanted === 'required',
       ...(ca ? { ca } : {}),
+      ...(secureContext ? { secureContext } : {}),
     })
     await shaken(secure, commandMs)
+    const problem = chainProblem?.(chainOf(secure)) ?? null
+    if (problem !== null) {
+      secure.destroy()
+      throw new SmtpError('tls', problem)
+    }
+    this.distrust = secure.authorized ? null : distrustOf(secure)
     this.#socket = secure
     this.tls = secure.getProtocol()
     this.#listen(secure)
@@ -331,6 +355,24 @@ function shaken(socket: TLSSocket, ms: number): Promise<void> {
     socket.once('error', (cause) => fail(`the handshake failed: ${cause.message}`, cause))
     socket.once('close', () => fail('the connection was closed during the handshake'))
   })
+}
+
+const maxChain = 10
+
+/** Certificates that the server sent, its own first, each followed by its issuer. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = []
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
+  while (next?.raw && chain.length < maxChain) {
+    chain.push(new X509Certificate(next.raw))
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate
+  }
+  return chain
+}
+
+/** Node has an error here, or only its code. */
+function distrustOf({ authorizationError: error }: { authorizationError: Error | string | null }): string {
+  return error instanceof Error ? error.message : (error ?? 'unknown')
 }
 
 /** An address is no name that a certificate could be asked for by. */

@@ -24,7 +24,13 @@ test('a destination that throttles gets fewer messages at once, also of those th
   const destination = new Destination()
   after(() => destination.close())
   for (let n = 0; n < 6; n++) destination.learn(false, 0)
-  const place = { host: '127.0.0.1', port: server.port, hello: 'mail.example', tls: 'none' as const }
+  const place = {
+    host: '127.0.0.1',
+    port: server.port,
+    hello: 'mail.example',
+    tls: 'none' as const,
+    level: 'plain' as const,
+  }
   const content = Buffer.from('Subject: Hello\r\n\r\nHello\r\n')
   const mail = { from: 'a@mail.example', to: 'b@shop.example', content, isUtf8: false, isEightBit: false }
   let done = 0

@@ -18,11 +18,47 @@ const maxWaiting = 64
 const maxDestinations = 5_000
 const backOffMs = 1_000
 
+const withoutUtf8: Sent = {
+  stage: 'recipient',
+  reply: { code: 553, enhanced: '5.6.7', text: '5.6.7 The server takes no addresses beyond ASCII' },
+}
+
 interface Idle {
   readonly client: SmtpClient
   readonly used: number
   readonly at: string
   readonly timer: NodeJS.Timeout
+}
+
+/** How a server is known: by nothing, by any encryption, by its certificate as MTA-STS asks, or as DANE does. */
+export type TlsLevel = 'plain' | 'encrypted' | 'mta_sts' | 'dane'
+
+export interface Server extends ClientOptions {
+  /** Level that a connection has at least; with `plain` TLS is used where it is offered. */
+  readonly level: TlsLevel
+  /** Records that the certificate has to match; a connection is not used for others. */
+  readonly pinned?: string
+  /** Whose rule it is that the server must be known: `MTA-STS of shop.example`. */
+  readonly rule?: string
+}
+
+/** A server that is not known as its rule asks: nothing was sent to it. */
+export class InsecureServerError extends SmtpError {
+  readonly level: TlsLevel
+
+  constructor({ servername, level, rule }: Server, { message, reply }: SmtpError) {
+    super('tls', `${rule} does not allow ${servername}: ${message}`, reply ? { reply } : {})
+    this.level = level
+  }
+}
+
+export interface Exchanged {
+  readonly sent: Sent
+  readonly server: Server
+  readonly tls: string | null
+  readonly level: TlsLevel
+  /** Why the server's certificate would not do for MTA-STS; null where it would. */
+  readonly distrust: string | null
 }
 
 /** The queue of this destination is full: retry later. */
@@ -45,10 +81,7 @@ export class Destination {
   }
 
   /** Send over an idle connection, or a new one to the first server that answers. */
-  async send(
-    servers: readonly ClientOptions[],
-    transaction: Transaction,
-  ): Promise<{ sent: Sent; server: ClientOptions; tls: string | null }> {
+  async send(servers: readonly Server[], transaction: Transaction): Promise<Exchanged> {
     await this.#turn()
     try {
       return await this.#exchange(servers, transaction)
@@ -59,7 +92,7 @@ export class Destination {
   }
 
   /** Retry on a new connection when the server closed an idle one before the message was sent. */
-  async #exchange(servers: readonly ClientOptions[], transaction: Transaction) {
+  async #exchange(servers: readonly Server[], transaction: Transaction): Promise<Exchanged> {
     const idle = this.#reuse(servers)
     if (idle)
       try {
@@ -70,21 +103,18 @@ export class Destination {
     return this.#over(await this.#connect(servers), servers, transaction)
   }
 
-  async #over({ client, used, at }: Omit<Idle, 'timer'>, servers: readonly ClientOptions[], transaction: Transaction) {
+  async #over(
+    { client, used, at }: Omit<Idle, 'timer'>,
+    servers: readonly Server[],
+    transaction: Transaction,
+  ): Promise<Exchanged> {
     const server = servers.find((one) => keyOf(one) === at) ?? servers[0]
     try {
       if (!server) throw new SmtpError('connect', 'there is no server')
-      if (transaction.isUtf8 && !client.offers('SMTPUTF8'))
-        return {
-          sent: {
-            stage: 'recipient' as const,
-            reply: { code: 553, enhanced: '5.6.7', text: '5.6.7 The server takes no addresses beyond ASCII' },
-          },
-          server,
-          tls: client.tls,
-        }
-      const sent = await client.send(transaction)
-      return { sent, server, tls: client.tls }
+      const { tls, distrust } = client
+      const level = tls !== null && server.level === 'plain' ? 'encrypted' : server.level
+      const sent = transaction.isUtf8 && !client.offers('SMTPUTF8') ? withoutUtf8 : await client.send(transaction)
+      return { sent, server, tls, level, distrust }
     } finally {
       if (client.isUsable && used + 1 < messagesPerConnection) this.#keep(client, used + 1, at)
       else void client.quit()
@@ -114,23 +144,28 @@ export class Destination {
     while (this.#hasRoom() && this.#waiting.length > 0) this.#waiting.shift()?.()
   }
 
-  #reuse(servers: readonly ClientOptions[]): Omit<Idle, 'timer'> | null {
-    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+  /** Idle connection that fits; others stay, because domains of one group of servers may ask for different security. */
+  #reuse(servers: readonly Server[]): Omit<Idle, 'timer'> | null {
+    for (let i = this.#idle.length - 1; i >= 0; i--) {
+      const idle = this.#idle[i]
+      if (!idle || (idle.client.isUsable && !servers.some((one) => keyOf(one) === idle.at))) continue
+      this.#idle.splice(i, 1)
       clearTimeout(idle.timer)
-      const { at } = idle
-      if (idle.client.isUsable && servers.some((one) => keyOf(one) === at)) return idle
+      if (idle.client.isUsable) return idle
       idle.client.destroy()
     }
     return null
   }
 
-  async #connect(servers: readonly ClientOptions[]): Promise<Omit<Idle, 'timer'>> {
+  async #connect(servers: readonly Server[]): Promise<Omit<Idle, 'timer'>> {
     let last: unknown = new SmtpError('connect', 'the domain has no mail server that can be reached')
     for (const server of servers) {
       try {
         return { client: await connectTolerantly(server), used: 0, at: keyOf(server) }
       } catch (error) {
-        last = error
+        const isInsecure = error instanceof SmtpError && error.kind === 'tls' && server.rule !== undefined
+        if (isInsecure) last = new InsecureServerError(server, error)
+        else if (!(last instanceof InsecureServerError)) last = error
       }
     }
     throw last
@@ -144,6 +179,10 @@ export class Destination {
     }, idleMs)
     timer.unref()
     this.#idle.push({ client, used, at, timer })
+    const surplus = this.#idle.length > this.#limit ? this.#idle.shift() : undefined
+    if (!surplus) return
+    clearTimeout(surplus.timer)
+    void surplus.client.quit()
   }
 
   /** Adjust the connection limit after success or throttling. */
@@ -166,7 +205,7 @@ export class Destination {
 }
 
 /** Fall back to plain SMTP when the TLS handshake fails: opportunistic TLS is no worse than none. */
-async function connectTolerantly(server: ClientOptions): Promise<SmtpClient> {
+async function connectTolerantly(server: Server): Promise<SmtpClient> {
   try {
     return await SmtpClient.connect(server)
   } catch (error) {
@@ -175,8 +214,9 @@ async function connectTolerantly(server: ClientOptions): Promise<SmtpClient> {
   }
 }
 
-function keyOf({ host, port }: ClientOptions): string {
-  return `${host} ${port}`
+/** Connections are shared by what they go to and by what was asked of its certificate. */
+function keyOf({ host, port, servername, level, tls, pinned = '' }: Server): string {
+  return tls === 'opportunistic' ? `${host} ${port}` : `${host} ${port} ${servername} ${level} ${pinned}`
 }
 
 /** Destinations in use, or used recently, on this node. */

@@ -10,6 +10,7 @@ import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
 import { emailEvents } from '../events.ts'
 import { countSoftBounces } from '../suppressions/store.ts'
 import type { Carried } from './carry.ts'
+import type { TlsLevel } from './destinations.ts'
 import type { OutgoingRow } from './load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf, type Told } from './news.ts'
 import { exhausted, retryAfterMs, type Verdict } from './verdict.ts'
@@ -35,6 +36,7 @@ const finishRecipient = operation.tenant(
     smtp_response: 'text',
     mx: 'text',
     tls: 'text',
+    tls_level: 'text',
     bounce_type: 'text',
     reason: 'text',
     at: 'timestamptz',
@@ -62,6 +64,7 @@ interface Change {
   readonly verdict?: Verdict
   readonly mx?: string | null
   readonly tls?: string | null
+  readonly level?: TlsLevel | null
   readonly nextAttemptAt?: Date | null
   readonly delayMs?: number | null
   readonly isRefunded?: boolean
@@ -96,6 +99,7 @@ export async function storeChange(
       smtp_response: reply ? `${reply.code} ${reply.text}`.slice(0, 500) : null,
       mx: change.mx ?? null,
       tls: change.tls ?? null,
+      tls_level: change.level ?? null,
       bounce_type: change.verdict?.kind === 'bounced' ? change.verdict.type : null,
       reason: change.reason,
       at: new Date(occasion.nowMs),
@@ -133,7 +137,7 @@ export async function storeCarried(
 ): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
   const attempts = row.attempts + 1
-  const { mx, tls } = carried
+  const { mx, tls, level } = carried
   const sent =
     row.sent_at === null
       ? [newsOf(app, emailEvents.sent, occasion, row, { ...aboutOf(row), mx, ip_pool: row.stream })]
@@ -141,9 +145,8 @@ export async function storeCarried(
   let { verdict } = carried
   if (verdict.kind === 'delivered') {
     const smtp_response = `${verdict.reply.code} ${verdict.reply.text}`.slice(0, 500)
-    const told = carried.isRelayed
-      ? []
-      : [newsOf(app, emailEvents.delivered, occasion, row, { ...aboutOf(row), smtp_response, mx, tls, attempts })]
+    const said = { ...aboutOf(row), smtp_response, mx, tls, tls_level: level, attempts }
+    const told = carried.isRelayed ? [] : [newsOf(app, emailEvents.delivered, occasion, row, said)]
     const status = carried.isRelayed ? 'sent' : 'delivered'
     await storeChange(app, tenant, row, occasion, run, {
       status,
@@ -152,6 +155,7 @@ export async function storeCarried(
       verdict,
       mx,
       tls,
+      level,
       events: [...sent, ...told],
     })
     return
@@ -172,6 +176,7 @@ export async function storeCarried(
         verdict,
         mx,
         tls,
+        level,
         nextAttemptAt,
         delayMs,
         events: [...sent, deferred],
@@ -191,6 +196,7 @@ export async function storeCarried(
     verdict,
     mx,
     tls,
+    level,
     suppress,
     events: [...sent, bounced],
   })

@@ -126,6 +126,7 @@ export async function takeReport(
       smtp_response,
       mx: report.server,
       tls: null,
+      tls_level: null,
       attempts: row.attempts,
     })
     await storeChange(app, tenant, row, occasion, null, {

@@ -164,7 +164,7 @@ const getChecks = read({
   },
 })
 
-const recordKinds = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'NS'] as const
+const recordKinds = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'NS', 'TLSA'] as const
 
 const DnsEdit = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 253 }),

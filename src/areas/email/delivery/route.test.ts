@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mayReach } from './carry.ts'
+import { mayReach } from './route.ts'
 
 for (const address of [
   '127.0.0.1',

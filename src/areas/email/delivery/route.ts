@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Route of a message: the servers that may take it, in their order, and what is asked of each one's certificate. MTA-STS is
+// the domain's word on that, found through the web's authorities; DANE is the server's own, found through a signed DNS, and
+// comes first (RFC 8461 §2).
+import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { daneProblem, usableTlsa } from '../../../protocols/dane.ts'
+import { allowsServer, type StsPolicy } from '../../../protocols/mta-sts.ts'
+import { type DeliveryNames, deliveryNamesFor } from '../dns/names.ts'
+import { mailWorld } from '../mail-world.ts'
+import type { Server } from './destinations.ts'
+import { authoritiesFor, policiesFor } from './security.ts'
+import type { TestedPolicy } from './sts-policies.ts'
+import type { Verdict } from './verdict.ts'
+
+const smtpPort = 25
+const maxServers = 5
+const maxAddresses = 4
+
+interface Route {
+  /** Group of servers, which share connections. */
+  readonly name: string
+  readonly servers: readonly Server[]
+  readonly isRelayed: boolean
+  /** Policy that is tried out: what breaks it is delivered, and counted. */
+  readonly testing: TestedPolicy | null
+}
+
+/** Route, or a verdict without one; `busy` when it cannot be found out now. */
+export async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | 'busy'> {
+  const relay = environment === 'live' ? app.config.PAMOJA_MAIL_RELAY : null
+  if (relay !== null) return relayRoute(app, new URL(relay))
+  const names = deliveryNamesFor(app, environment)
+  const policies = policiesFor(app, environment)
+  if (!names || !policies) return 'busy'
+  const domain = domainToAsk(environment, to)
+  const [found, policy] = await Promise.all([names.exchanges(domain), policies.of(domain)])
+  if (policy === 'busy') return 'busy'
+  if (found.kind === 'failed') return deferred(found.reason)
+  if (found.kind === 'none' && found.isNameMissing) return unknownDomain(`the domain ${domain} does not exist`)
+  // Without MX records the domain itself is the server (RFC 5321 §5.1).
+  const hosts = found.kind === 'found' ? found.values.map(({ host }) => host) : [domain]
+  if (hosts.every((host) => host === '' || host === '.')) return unknownDomain(`the domain ${domain} takes no mail`)
+  return new MxRoutes(app, environment, names, domain, policy).to(hosts, found.isSecure, found.kind === 'found')
+}
+
+/** Sandbox recipients whose server is special have a domain of their own. */
+function domainToAsk(environment: Environment, to: string): string {
+  const domain = to.slice(to.lastIndexOf('@') + 1).toLowerCase()
+  const special =
+    environment === 'test' ? /^(notls|badtls|sts|badsts|dane|baddane)(?:\+[^@]*)?@/.exec(to.toLowerCase()) : null
+  return special ? `${special[1]}.${domain}` : domain
+}
+
+/** Servers of one host, or why it is passed over. */
+type Host = { servers: readonly Server[] } | { problem: string | null }
+
+type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
+  servername?: string
+}
+
+class MxRoutes {
+  readonly #app: App
+  readonly #environment: Environment
+  readonly #names: DeliveryNames
+  readonly #domain: string
+  readonly #policy: StsPolicy | null
+
+  constructor(app: App, environment: Environment, names: DeliveryNames, domain: string, policy: StsPolicy | null) {
+    this.#app = app
+    this.#environment = environment
+    this.#names = names
+    this.#domain = domain
+    this.#policy = policy
+  }
+
+  async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict> {
+    const mayBeAsked = hosts.filter((host) => isSecure || this.#isAllowed(host)).slice(0, maxServers)
+    if (mayBeAsked.length === 0)
+      return deferred(`${this.#rule} allows none of its mail servers: ${hosts.slice(0, maxServers).join(', ')}`)
+    const each = await Promise.all(mayBeAsked.map((host) => this.#host(host, isSecure)))
+    const servers = each.flatMap((one) => ('servers' in one ? one.servers : []))
+    if (servers.length > 0) {
+      const testing = this.#policy?.mode === 'testing' ? { domain: this.#domain, policy: this.#policy } : null
+      return { name: mayBeAsked.join(' '), servers, isRelayed: false, testing }
+    }
+    const problem = each.flatMap((one) => ('problem' in one && one.problem !== null ? [one.problem] : []))[0]
+    if (problem !== undefined) return deferred(problem)
+    return hasRecord
+      ? deferred('the mail servers of the domain have no address that can be used')
+      : unknownDomain('the domain takes no mail')
+  }
+
+  async #host(host: string, isSecure: boolean): Promise<Host> {
+    const addresses = await this.#names.addresses(host)
+    if (addresses.kind === 'failed') return { problem: addresses.reason }
+    if (addresses.kind !== 'found') return { problem: null }
+    const asked = await this.#askedOf(host, isSecure && addresses.isSecure ? [addresses.name, host] : [])
+    if ('problem' in asked) return asked
+    const usable = addresses.values.filter((one) => mayReach(this.#environment, one)).slice(0, maxAddresses)
+    const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(host), servername: host }
+    return { servers: usable.map((address) => ({ ...common, ...asked, host: address })) }
+  }
+
+  /** What is asked of a host's certificate: what its TLSA records say (RFC 7672 §2.2), else what the policy does. */
+  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | { problem: string }> {
+    for (const name of new Set(signedNames)) {
+      const found = await this.#names.certificates(name)
+      if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}` }
+      if (found.kind !== 'found' || !found.isSecure) continue
+      const dane = this.#daneOf(name, host, found.values)
+      // Records that cannot be used ask for less than a policy does.
+      if (dane.level === 'dane' || this.#policy?.mode !== 'enforce') return dane
+      break
+    }
+    const secureContext = authoritiesFor(this.#app, this.#environment)
+    const trusted = secureContext ? { secureContext } : {}
+    if (this.#policy?.mode !== 'enforce') return { level: 'plain', tls: 'opportunistic', ...trusted }
+    if (!this.#isAllowed(host)) return { problem: `${this.#rule} does not allow the mail server ${host}` }
+    return { level: 'mta_sts', tls: 'required', rule: this.#rule, ...trusted }
+  }
+
+  /** Without a record that can be used TLS is a must, with any certificate (RFC 7672 §2.2). */
+  #daneOf(name: string, host: string, values: readonly string[]): Asked {
+    const records = usableTlsa(values)
+    const common = { tls: 'encrypted', servername: name, rule: `DANE of ${host}` } as const
+    if (records.length === 0) return { ...common, level: 'encrypted' }
+    const names = [...new Set([name, host, this.#domain])]
+    return {
+      ...common,
+      level: 'dane',
+      pinned: `${this.#domain} ${[...values].sort().join(',')}`,
+      chainProblem: (chain) => daneProblem(records, chain, names, new Date(this.#app.clock.nowMs())),
+    }
+  }
+
+  #isAllowed(host: string): boolean {
+    return this.#policy?.mode !== 'enforce' || allowsServer(this.#policy, host)
+  }
+
+  get #rule(): string {
+    return `MTA-STS of ${this.#domain}`
+  }
+
+  #portOf(host: string): number {
+    return this.#environment === 'live' ? smtpPort : (mailWorld.of(this.#app)?.portOf(host) ?? smtpPort)
+  }
+}
+
+/** Refuse private addresses for live mail: an MX record could point into this network. The sandbox answers only with its own. */
+export function mayReach(environment: Environment, address: string): boolean {
+  if (environment === 'test') return true
+  const parsed = parseAddress(address)
+  return parsed !== null && classOfAddress(parsed) === 'public'
+}
+
+function relayRoute(app: App, { protocol, hostname, port, username, password }: URL): Route {
+  const isImplicitTls = protocol === 'smtps:'
+  const auth = username
+    ? { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } }
+    : {}
+  const usual = isImplicitTls ? 465 : 587
+  // A password requires TLS.
+  const tls = username ? 'required' : 'opportunistic'
+  const server: Server = {
+    hello: app.config.PAMOJA_MAIL_HOST,
+    host: hostname,
+    servername: hostname,
+    port: Number(port) || usual,
+    level: 'plain',
+    tls,
+    isImplicitTls,
+    ...auth,
+  }
+  return { name: 'relay', servers: [server], isRelayed: true, testing: null }
+}
+
+function deferred(reason: string): Verdict {
+  return { kind: 'deferred', reason, reply: null, isThrottled: false }
+}
+
+function unknownDomain(reason: string): Verdict {
+  return { kind: 'bounced', type: 'hard', category: 'domain_error', reason, reply: null, suppresses: true }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the security of a delivery is found out: policies of domains, and the authorities whose certificates count. The
+// sandbox has its own of both.
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { App } from '../../../platform/app.ts'
+import { onePerApp } from '../../../platform/one-per-app.ts'
+import { Outbound } from '../../../platform/outbound.ts'
+import type { Environment } from '../../../platform/tenant.ts'
+import { namesFor } from '../dns/names.ts'
+import { mailWorld } from '../mail-world.ts'
+import { StsPolicies } from './sts-policies.ts'
+import { tlsTally } from './tls-tally.ts'
+
+const https = 443
+
+interface Security {
+  readonly policies: StsPolicies
+  /** Authorities whose certificates count; null for the well-known ones. */
+  readonly authorities: SecureContext | null
+  close(): Promise<void>
+}
+
+const both = onePerApp((app) => ({ live: liveSecurity(app), test: sandboxSecurity(app) }))
+
+/** Null on a node without a sandbox, for test mail. */
+export function policiesFor(app: App, environment: Environment): StsPolicies | null {
+  return both(app)[environment]?.policies ?? null
+}
+
+export function authoritiesFor(app: App, environment: Environment): SecureContext | null {
+  return both(app)[environment]?.authorities ?? null
+}
+
+export async function closeSecurity(app: App): Promise<void> {
+  await both(app).test?.close()
+}
+
+function liveSecurity(app: App): Security | null {
+  const names = namesFor(app, 'live')
+  if (!names) return null
+  const policies = new StsPolicies(app, 'live', { names, outbound: app.outbound, port: https }, (result) =>
+    tlsTally(app).fetched(result),
+  )
+  return { policies, authorities: null, close: async () => undefined }
+}
+
+/** The sandbox's names lead to its policy host, whose certificates are checked as those of others are. */
+function sandboxSecurity(app: App): Security | null {
+  const world = mailWorld.of(app)
+  const names = namesFor(app, 'test')
+  if (!world || !names) return null
+  const outbound = new Outbound({
+    policy: {
+      production: true,
+      allowPrivate: false,
+      allowHttp: false,
+      allowCidrs: [world.host],
+      denyCidrs: [],
+      extraCa: world.ca,
+      proxy: null,
+    },
+    lookup: async (name) => {
+      const found = await names.addresses(name)
+      const values = found.kind === 'found' ? found.values : []
+      return values.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    },
+  })
+  const policies = new StsPolicies(app, 'test', { names, outbound, port: world.policyPort }, (result) =>
+    tlsTally(app).fetched(result),
+  )
+  return { policies, authorities: createSecureContext({ ca: world.ca }), close: () => outbound.close() }
+}
