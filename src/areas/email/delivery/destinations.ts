@@ -179,7 +179,7 @@ export class Destination {
     }, idleMs)
     timer.unref()
     this.#idle.push({ client, used, at, timer })
-    const surplus = this.#idle.length > this.#limit ? this.#idle.shift() : undefined
+    const surplus = this.#idle.length > this.#limit.within(mostConnections) ? this.#idle.shift() : undefined
     if (!surplus) return
     clearTimeout(surplus.timer)
     void surplus.client.quit()
