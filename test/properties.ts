@@ -10,3 +10,13 @@ if (seed !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 
 export function runs(full: number): number {
   return process.env.PAMOJA_TEST_FULL === 'true' ? full : Math.ceil(full / 4)
 }
+
+/**
+ * A part of a list that is tried on each of many things: a quarter of it, another one for each thing and with each seed, or
+ * all of it with `npm test -- --full`. Over all things everything in the list is tried.
+ */
+export function share<Item>(list: readonly Item[], thing: number): Item[] {
+  const count = runs(list.length)
+  const first = (Number(seed ?? 0) + thing) * count
+  return Array.from({ length: count }, (_, i) => list[(first + i) % list.length]).filter((item) => item !== undefined)
+}

@@ -62,11 +62,14 @@ function giveUp(): void {
 /** What a file could change for those after it, by name. */
 function surroundings(): Map<string, string | number | undefined> {
   return new Map<string, string | number | undefined>([
-    ...Object.entries(process.env),
+    ...Object.entries(process.env).filter(([name]) => name !== ofImages),
     ['the directory', process.cwd()],
     ['the umask', process.umask()],
     ...signals.map((signal) => [`listeners of ${signal}`, process.listenerCount(signal)] as const),
   ])
 }
+
+/** The image library sets this when it is first loaded, to the same in every file. */
+const ofImages = 'VIPSHOME'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

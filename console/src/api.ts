@@ -12,7 +12,7 @@ export interface Session {
     email: string
     name: string
     role: string
-    /** What the role may do, in each environment. */
+    /** Scopes of the role in each environment. */
     scopes: Readonly<Record<Environment, readonly string[]>>
     operator: boolean
     totp_enabled: boolean
@@ -63,7 +63,7 @@ export function useEnvironment(wanted: Environment): void {
   localStorage.setItem('pamoja-environment', wanted)
 }
 
-/** Called when the server says that nobody is signed in any more. */
+/** Called when the server says that the session has ended. */
 export function whenSignedOut(then: () => void): void {
   onSignedOut = then
 }
@@ -73,7 +73,7 @@ export async function pageAt<Row>(path: string, query: Record<string, string | u
   return (await api.send('GET', path, { query })).json()
 }
 
-/** What a path that the server named leads to. */
+/** Resource at a path that the server named. */
 export async function thingAt<T>(path: string, query: Record<string, string> = {}): Promise<T> {
   return (await (await api.send('GET', path, { query })).json()).data
 }
@@ -104,7 +104,7 @@ export function signIn(email: string, password: string, totp?: string): Promise<
   return entered(ofConsole<Session>('POST', 'login', { email, password, ...(totp ? { totp } : {}) }))
 }
 
-/** Whoever was invited chooses a password, and is signed in. */
+/** Accept an invitation: choose a password and sign in. */
 export function join(invitation: string, password: string): Promise<Session> {
   return entered(ofConsole<Session>('POST', 'invite', { invitation, password }))
 }

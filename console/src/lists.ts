@@ -19,11 +19,8 @@ import {
   walletTransactions,
 } from '#sdk/operations.ts'
 import { api } from './api.ts'
-import { type ListOf, textOf } from './kit/list-page.tsx'
+import { amount, created, type ListOf, state, textOf } from './kit/list-page.tsx'
 
-const created = { name: 'Time', field: 'created_at', as: 'time' } as const
-const state = { name: 'State', field: 'status', as: 'state' } as const
-const amount = { name: 'Amount', field: 'amount', as: 'money' } as const
 const reference = { name: 'Reference', field: 'reference' } as const
 
 export const lists: Readonly<Record<string, ListOf>> = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stream of events for the whole page: whoever shows something listens for the events that change it. After a break it is
-// opened again, later each time, and goes on where it was.
+// Stream of events, one for the whole page: parts of the page listen for the events that change what they show. After a
+// break it is opened again, with growing delays, and resumes where it was.
 import { useEffect, useRef } from 'preact/hooks'
 import { eventsStream } from '#sdk/operations.ts'
 import { api } from './api.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the reader is: the address of the page, with what a list is filtered by, so that Back and bookmarks work.
+// Address of the page, with the filters of a list, so that Back and bookmarks work.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 

@@ -195,7 +195,7 @@ export function Shell({ session }: { session: Session }) {
   )
 }
 
-/** What the member's role may open. */
+/** Pages that the member's role may open. */
 function groupsOf(session: Session): readonly (readonly [group: string, pages: readonly Entry[]])[] {
   const allowed = navigation
     .map(([group, entries]) => [group, entries.filter(([, , scope]) => !scope || may(session, scope))] as const)

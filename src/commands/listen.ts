@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm start -- listen`: reads the account's deliveries from a stream and shows each, or posts it to a server on this
-// machine, which nobody could call from outside. A line that breaks is opened again where it broke; an event that was handed
-// on is not repeated.
+// `npm start -- listen`: reads the account's deliveries from a stream and prints each, or posts it to a server on this
+// machine, which has no public address. A broken stream is resumed where it broke; a delivery that was passed on is not
+// repeated.
 import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -35,11 +35,11 @@ interface Listening {
   forwardTo: URL | null
   /** One line for each event. */
   say(line: string): void
-  /** What else there is to know. */
+  /** Prints anything else. */
   tell(sentence: string): void
 }
 
-/** Where to listen and with which key: as asked, else as the platform wrote it down when it started here. */
+/** Address and key to listen with: as asked, else as the platform wrote them when it started here. */
 export async function listeningOf(
   config: Config,
   { forwardTo, events, apiKey }: ListenWishes,
@@ -100,17 +100,17 @@ function whereTo({ forwardTo }: Listening): string {
     : 'events are shown here (--forward-to <url> posts them too)'
 }
 
-/** What ended a connection; `isFirst`: a reason not to begin at all. */
+/** Reason why a connection ended; `isFirst`: a reason not to begin at all. */
 interface Problem {
   sentence: string
   isFirst: boolean
   retryAfterMs: number
 }
 
-/** What was handed on, and where to go on. */
+/** Deliveries passed on, and the position to resume from. */
 class Told {
   readonly #ids = new Set<string>()
-  /** Where the first stream began. */
+  /** Start of the first stream. */
   firstId: string | null = null
   lastId: string | null = null
 
@@ -174,7 +174,7 @@ function connect({ url, key, ca }: Listening, lastId: string | null, stop: Abort
   })
 }
 
-/** What the platform said instead of opening the stream. What will not change by itself ends the program. */
+/** Refusal by the platform instead of a stream. Errors that do not pass by themselves end the program. */
 async function refusal(response: IncomingMessage, url: string): Promise<Problem> {
   let text = ''
   for await (const chunk of response) {

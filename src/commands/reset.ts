@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Back to the first start, for whoever tried things out: the embedded database, customers' files and what simulators remember
-// go, and the next start makes a new demo account. The certificate authority stays, so that what trusts it still does.
+// `reset`: back to the first start. It removes the embedded database, customers' files and the memory of simulators;
+// the next start makes a new demo account. The certificate authority stays, so that clients that trust it still do.
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError, isProduction } from '../config.ts'
 
-/** What is in PAMOJA_HOME and belongs to the accounts. */
+/** Files of PAMOJA_HOME that belong to the accounts. */
 const tried = ['postgres', 'files', 'spool', 'simulators', 'credentials.json', 'secret-key']
 
 /** Gives a sentence about what was done. */
@@ -39,7 +39,7 @@ async function databaseIn(home: string): Promise<number | null> {
     process.kill(pid, 0)
     return pid
   } catch (error) {
-    // Somebody else's process lives too.
+    // A process of another user is alive too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM' ? pid : null
   }
 }

@@ -70,7 +70,7 @@ function databaseOf({ DATABASE_URL: url }: Config): string {
   return url === null ? 'The embedded database' : `The database at ${addressOf(url)} (DATABASE_URL)`
 }
 
-/** Where a connection string leads, without the user and the password. */
+/** Address of a connection string, without user and password. */
 function addressOf(url: string): string {
   const [, place = '', database = ''] = /^[a-z]+:\/\/(?:[^/]*@)?([^/?]*)\/?([^?]*)/.exec(url) ?? []
   const socket = /[?&]host=([^&]*)/.exec(url)?.[1]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees when the platform is up: addresses, keys and a first command that works as pasted. The same is
-// written to credentials.json, for scripts, before the first request is answered.
+// Welcome text when the platform is up: addresses, keys and a first command that works as pasted. The same is written
+// to credentials.json, for scripts, before the first request is answered.
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
@@ -13,7 +13,7 @@ import { bucketOf, uuidOf } from '../kernel/ids.ts'
 import type { RunningNode } from '../node/server.ts'
 import { isWellFormedKey } from '../platform/auth.ts'
 
-/** There for whoever started it in a checkout. */
+/** Example that a checkout has. */
 const firstExample = 'examples/node/send-a-text.mjs'
 const askMs = 2_000
 
@@ -42,7 +42,7 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
     throw new ConfigError('PAMOJA_TEST_API_KEY has a wrong checksum: take the api_key of a credentials.json, whole.')
   const usual = fileOf(node)
   const before = await lastTime(usual)
-  // Whoever reads it means the node that was there first, for as long as that answers.
+  // Readers of the file mean the node that was first, for as long as it answers.
   const file = (await isAnother(before.base_url, url)) ? besideFor(node) : usual
   files.set(node, file)
   const made = (await stillValid(node, before)) ?? (await firstAccount(app, fixedKey))
@@ -65,14 +65,14 @@ export async function credentials(node: RunningNode): Promise<Credentials> {
   return written
 }
 
-/** Where the credentials of a node were written. */
+/** Files to which the credentials of nodes were written. */
 const files = new WeakMap<RunningNode, string>()
 
 /** Whether another node of this installation answers at the address that an earlier start wrote down. */
 async function isAnother(written: string | undefined, own: string): Promise<boolean> {
   if (written === undefined || written === own || !URL.canParse(`${written}/healthz`)) return false
   return new Promise((resolve) => {
-    // Who it is matters, not by which authority: nothing is sent, and little believed.
+    // The certificate is not checked: nothing is sent, and only the status and the form of the request id are read.
     const asked = get(`${written}/healthz`, { rejectUnauthorized: false, timeout: askMs }, (response) => {
       response.resume()
       resolve(response.statusCode === 200 && String(response.headers['x-request-id']).startsWith('req_'))
@@ -100,7 +100,7 @@ async function stillValid(
   }
 }
 
-/** What areas prepare for the first account, and have to say of it. */
+/** Preparations of areas for the first account, and what they print of them. */
 async function demoOf({ app, areas }: RunningNode, accountId: string, before: object): Promise<object> {
   const account = uuidOf('account', accountId)
   if (account === null) throw new Error(`${accountId} is not the id of an account`)
@@ -111,7 +111,7 @@ async function demoOf({ app, areas }: RunningNode, accountId: string, before: ob
   return brought
 }
 
-/** What an earlier start wrote; nothing of it if the file is gone or was spoilt. */
+/** Credentials of an earlier start; empty if the file is gone or damaged. */
 async function lastTime(file: string): Promise<Partial<Credentials>> {
   try {
     const written: unknown = JSON.parse(await readFile(file, 'utf8'))
@@ -121,7 +121,7 @@ async function lastTime(file: string): Promise<Partial<Credentials>> {
   }
 }
 
-/** What is printed once the platform answers. */
+/** Text printed once the platform answers. */
 export function banner(node: RunningNode, made: Credentials | null): string {
   const { app, url, caFile, adminUrl } = node
   if (!made) return `Pamoja ${app.version} is running: ${url}/api/v1, metrics at ${adminUrl}/metrics\n`
@@ -177,7 +177,7 @@ function curl({ base_url, ca_file, api_key }: Credentials): string {
   return `curl${trust} ${base_url}/api/v1/auth/whoami -H "Authorization: Bearer ${api_key}"`
 }
 
-/** What another terminal has to be told of where everything is. */
+/** Setting that another terminal needs to find this home. */
 function homeFor({ app }: RunningNode): string {
   const home = resolve(app.config.PAMOJA_HOME)
   return home === resolve(settings.PAMOJA_HOME.default) ? '' : `PAMOJA_HOME=${quoted(home)} `

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Internet addresses: which are public, and which belong to this machine, a private network or nobody. From the IANA
-// special-purpose registries (RFC 6890 and its successors). IPv6 is judged by what is allowed: only 2000::/3 has been
-// given out, so whatever lies outside of it (NAT64, compatible, link-local ...) is forbidden without being named.
-// Node's BlockList is no help here: it does not see that ::127.0.0.1 is 127.0.0.1.
+// Internet addresses: which are public, and which belong to this machine, a private network or are unassigned. From the
+// IANA special-purpose registries (RFC 6890 and its successors). IPv6 is judged by what is allowed: only 2000::/3 has
+// been assigned, so everything outside (NAT64, compatible, link-local ...) is forbidden without being named. Node's
+// BlockList is no help here: it does not see that ::127.0.0.1 is 127.0.0.1.
 import { isIPv4, isIPv6 } from 'node:net'
 
 export interface Address {
@@ -12,7 +12,7 @@ export interface Address {
 
 export interface AddressRange {
   readonly version: 4 | 6
-  /** How many low bits are free, and what the others have to be. */
+  /** Number of free low bits, and the value of the others. */
   readonly freeBits: bigint
   readonly prefix: bigint
 }

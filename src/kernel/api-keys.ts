@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// API keys in texts of other people: whoever puts one into a wrong field does not find it in a log afterwards.
+// API keys inside other texts: one that was pasted into a wrong field is masked before it reaches a log.
 
 /** A text, or JSON, in which only the beginning of each key is left. */
 export function withoutApiKeys(text: string): string {

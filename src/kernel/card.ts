@@ -30,7 +30,7 @@ export function brandOf(digits: string): CardBrand | null {
   return ranges.find((range) => isIn(range, digits) && range.lengths.includes(digits.length))?.brand ?? null
 }
 
-/** The same by the first six digits or more. */
+/** Brand by the first six digits or more. */
 export function brandOfBeginning(digits: string): CardBrand | null {
   return ranges.find((range) => isIn(range, digits))?.brand ?? null
 }
@@ -66,13 +66,13 @@ export function isPast(month: number, year: number, nowMs: number): boolean {
 const run = /(?<!\d)\d(?: ?\d){12,18}(?!\d)/g
 const groups = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g
 
-/** A text as a log may have it: whatever may be the number of a card is masked. */
+/** Text for a log: every possible card number is masked. */
 export function withoutCardNumbers(text: string): string {
   if (!/\d{4}/.test(text)) return text
   return text.replace(run, (found) => (passesLuhn(found.replaceAll(' ', '')) ? '[redacted]' : found))
 }
 
-/** The same for a line of JSON, which stays one: a number is replaced by a number. */
+/** JSON line for a log, which stays valid JSON: a number is replaced by a number. */
 export function lineWithoutCardNumbers(line: string): string {
   return line.replace(run, (found, at: number) => {
     if (!passesLuhn(found.replaceAll(' ', ''))) return found

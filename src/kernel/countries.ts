@@ -14,7 +14,7 @@ const codes = `
 
 const countries: ReadonlySet<string> = new Set(codes.trim().split(/\s+/))
 
-/** In place of a country: what is one for all of them, such as an account with an acquirer of cards. */
+/** Country code for things that exist once for all countries, such as an account with a card acquirer. */
 export const allCountries = 'ZZ'
 
 export function isCountry(text: string): boolean {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Email addresses as RFC 5321 and 6531 have them, in the form people use: a dot-atom, possibly with letters beyond ASCII,
-// at a name in the DNS. Quoted local parts, comments and address literals are refused: nobody's mailbox needs them.
+// Email addresses of RFC 5321 and 6531 in their usual form: a dot-atom, possibly with letters beyond ASCII, at a DNS
+// name. Quoted local parts, comments and address literals are refused: no real mailbox needs them.
 import { domainToASCII } from 'node:url'
 
 export interface Mailbox {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The code by which Node, PostgreSQL and libraries tell their errors apart, such as ENOENT, 28P01 or ECONNRESET.
 
-/** The code of whatever was thrown; an empty text when it has none. */
+/** Code of a thrown value; empty when it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -246,7 +246,7 @@ export interface FieldProblem {
   message: string
 }
 
-/** What is wrong with one of the many things that a request asks for. */
+/** Problem of one entry of a bulk request. */
 interface EntryProblem {
   index: number
   to: string
@@ -254,14 +254,14 @@ interface EntryProblem {
   error: string
 }
 
-/** The same of a batch of payouts. */
+/** Problem of one item of a batch of payouts. */
 interface ItemProblem {
   index: number
   code: string
   details: string
 }
 
-/** The same of the lines of a file. */
+/** Problem of one line of a file. */
 interface LineProblem {
   line: number
   code: string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words by which somebody says on a handset that they want no more messages, want them again, or want help; in
-// English, French, Portuguese, Swahili, Arabic and Amharic. The whole message must be the word, however it is written.
+// Words of a handset that mean no more messages, messages again, or help; in English, French, Portuguese, Swahili,
+// Arabic and Amharic. The whole message must be the word, in any spelling.
 
 export type Command = 'stop' | 'start' | 'help'
 
@@ -31,7 +31,7 @@ const words: Readonly<Record<string, readonly [Command, Language]>> = {
   MSAADA: ['help', 'sw'],
 }
 
-/** What a message commands by one of these words, and in which language; null when it is none of them. */
+/** Command and language of a message that is one of these words; otherwise null. */
 export function usualCommandOf(text: string): { command: Command; language: Language } | null {
   const word = wordOf(text)
   if (!Object.hasOwn(words, word)) return null
@@ -41,7 +41,7 @@ export function usualCommandOf(text: string): { command: Command; language: Lang
 
 /** A message that is nothing but a word, in the one form of it. */
 export function wordOf(text: string): string {
-  // Handsets that write from right to left put marks that nobody sees around a word.
+  // Right-to-left handsets put invisible marks around a word.
   return text
     .normalize('NFC')
     .replace(/^[\p{P}\p{S}\p{C}\s]+|[\p{P}\p{S}\p{C}\s]+$/gu, '')

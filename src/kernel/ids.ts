@@ -155,7 +155,7 @@ export function msOfId(id: string): number | null {
   return ms
 }
 
-/** Nobody's: it comes before every other. */
+/** Null UUID, which sorts before every other. */
 export const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Tenants are spread over this many buckets; the bucket leads every tenant key (and is what a cluster shards by). */
@@ -173,7 +173,7 @@ const pool = Buffer.alloc(8192)
 let poolOffset = pool.length
 let lastMs = 0
 let counter = 0
-/** The id that was made last. Whoever asks for one reads it before the next is made, so that none needs a buffer of its own. */
+/** Buffer of the latest id. Callers read it before the next id is made, so that none needs its own. */
 const made = Buffer.alloc(16)
 
 /** RFC 9562 UUIDv7, with a 12-bit counter in rand_a (seeded low) so that ids of one millisecond keep their order. */
@@ -244,7 +244,7 @@ const hex = '0123456789abcdef'
 const high = Uint8Array.from({ length: 256 }, (_, byte) => hex.charCodeAt(byte >>> 4))
 const low = Uint8Array.from({ length: 256 }, (_, byte) => hex.charCodeAt(byte & 15))
 
-/** What a digit is worth, by its character code; what is none does not fit into a byte. */
+/** Value of a hex digit by its character code; other characters have 256, which fits no byte. */
 const hexValues = new Uint16Array(128).fill(256)
 for (let i = 0; i < hex.length; i++) {
   hexValues[hex.charCodeAt(i)] = i

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an invoice's number is written. A pattern ends in the running number, and no digit stands right before it: so two
-// numbers of one account differ however often it changes its pattern.
+// Format of invoice numbers. A pattern ends in the running number, with no digit right before it, so two numbers of one
+// account differ however often it changes its pattern.
 
 export const usualPattern = 'INV-{year}-{seq:6}'
 
-/** What a pattern is like, as a regular expression. */
+/** Regular expression of a pattern. */
 export const numberPatternForm = '^((?:[A-Za-z0-9 ./_-]|\\{year\\}){0,28}[A-Za-z ./_-])?\\{seq(?::([1-9]|1[0-2]))?\\}$'
 
 const form = new RegExp(numberPatternForm)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which network an African range of mobile numbers was given to: country, network, network code (or none), and the
-// beginnings of its numbers. Numbers that were ported since then are elsewhere. Written by tools/number-plan.mjs.
+// Mobile number ranges of Africa: country, network, network code (or none), and prefixes. Ported numbers are elsewhere.
+// Written by tools/number-plan.mjs.
 
 export const numberPlan: readonly (readonly [country: string, network: string, code: string, prefixes: string])[] = [
   ['AC', 'Sure South Atlantic', '', '24741 24742 24743 24745 24746 24747 24748'],

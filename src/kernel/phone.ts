@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a phone number tells by itself: whether it is written as E.164, its country, and the network its range was given to.
+// Facts of a phone number itself: whether it is E.164, its country, and the network that its range was assigned to.
 import {
   getCountries,
   getCountryCallingCode,
@@ -37,7 +37,10 @@ export interface Place {
   network: string | null
 }
 
-/** Where a number belongs. Asked for every message, so a full parse is made only where countries share a calling code. */
+/**
+ * Country and network of a number. Called for every message, so a full parse is made only where countries share a
+ * calling code.
+ */
 export function placeOf(phone: string): Place {
   const range = rangeOf(phone)
   return { country: range?.country ?? countryOf(phone), network: range?.network ?? null }
@@ -84,7 +87,7 @@ export const networks: readonly Network[] = numberPlan.map(([country, network, c
 const byCode = new Map(networks.map((network) => [network.code, network]))
 const byName = new Map(networks.map((one) => [`${one.country} ${one.network.toLowerCase()}`, one]))
 
-/** A network by its name or its code, as somebody wrote it of a number; one that is not known is called as it was written. */
+/** Network by its name or code as a customer wrote it; an unknown one keeps its written name. */
 export function resolveNetwork(phone: string, written: string): { network: string; code: string | null } {
   if (/^\d{5,6}$/.test(written)) return { network: byCode.get(written)?.network ?? written, code: written }
   const known = byName.get(`${placeOf(phone).country} ${written.toLowerCase()}`)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions that customers write and the event loop runs: only those that nobody can write so that they take for
-// ever. Pure.
+// Regular expressions of customers, run on the event loop: only forms that cannot take exponential time. Pure.
 
 const atom = String.raw`(?:\\[dwsDWS.+*?()[\]{}|^$\\/-]|\[\^?[^[\]]+\]|[^\\[\](){}|*+?^$])`
 const often = String.raw`(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})?`
 const alternative = String.raw`\^?(?:${atom}${often})*\$?`
 /** Single characters, escapes and classes, each with how often it may come, and whole alternatives; no groups. */
 const form = new RegExp(String.raw`^${alternative}(?:\|${alternative})*$`)
-/** Each may try every length of an input: two of them are quick, whatever is typed. */
+/** Unbounded parts per pattern. Each may try every length of an input: with two, any input is quick. */
 const maxOpenParts = 2
 
-/** What may be written, as the end of a sentence. */
+/** Rule for patterns, as the end of a sentence. */
 export const quickPatternRule =
   'characters, classes such as \\d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups'
 

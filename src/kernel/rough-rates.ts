@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dollar is roughly worth: for prices that stand only until an operator sets one, so that an installation can be tried.
+// Rough exchange rates to the dollar, for default prices until an operator sets real ones, so that an installation can
+// be tried.
 import type { Currency } from './money.ts'
 
 /** Micros of each currency for 6,200 micros of a US dollar. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the program itself, told to whoever started it on the command line; none is ever answered over HTTP.
+// Errors of the program itself, printed on the command line; none is ever answered over HTTP.
 
 /** Why the program cannot do what it was asked to, in one sentence that the operator can act on. */
 export class StartError extends Error {}

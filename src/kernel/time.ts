@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates as customers write and read them: RFC 3339 moments with an offset, and plain UTC days. Nobody's clock is asked.
+// Dates as customers write and read them: RFC 3339 moments with an offset, and plain UTC days. No clock is read here.
 
 const secondMs = 1_000
 export const minuteMs = 60 * secondMs

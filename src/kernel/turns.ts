@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each of several holders, and one item from each of them in turn, or as many as a holder's weight: whoever comes
-// new waits for at most one turn of everybody else, however long their lines are. And how much of a common space a holder may take, so that some is left
-// for the next.
+// Fair queue: a line per holder, and one item from each in turn, or as many as the holder's weight. A new holder waits
+// for at most one turn of all others, however long their lines are. Also the share of a common space that a holder may
+// take, so that some is left for the next.
 
 interface Line<Item> {
   readonly items: Item[]
   weight: number
-  /** How many it may still take in this turn. */
+  /** Items left in this turn. */
   left: number
 }
 
@@ -70,9 +70,9 @@ export class Turns<Item> {
 }
 
 /**
- * Whether somebody who holds `held` places may have `wanted` more of a space with `free` places left: up to as much as is
- * free. One holder alone gets half of the space, who comes next half of what is left; as places come free, all of them
- * draw near to equal parts.
+ * Whether a holder of `held` places may have `wanted` more of a space with `free` places left: at most as many as are
+ * free. A single holder gets half of the space, the next half of the rest; as places come free, all approach equal
+ * parts.
  */
 export function mayHold(held: number, wanted: number, free: number): boolean {
   return held + wanted <= free

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a wallet may hold. A bigint ends a little above it: what stays below leaves room for money that nobody can
-// refuse any more, such as a payment that was made, and for an overdraft.
+// Ceiling of a wallet, below the range of a bigint: the rest is room for money that can no longer be refused, such as a
+// completed payment, and for an overdraft.
 import { AppError } from '../kernel/errors.ts'
 import { type Currency, formatMicros } from '../kernel/money.ts'
 import { one, statement, type Tx } from '../platform/db.ts'

@@ -20,7 +20,7 @@ export const chargeRow = rowType('ledger.charge_item', {
 export interface Charge {
   readonly currency: string
   readonly micros: bigint
-  /** The id of what is paid for. */
+  /** Id of what is paid for, such as a message. */
   readonly sourceId: string
   /** The account that earns it, such as `revenue:sms`. */
   readonly credit: string

@@ -9,12 +9,12 @@ import { type Queryable, statement } from '../platform/db.ts'
 import { mine, type Tenant } from '../platform/tenant.ts'
 import { mark, settledMs } from './rollups.ts'
 
-/** So many transfers are looked through for a page; one that finds too few of the wanted ones is shorter than asked for. */
+/** Transfers read for a page; a page may be shorter than asked for when too few of them match. */
 const scanRows = 10_000
 /** The last millisecond that a UUIDv7 can name. */
 const lastMs = 2 ** 48 - 1
 
-/** What a movement is -> how it is known. The first that holds counts. */
+/** Type of a movement, and the condition by which it is recognised. The first match counts. */
 const kinds = {
   usage_sms: `t.credit = 'revenue:sms'`,
   usage_messenger: `t.credit = 'revenue:messenger'`,
@@ -66,7 +66,7 @@ export interface Entry {
   description: string | null
 }
 
-/** Where a page begins: ids below `to`, or from `from` on. `openingMicros` is the balance there, when it is known. */
+/** Window of a page: ids below `to`, or from `from` on. `openingMicros` is the balance there, if known. */
 export interface EntryWindow {
   from: string
   to: string
@@ -76,7 +76,7 @@ export interface EntryWindow {
   type: EntryType | null
 }
 
-/** Where the next page begins, and the balance there if it cannot change any more. */
+/** Start of the next page, and the balance there if it is final. */
 interface NextEntries {
   id: string
   openingMicros: bigint | null
@@ -108,7 +108,7 @@ interface EntryRow {
   is_last: boolean
 }
 
-/** What a movement is about: of those that share the hold of a batch, the payout that its step names. */
+/** Source of a movement: where payouts share the hold of a batch, the payout that the step names. */
 const source = `case when t.step like 'payout:%' then coalesce(substring(t.step from '[0-9a-f-]{36}')::uuid, t.source_id)
                                  else t.source_id end`
 
@@ -197,7 +197,7 @@ const movementOf = statement.tenant<Tenant & { source: string; step: string }, {
     order by id limit 1`,
 )
 
-/** What a wallet held after a step that moved its money, as the list of its movements says it; null when it was not taken. */
+/** Balance after a step that moved money, as the list of movements shows it; null when the step was not taken. */
 export async function balanceAfter(
   queryable: Queryable,
   tenant: Tenant,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wallet's holds in order: what was set aside, and what became of it. The order is that of the ids of what they are for,
-// so that they can be shown among the wallet's movements.
+// Holds of a wallet in order, with their outcome. They are ordered by the ids of their sources, so that they can be
+// shown among the wallet's movements.
 import type { Currency } from '../kernel/money.ts'
 import { type Queryable, statement } from '../platform/db.ts'
 import { mine, type Tenant } from '../platform/tenant.ts'
 
-/** So many holds are looked through for a page, whatever their currency. */
+/** Holds read for a page, of any currency. */
 const scanRows = 10_000
 
 export interface Hold {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The house: the operator as a tenant of the ledger. It has no wallet and no keys; what no customer has a claim to yet
-// stands here, between contra accounts: money that nobody was asked for, what providers cost, what they paid to the bank.
+// The house: the operator as a tenant of the ledger, without wallet or keys. Its contra accounts hold money that
+// belongs to no customer yet: unassigned receipts, costs of providers, payments of providers to the bank.
 import { bucketOf, nilUuid } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { one, type Queryable, statement, type Tx } from '../platform/db.ts'
@@ -46,7 +46,7 @@ const insertMoves = statement.tenant<
    on conflict do nothing`,
 )
 
-/** What a contra account of all tenants together was debited, less what it was credited. */
+/** Debits less credits of a contra account over all tenants. */
 const sumAll = statement.everywhere<{ environment: string; name: string; currency: string }, { micros: bigint }>(
   'ledger.debited_in_all',
   `select coalesce(sum(case when s.debit = $name then s.amount else -s.amount end), 0)::bigint as micros

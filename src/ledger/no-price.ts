@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refusal of what a live key asks for and nobody has set a price for: a figure that lets the sandbox be tried is charged to
-// nobody in earnest.
+// Refusal of live requests that have no price: the built-in sandbox prices are never charged to live wallets.
 import { AppError } from '../kernel/errors.ts'
 
 /** `what`: in the plural, such as `sessions with this number`. */

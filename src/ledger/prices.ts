@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What things cost. The whole price list is kept in memory, because every message asks it; it is read again when another
-// node says that it changed, when that may have gone unheard, and once a minute in any case.
+// Price list, kept in memory because every message needs it. It is read again when another node signals a change, when
+// signals may have been lost, and once a minute in any case.
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { isCurrency, type Money } from '../kernel/money.ts'
@@ -14,7 +14,7 @@ const defaultRefreshMs = 60_000
 /** Longer lists still work; the operator hears that each node keeps and re-reads all of it. */
 const expectedRows = 200_000
 
-/** What one unit costs from a moment on: everywhere, in a country or network, for everybody or for one account. */
+/** Price of one unit from a moment on: everywhere, in a country or network, for all accounts or for one. */
 export interface Price {
   /** UUID. */
   id: string
@@ -211,8 +211,8 @@ export class PriceBook implements PriceSource {
   }
 
   /**
-   * The price of a unit at a moment, or null when nobody set one. The most exact price in force wins: the account's own
-   * before everybody's, then network before country before everywhere, then the latest.
+   * Price of a unit at a moment; null when none is set. The most specific price in force wins: the account's own, then
+   * network before country before everywhere, then the latest.
    */
   quote(query: PriceQuery): Money | null {
     return this.#entry(query)?.money ?? null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of the ledger. Old transfers are added up per day once; whoever asks gets those sums plus the transfers after the
-// tenant's mark, read in one statement, so the answer is exact at any moment.
+// Sums of the ledger. Old transfers are added up per day once; a query adds the transfers after the tenant's mark, in
+// one statement, so the result is exact at any moment.
 import { bucketCount, firstUuidAt } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { dayMs, minuteMs, parseDay } from '../kernel/time.ts'
@@ -18,14 +18,14 @@ export const ledgerPartitions: readonly Partitioned[] = [
   { table: 'ledger.transfers', period: 'month', ahead: 2, keepDays: null },
 ]
 
-/** What one revenue account, such as `revenue:sms`, took on one UTC day, less what it gave back. */
+/** Revenue of one account, such as `revenue:sms`, on one UTC day, less refunds. */
 export interface Spent {
   /** YYYY-MM-DD. */
   day: string
   name: string
   currency: Currency
   micros: bigint
-  /** How often it took something. */
+  /** Number of charges. */
   entries: number
 }
 
@@ -60,15 +60,15 @@ const sumSpent = statement.tenant<
     order by s.day, s.name, s.currency`,
 )
 
-/** Adds up what has settled. Safe to repeat, also at the same time. */
+/** Add up settled transfers. Safe to repeat, also concurrently. */
 export async function rollUp(db: Database, clock: Clock): Promise<void> {
   const upto = firstUuidAt(clock.nowMs() - settledMs)
   for (let bucket = 0; bucket < bucketCount; bucket++) await db.query(rollUpBucket, { bucket, upto })
 }
 
 /**
- * What the account paid for, per day, revenue account and currency; both days are included. What was given back is deducted
- * on the day it was. Money that only passes through, such as a payout, is no revenue and not in it.
+ * Spend per day, revenue account and currency, both days included. Refunds are deducted on their own day. Money that
+ * only passes through, such as a payout, is not revenue.
  */
 export async function spentByDay(
   queryable: Queryable,

@@ -17,7 +17,7 @@ export interface Wallet {
   updatedAt: Date
 }
 
-/** What a posting is about: the object's UUID, and what happened to it. Together they are the posting's key. */
+/** Source of a posting: the object's UUID and the step. Together they are the posting's key. */
 export interface Step {
   sourceId: string
   step: string
@@ -185,7 +185,7 @@ export async function post(
   return oneOf(verdict, ['posted', 'replayed', 'insufficient'])
 }
 
-/** What a step moved; nothing if it was never taken. */
+/** Legs that a step posted; none if it was never taken. */
 export async function postedLegs(
   queryable: Queryable,
   tenant: Tenant,
@@ -220,7 +220,7 @@ export async function hold(
   return oneOf(verdict, ['held', 'replayed', 'insufficient'])
 }
 
-/** What can be spent, which nobody else changes until this transaction ends. Below nothing there is nothing. */
+/** Available amount, at least zero, locked until the transaction ends. */
 export async function lockAvailable(tx: Tx, tenant: Tenant, currency: Currency): Promise<bigint> {
   const found = await maybe(tx.query(lockWallet, { ...tenant, currency }))
   return found && found.available > 0n ? found.available : 0n
@@ -252,7 +252,7 @@ export async function release(
   return oneOf(verdict, ['released', 'closed', 'missing'])
 }
 
-/** Gives back a part of a hold. To be called by whoever won what can be won once: it has no key of its own. */
+/** Release a part of a hold. The caller must make sure that it happens once: the release has no key of its own. */
 export async function releaseSome(
   tx: Tx,
   tenant: Tenant,

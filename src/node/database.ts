@@ -14,6 +14,7 @@ import { root } from '../platform/root.ts'
 import { loadRootKeys, type RootKeys } from '../platform/secrets/root-keys.ts'
 import { Secrets } from '../platform/secrets.ts'
 import { makeDirectory } from './directories.ts'
+import { packageVersion } from './version.ts'
 
 export interface StartedDatabase {
   url: string
@@ -46,8 +47,8 @@ export async function startDatabase(config: Config, step: (sentence: string) => 
 }
 
 const watchMs = 500
-const looks = 10
-const betweenLooksMs = 100
+const maxChecks = 10
+const betweenChecksMs = 100
 
 /** The embedded server belongs to this program: when it dies it is started again, at the same address. */
 function keepRunning(options: PostgresOptions, started: EmbeddedPostgres): { end(): Promise<EmbeddedPostgres> } {
@@ -59,7 +60,7 @@ function keepRunning(options: PostgresOptions, started: EmbeddedPostgres): { end
       .then((again) => {
         current = again
       })
-      // Whatever keeps it from starting is seen in its own log and in every 503; the next look tries again.
+      // The reason is in the server's own log and in every 503; the next check tries again.
       .catch(() => undefined)
       .finally(() => {
         starting = null
@@ -83,13 +84,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What to do about a database that is not at this version: bring it there, refuse it, or take it as it is. */
+/** Treatment of a database of another version: bring it up to date, refuse it, or leave it. */
 export type Schema = 'migrate' | 'require' | 'as it is'
 
 export const migrationsFolder = new URL('src/migrations/', root)
 
 export async function prepareSchema(db: Database, schema: Schema, extra?: URL): Promise<void> {
-  const files = schemaFiles(migrationsFolder, ...(extra ? [extra] : []))
+  const files = { ...schemaFiles(migrationsFolder, ...(extra ? [extra] : [])), version: packageVersion() }
   if (schema === 'migrate') await migrate(db, files)
   if (schema === 'require') await requireMigrated(db, files)
 }
@@ -143,18 +144,18 @@ async function external(url: string, step: (sentence: string) => void): Promise<
 }
 
 /**
- * Whether somebody else is connected. Our own connections were closed a moment ago, and PostgreSQL may not be through with
- * that: who is there is looked for a few times. A server that cannot be asked is of no use to anyone.
+ * Whether other processes are connected. PostgreSQL may not have noticed yet that our own connections are closed, so it
+ * is asked a few times. A server that does not answer counts as unused.
  */
 async function isUsedByOthers(url: string): Promise<boolean> {
   const users = `select 1 as found from pg_stat_activity where application_name = '${applicationName}' limit 1`
-  for (let look = 1; ; look++) {
+  for (let check = 1; ; check++) {
     const isUsed = await ask(url, users).then(
       (rows) => rows.length > 0,
       () => false,
     )
-    if (!isUsed || look === looks) return isUsed
-    await new Promise((resolve) => setTimeout(resolve, betweenLooksMs))
+    if (!isUsed || check === maxChecks) return isUsed
+    await new Promise((resolve) => setTimeout(resolve, betweenChecksMs))
   }
 }
 

@@ -9,7 +9,10 @@ import type { SettingName } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
 
-/** Nobody else lists what is in it. Started by root, the account of the embedded database still has to pass through. */
+/**
+ * Mode of directories: only their owner lists them. When root starts the program, the embedded database's own user must
+ * pass through.
+ */
 const directoryMode = process.getuid?.() === 0 ? 0o711 : 0o700
 
 /** Makes a directory, and those above it, unless it is there. */

@@ -161,8 +161,8 @@ export class Compute {
       },
       (problem: Error) => {
         this.#options.log.warn(
-          { task: waiting.name, tries: waiting.tries },
-          `compute process failed, its task is tried at most twice: ${problem.message}`,
+          { task: waiting.name, tries: waiting.tries, reason: problem.message },
+          'compute process ended during a task: the task is tried at most twice; check the machine’s memory if this repeats',
         )
         if (this.#isStopped || waiting.tries >= maxTries) waiting.reject(new ComputeFailedError(problem.message))
         else this.#waiting.unshift(waiting)

@@ -14,6 +14,7 @@ import {
   UrlRules,
   type UrlUse,
 } from './outbound/customer-urls.ts'
+import { type Destination, Failure } from './outbound/dial.ts'
 import type { OutboundRequest, Outcome } from './outbound/exchange.ts'
 import type { Environment } from './tenant.ts'
 
@@ -67,6 +68,18 @@ export class Outbound {
     )
     const isAllowed = this.#rules.problemOfAddresses(target, purpose, found.map(addressOf)) === null
     return isAllowed ? found.map(({ address }) => address) : []
+  }
+
+  /** Destination of a URL for another protocol, which `connectTo` dials; a Failure when it may not be called. */
+  async destinationOf(url: string, purpose: Purpose): Promise<Destination | Failure> {
+    const target = this.#target(url)
+    if ('problem' in target) return new Failure('ADDRESS_BLOCKED', `The URL ${target.problem}.`)
+    const late = new Failure('DNS_FAILED', 'The host name does not resolve in time.')
+    const found = this.#connections.destination(target, purpose).catch((error: unknown) => {
+      if (error instanceof Failure) return error
+      throw error
+    })
+    return atMost(checkTimeoutMs, found, late)
   }
 
   /** Close idle connections and wait for requests in progress. */

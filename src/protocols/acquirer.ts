@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a card acquirer: payment intents that are confirmed when they are made, captured, cancelled and refunded.
-// Every writing request carries an Idempotency-Key, under which it is done once. An intent is found by the merchant's own
-// reference of it, whatever became of the answer. Notices are signed over their time and their bytes.
+// Card acquirer protocol: payment intents that are confirmed when created, captured, cancelled and refunded. Every
+// writing request carries an Idempotency-Key, under which it is done once. An intent is found by the merchant's own
+// reference, even when the answer got lost. Notices are signed over their time and their bytes.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { membersOf, textOf } from './json.ts'
 
@@ -30,7 +30,7 @@ export interface IntentRequest {
   currency: string
   source: { card: CardData } | { token: string }
   captures: boolean
-  /** Whether the payer must prove who it is whatever the issuer thinks. */
+  /** Whether a 3-D Secure challenge is required, whatever the issuer decides. */
   challenges: boolean
   /** Whether the card is to be charged again later. */
   keeps: boolean
@@ -64,15 +64,15 @@ export interface Intent {
   /** Minor units. */
   amount: bigint
   received: bigint
-  /** Where the payer proves who it is. */
+  /** URL of the payer's challenge. */
   challengeUrl: string | null
-  /** What charges the card again; null when it was not kept. */
+  /** Token that charges the card again; null when it was not kept. */
   token: string | null
   /** Why it failed. */
   code: string | null
 }
 
-/** Null when it is none. */
+/** Parse an intent; null when it is none. */
 function readIntent(body: unknown): Intent | null {
   const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = membersOf(body)
   const known = intentStatuses.find((one) => one === status)
@@ -98,7 +98,7 @@ export type IntentAnswer =
   | { kind: 'busy' }
   | { kind: 'credentials' }
   | { kind: 'missing' }
-  /** Nobody knows what it did. */
+  /** Outcome unknown. */
   | { kind: 'strange' }
 
 export function readIntentAnswer(status: number, body: unknown): IntentAnswer {
@@ -148,7 +148,7 @@ export interface DisputeFound {
   reason: string
 }
 
-/** What the acquirer calls it -> what it is. An early warning moves no money, and is none. */
+/** Acquirer's name of a state -> ours. An early warning moves no money and is not a dispute. */
 const disputeStatuses: Readonly<Record<string, DisputeFound['status']>> = {
   needs_response: 'open',
   under_review: 'open',
@@ -172,22 +172,22 @@ export function readDisputes(status: number, body: unknown): DisputeFound[] | nu
   return found
 }
 
-/** Where a test account says how a dispute ends. */
+/** Path at which a test account decides a dispute. */
 export function disputeHelperPath(id: string): string {
   return `/v1/test_helpers/disputes/${encodeURIComponent(id)}/close`
 }
 
 const disputeNotices = 'charge.dispute.'
 
-/** What the acquirer calls a notice of a dispute that was opened, or is closed. */
+/** Type of a notice that a dispute was opened or closed. */
 export function disputeNotice(moment: 'created' | 'closed'): string {
   return `${disputeNotices}${moment}`
 }
 
-/** What the acquirer calls a notice of a refund that failed, also one that had succeeded. */
+/** Type of a notice that a refund failed, also one that had succeeded. */
 export const refundFailedNotice = 'refund.failed'
 
-/** What a notice is about, beside the payment itself. What became of it is asked for. */
+/** Subject of a notice, beside the payment itself. Its state is polled. */
 export function noticeSubject(bytes: Buffer): 'dispute' | 'refund' | null {
   try {
     const notice: unknown = JSON.parse(bytes.toString())
@@ -199,7 +199,7 @@ export function noticeSubject(bytes: Buffer): 'dispute' | 'refund' | null {
   }
 }
 
-/** How old a notice may be. */
+/** Greatest age of a notice. */
 const toleranceSeconds = 300
 
 export function signNotice(secret: string, body: string, atSeconds: number): string {

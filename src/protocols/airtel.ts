@@ -24,7 +24,7 @@ export const airtelCodes = {
   expired: `${family}029`,
 } as const
 
-/** The same of a disbursement. */
+/** Family of disbursement codes. */
 const payoutFamily = 'DP00900001'
 
 export const airtelPayoutCodes = {
@@ -77,7 +77,7 @@ export function airtelDisbursementBody({ id, reference, msisdn, amount, pin }: A
 export type AirtelPaymentAnswer =
   | { kind: 'accepted' }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The token is not (or no longer) good. */
   | { kind: 'token' }
@@ -97,7 +97,7 @@ export function readAirtelPaymentAnswer(status: number, body: unknown): AirtelPa
   if (status === 429) return { kind: 'busy', code: '429' }
   const { code, success } = callOf(body)
   if (success && takenCodes.has(code)) return { kind: 'accepted' }
-  // An ambiguous one may have been taken, and so may whatever a broken server speaks of.
+  // An ambiguous request may have been taken, and so may one that a broken server reports.
   if (success || ambiguousCodes.has(code) || status >= 500 || code === '') return { kind: 'strange' }
   return { kind: 'refused', code }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a bank is spoken to, both ends: JSON over HTTPS with a key. Whoever asks names what it asks for by an id of its own,
-// which is taken once: the same id again is answered with what became of it. Debits take money from an account,
-// virtual accounts wait for it, transfers send it. What changes is told to the notify_url, signed as acquirers do.
+// Bank protocol, both ends: JSON over HTTPS with a key. The client names each request by an id of its own, which is
+// taken once: the same id again is answered with its state. Debits take money from an account, virtual accounts wait
+// for it, transfers send it. Changes are sent to the notify_url, signed as acquirers do.
 import { parseAmount } from '../kernel/money.ts'
 import { membersOf, textOf } from './json.ts'
 
@@ -60,7 +60,7 @@ export type BankState = 'pending' | 'open' | 'paid' | 'failed' | 'expired'
 export interface BankObject {
   id: string
   state: BankState
-  /** What was paid; null while nothing was. */
+  /** Paid amount; null while unpaid. */
   paidMicros: bigint | null
   currency: string
   reference: string | null
@@ -73,7 +73,7 @@ export type BankAnswer =
   | { kind: 'object'; object: BankObject }
   | { kind: 'refused'; code: string }
   | { kind: 'missing' }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy' }
   /** The key is not good. */
   | { kind: 'key' }
@@ -91,7 +91,7 @@ export function readBankAnswer(status: number, body: unknown): BankAnswer {
   return object && status >= 200 && status < 300 ? { kind: 'object', object } : { kind: 'strange' }
 }
 
-/** Which object a notice is about; null when it is no notice. What it says of it is asked for. */
+/** Id of the object that a notice is about; null when it is no notice. Its state is polled. */
 export function noticeIdIn(body: unknown): string | null {
   return textOf(membersOf(body).id) || null
 }

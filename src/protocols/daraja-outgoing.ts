@@ -36,7 +36,7 @@ export function securityCredential(password: string, certificate: string): strin
   return encryptFor(certificate, password)
 }
 
-/** What a credential says to whoever has the key; null when it was not made for it. */
+/** Decrypt a credential; null when it was made for another key. */
 export function readSecurityCredential(credential: string, key: KeyObject): string | null {
   return decryptWith(key, credential)
 }
@@ -82,7 +82,7 @@ export type OutgoingAnswer =
   | { kind: 'busy' }
   | { kind: 'strange' }
 
-/** What is said at once to any request that money goes out with. */
+/** Immediate answer to a request for outgoing money. */
 export function readOutgoingAnswer(status: number, body: unknown): OutgoingAnswer {
   const fields = membersOf(body)
   const conversationId = textOf(fields.ConversationID)

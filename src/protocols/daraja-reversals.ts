@@ -6,7 +6,7 @@ import { membersOf, textOf } from './json.ts'
 
 export interface Reversal {
   initiator: Initiator
-  /** Who was paid. */
+  /** Short code that was paid. */
   shortcode: string
   /** Of the payment. */
   receipt: string
@@ -23,7 +23,7 @@ export const reversalCodes = {
   badAccount: '11',
   notAllowed: '21',
   badInitiator: '2001',
-  /** It was taken back before: the payer has the money. */
+  /** Reversed before: the payer has the money. */
   doneBefore: 'R000001',
   unknownReceipt: 'R000002',
 } as const

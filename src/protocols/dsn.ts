@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What servers tell the sender of a message: that it was not delivered (delivery status notifications, RFC 3464), and that
-// the recipient called it spam (abuse reports, RFC 5965). Written for the sandbox, and read whoever wrote it.
+// Reports of mail servers to the sender of a message: delivery status notifications (RFC 3464) and abuse reports (RFC
+// 5965). Written for the sandbox; read from any server.
 import { randomBytes } from 'node:crypto'
 import { fieldOf, type HeaderField, headerField, parseFields, parseHeader } from './mime/header.ts'
 import { bytesOf, everyPart, parseMessage } from './mime/parse.ts'
@@ -67,7 +67,7 @@ function afterType(value: string): string {
 
 const maxTextLength = 1_000
 
-/** A text as it can be stored and shown: whoever wrote the report may have put anything into it. */
+/** Text that can be stored and shown: a report may contain anything. */
 function plain(value: string): string {
   return value
     .replace(/\p{Cc}/gu, ' ')

@@ -11,7 +11,7 @@ export const ecocashPaths = {
 
 export const ecocashKeyHeader = 'x-api-key'
 
-/** What the provider calls the money of Zimbabwe. */
+/** Provider's names of currencies. */
 const currencyNames: Readonly<Record<string, string>> = { ZWG: 'ZiG' }
 
 export interface EcocashPayment {
@@ -46,13 +46,16 @@ function digitsOf(phone: string): string {
 export type EcocashAnswer =
   | { kind: 'accepted' }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The key is not good. */
   | { kind: 'token' }
   | { kind: 'strange' }
 
-/** That it was taken is all that the answer to a payment says, in a body that differs; a body without members says nothing. */
+/**
+ * Read the answer to a payment. It says only that the payment was taken, in varying bodies; a body without members says
+ * nothing.
+ */
 export function readEcocashAnswer(status: number, body: unknown): EcocashAnswer {
   if (status === 401 || status === 403) return { kind: 'token' }
   if (status === 429 || status === 503) return { kind: 'busy', code: String(status) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Cloud API of a messenger provider, both ends: what a message looks like on its way there, how sending is answered, and
-// what the provider tells of afterwards. Nobody is trusted to write what the documentation says: what is missing is nothing.
+// Cloud API of a messenger provider, both ends: outgoing messages, the answers to them, and later notices. The provider
+// may deviate from its documentation: missing members are read as nothing.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { membersOf, textOf } from './json.ts'
 
@@ -166,7 +166,7 @@ function readTemplate(value: Record<string, unknown>): GraphTemplateNotice[] {
   return [{ kind: 'template', id, event, reason: reason === '' || reason === 'NONE' ? null : reason }]
 }
 
-/** What the provider sends: one change of one number. */
+/** Notice of the provider: one change of one number. */
 export function graphNoticeBody(businessId: string, field: string, value: object): string {
   return JSON.stringify({
     object: 'whatsapp_business_account',

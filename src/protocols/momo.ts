@@ -35,7 +35,7 @@ export interface MomoRefund extends Omit<RequestToPay, 'phone'> {
   referenceIdToRefund: string
 }
 
-/** It is answered, asked about and told of as a request to pay is. */
+/** Body of a refund; its answers, polls and callbacks are those of a request to pay. */
 export function refundBody({ payerMessage, payeeNote, ...rest }: MomoRefund) {
   return {
     ...rest,
@@ -52,10 +52,10 @@ export function transferBody({ amount, currency, externalId, phone, payerMessage
 /** The answer to a request to pay, and to one for a transfer. */
 export type RequestToPayAnswer =
   | { kind: 'accepted' }
-  /** The same reference was accepted before. */
+  /** Reference accepted before. */
   | { kind: 'repeated' }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The token is not (or no longer) good. */
   | { kind: 'token' }

@@ -78,7 +78,7 @@ export type MpesaOpenAnswer =
   /** The receipt is there where the provider waited for the payer. */
   | { kind: 'accepted'; receipt: string | null }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The session is not (or no longer) good. */
   | { kind: 'token' }
@@ -104,7 +104,7 @@ export function readMpesaOpenAnswer(status: number, body: unknown): MpesaOpenAns
   return { kind: 'refused', code }
 }
 
-/** Codes of the payer's own, which come with whatever status. */
+/** Whether a code is a refusal by the payer, which comes with any status. */
 function isRefusal(code: string): boolean {
   const { cancelled, failed, overLimit, profileLimit, notEnoughMoney, badNumber, inactive } = mpesaOpenCodes
   const payers: readonly string[] = [cancelled, failed, overLimit, profileLimit, notEnoughMoney, badNumber, inactive]
@@ -134,7 +134,7 @@ export function readMpesaOpenState(status: number, body: unknown): MpesaOpenStat
   return word === '' ? { kind: 'strange' } : { kind: 'pending' }
 }
 
-/** Where there is none yet, the provider says so in words. */
+/** Receipt; null while the provider has words in its place. */
 function receiptIn(value: unknown): string | null {
   const text = textOf(value)
   return text === '' || text === 'N/A' ? null : text

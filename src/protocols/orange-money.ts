@@ -47,7 +47,7 @@ export function orangeMoneyPaymentBody(payment: OrangeMoneyPayment) {
 export type OrangeMoneyAnswer =
   | { kind: 'opened'; payToken: string; paymentUrl: string; notifyToken: string }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The token of the application is not (or no longer) good. */
   | { kind: 'token' }

@@ -8,10 +8,10 @@ export function encryptFor(certificate: string, text: string): string {
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(text)).toString('base64')
 }
 
-/** What was encrypted for whoever has the key; null when it was not made for it. */
+/** Decrypt; null when it was made for another key. */
 export function decryptWith(key: KeyObject, encrypted: string): string | null {
   try {
-    // Some versions of Node do not take this padding off, so it is done by hand: 0, 2, at least eight bytes, 0, the text.
+    // Some versions of Node do not remove this padding, so it is done by hand: 0, 2, at least eight bytes, 0, the text.
     const padded = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, Buffer.from(encrypted, 'base64'))
     const end = padded.indexOf(0, 2)
     return padded[0] === 0 && padded[1] === 2 && end >= 10 ? padded.subarray(end + 1).toString() : null

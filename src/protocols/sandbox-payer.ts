@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a test plays a payer of the simulated mobile-money providers: a header says that the prompt waits for a PIN, and an
-// address of each simulator takes what was typed. No real provider has either.
+// Payers played by a test, at the simulated mobile-money providers: a header makes the prompt wait for a PIN, and an
+// address of each simulator takes the answer. No real provider has either.
 
-/** On a request to pay: the payer does nothing until somebody answers for them. */
+/** Header of a request to pay: the payer does nothing until an answer is given for them. */
 export const payerHeader = 'x-sandbox-payer'
 export const byHand = 'by-hand'
 
@@ -11,10 +11,10 @@ export function payerHeaders(isByHand = false): Record<string, string> {
 }
 
 export const payerPath = '/simulator/payer'
-/** Carries the secret of whoever may answer. */
+/** Header with the secret that allows answering. */
 export const payerKeyHeader = 'x-simulator-key'
 
-/** What a payer does with the prompt. */
+/** Answer of a payer to the prompt. */
 export type PayerAnswer = 'paid' | 'declined' | 'wrong_pin'
 
 const payerAnswers: readonly PayerAnswer[] = ['paid', 'declined', 'wrong_pin']

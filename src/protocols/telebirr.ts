@@ -41,7 +41,7 @@ export interface TelebirrOrder extends TelebirrMerchant {
   title: string
   notifyUrl: string
   returnUrl: string
-  /** How long the page lives. */
+  /** Lifetime of the page. */
   minutes: number
 }
 
@@ -79,7 +79,7 @@ function signedBody(method: string, { nonce, atSeconds }: TelebirrMoment, key: s
   return { ...fields, biz_content: content, sign: signature, sign_type: signType }
 }
 
-/** Where the payer of an order goes. */
+/** URL of an order's page for the payer. */
 export function telebirrPageUrl(
   page: string,
   { appId, shortCode }: TelebirrMerchant,
@@ -109,7 +109,7 @@ function telebirrSignature(fields: Fields, key: string): string {
   return sign('sha256', Buffer.from(signedText(fields)), { key, ...padding }).toString('base64')
 }
 
-/** Whether a body was signed by whoever has the private half of the key. */
+/** Whether a body was signed with the private half of the key. */
 export function isTelebirrSigned(body: unknown, publicKey: string): boolean {
   const members = membersOf(body)
   const fields: Record<string, string> = {}
@@ -131,7 +131,7 @@ function signedText(fields: Fields): string {
 export type TelebirrAnswer =
   | { kind: 'opened'; prepayId: string }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The token is not (or no longer) good. */
   | { kind: 'token' }

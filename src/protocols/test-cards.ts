@@ -2,7 +2,7 @@
 // Numbers that a sandbox takes, and what is agreed to happen with each. All of them pass the check of card numbers, and
 // no bank gives them out.
 
-/** What an acquirer does with a card. */
+/** Behaviour of an acquirer with a card. */
 export type CardPlay =
   | 'approved'
   | 'declined'
@@ -53,7 +53,7 @@ export function playOfCard(digits: string): CardPlay | null {
   return digits.startsWith(approvedBeginning) ? 'approved' : null
 }
 
-/** What a judge of risks is to think of a card before anybody is asked. */
+/** Risk of test cards, before the acquirer is asked. */
 export const testCardRisks: Readonly<Record<string, 'high' | 'very_high'>> = {
   '4000000000009235': 'high',
   '4000000000004954': 'very_high',

@@ -12,7 +12,7 @@ export interface WaveOrder {
   /** Ours; sessions can be looked for by it. */
   reference: string
   returnUrl: string
-  /** E.164: nobody else can pay. */
+  /** Phone in E.164: only its holder can pay. */
   phone: string
 }
 
@@ -32,7 +32,7 @@ export interface WaveSession {
   state: 'open' | 'complete' | 'expired'
   isPaid: boolean
   amount: string
-  /** Where the payer goes. */
+  /** URL for the payer. */
   launchUrl: string
   /** The provider's id of the payment; null before. */
   receipt: string | null
@@ -55,10 +55,10 @@ export function waveSessionAnswer({ id, state, isPaid, amount, launchUrl, receip
 
 export type WaveAnswer =
   | { kind: 'session'; session: WaveSession }
-  /** There is none. */
+  /** No such session. */
   | { kind: 'missing' }
   | { kind: 'refused'; code: string }
-  /** It was not taken; later it may be. */
+  /** Not taken; may be later. */
   | { kind: 'busy'; code: string }
   /** The key is not good. */
   | { kind: 'token' }

@@ -5,7 +5,7 @@ import { messageCentre } from '../areas/sms/sandbox/message-centre.ts'
 import { SmscSimulator } from '../simulators/smsc.ts'
 import { host, starter } from './starter.ts'
 
-/** An account that anybody may use who tries how a carrier is connected: the centre is reached from this machine only. */
+/** Account for trying out how a carrier is connected: the centre is reachable from this machine only. */
 const forOperators = { carrier: 'carrier' }
 
 export const simulatedMessageCentre = starter(messageCentre, async ({ clock, journalOf, onProblem }) => {

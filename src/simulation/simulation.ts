@@ -40,7 +40,7 @@ interface Node {
   log: Logger
   /** The certificate authority of this node, which simulators call back. */
   caFile: string | null
-  /** Its certificate and key. */
+  /** Certificate and key of this node. */
   identity: { key: string; cert: string }
   /** Fulfilled when the node answers. */
   ready: Promise<void>
@@ -69,15 +69,16 @@ export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node:
   }
   for (const simulator of areas.flatMap((area) => area.simulators ?? [])) {
     const starter = starters.find((one) => one.simulator === simulator)
-    if (!starter) throw new Error(`src/simulation.ts does not start the simulator ${simulator.name}`)
+    if (!starter) throw new Error(`src/simulation/simulation.ts does not start the simulator ${simulator.name}`)
     stops.push(await starter.start(surroundings, simulators))
   }
   return simulators
 }
 
 /**
- * Nodes may share a home: the first keeps the books, simulators of the others have only their memory. Whoever listens on a
- * name that the kernel forgets with its process is the first; where there are no such names (outside Linux), all are.
+ * Nodes may share a home: the first keeps the books, simulators of the others have only memory. The first is the one
+ * that listens on an abstract socket name, which the kernel frees with the process; where there are no such names
+ * (outside Linux), all count as first.
  */
 async function takeAlone(dir: string, stops: Stops): Promise<boolean> {
   if (process.platform !== 'linux') return true

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a simulator is started for the area that declares it, and what it is given to live on.
+// Start of a simulator for the area that declares it, and its surroundings.
 import type { Clock } from '../platform/clock.ts'
 import type { Simulator, Simulators } from '../platform/simulators.ts'
 
@@ -8,7 +8,7 @@ export const host = '127.0.0.1'
 
 export interface Surroundings {
   readonly clock: Clock
-  /** What a second of waiting takes. */
+  /** Factor on waiting times. */
   readonly timeScale: number
   /** The certificate authority of the node that is called back; undefined for the well-known ones. */
   readonly ca: string | undefined
@@ -16,16 +16,16 @@ export interface Surroundings {
   readonly identity: { readonly key: string; readonly cert: string }
   /** Fulfilled when the node can be called back. */
   readonly ready: Promise<void>
-  /** Where a simulator writes down what it must not forget; null: nowhere. */
+  /** Journal file of a simulator; null: none. */
   journalOf(simulator: string): string | null
   onProblem(error: unknown): void
 }
 
 export interface Running<T> {
   readonly gives: T
-  /** Where others may speak to it, as a URL. */
+  /** URL at which it can be reached. */
   readonly address?: string
-  /** The same for what else it listens on: name -> URL. */
+  /** Further addresses: name -> URL. */
   readonly moreAddresses?: Readonly<Record<string, string>>
   stop(): Promise<void>
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The disputes of the simulated acquirer: a payer of a certain card wants back what it has paid, some seconds later, and
-// somebody decides it. Both are told again until they are taken, as acquirers do.
+// Disputes of the simulated acquirer: the payer of a certain card disputes a payment some seconds later, and the
+// dispute is decided by a request. Both are reported until they are acknowledged, as acquirers do.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { disputeNotice } from '../protocols/acquirer.ts'
@@ -25,15 +25,15 @@ interface Dispute {
   amount: number
   /** Expected until its time has come. */
   status: 'expected' | 'needs_response' | 'won' | 'lost'
-  /** How often its status was told. */
+  /** Number of reports of its status. */
   tellings: number
 }
 
 interface Surroundings {
   journal: Journal
-  /** What of an intent is left to want back, in minor units. */
+  /** Undisputed rest of an intent, in minor units. */
   leftOf(intent: Disputed): number
-  /** Whether whoever is told has taken it. */
+  /** Report; resolves with whether it was acknowledged. */
   tell(url: string, notice: object): Promise<boolean>
 }
 

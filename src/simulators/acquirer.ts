@@ -56,7 +56,7 @@ interface Refund {
   intent: string
   amount: number
   status: 'pending' | 'succeeded' | 'failed'
-  /** How often it was told that it has failed. */
+  /** Number of reports of its failure. */
   tellings?: number
 }
 
@@ -67,7 +67,7 @@ export class AcquirerSimulator extends SimulatedProvider {
   readonly #refunds: Book<Refund>
   /** Token -> what its card does. */
   readonly #tokens: Book<CardPlay>
-  /** Those that stumbled once. */
+  /** Intents that failed once on purpose. */
   readonly #stumbled: Book<true>
   readonly #disputes: DisputeDesk
 
@@ -204,7 +204,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     say(response, 402, { error: { type: 'card_error', code: intent.code, payment_intent: this.#shown(intent) } })
   }
 
-  /** What the payer does on the page of its bank. */
+  /** Decision of the payer on the bank's page. */
   #decide(path: string, body: Asked['body'], response: ServerResponse): void {
     const intent = this.#intents.get(path.slice(challengePath.length))
     if (intent?.status !== 'requires_action') return refuse(response, 404, 'resource_missing')
@@ -308,13 +308,13 @@ export class AcquirerSimulator extends SimulatedProvider {
     }
   }
 
-  /** What was taken of an intent and not given back. */
+  /** Captured amount of an intent, less refunds. */
   #leftOf(id: string): number {
     const given = this.#refunds.values().filter((one) => one.intent === id && one.status !== 'failed')
     return (this.#intents.get(id)?.received ?? 0) - given.reduce((sum, one) => sum + one.amount, 0)
   }
 
-  /** What was taken and given back, in minor units, by currency. */
+  /** Captured and refunded totals, in minor units, by currency. */
   #books(): object {
     const charged: Record<string, number> = {}
     const refunded: Record<string, number> = {}

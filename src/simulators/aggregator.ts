@@ -12,13 +12,13 @@ import { keepAliveMs } from './provider-server.ts'
 const maxUnfinished = 1_000
 const maxBodyBytes = 64 * 1024
 const callTimeoutMs = 10_000
-/** How often a call is repeated that was not answered with 200. */
+/** Number of calls until one is answered with 200. */
 const maxCalls = 5
 
 interface Outcome {
   /** Refused with this status, and this code of its own. */
   refusal?: { status: number; code: string }
-  /** Null: nobody is called. Without it: delivered. */
+  /** Null: no callback. Left out: delivered. */
   receipt?: { status: string; error: string } | null
   /** Refused so often before it is taken. */
   throttles?: number
@@ -42,11 +42,11 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 const delivered = { status: 'DELIVERED', error: '0' } as const
 
 export interface AggregatorOptions {
-  /** What requests must bring as a bearer token. */
+  /** Bearer token that requests must bring. */
   apiKey: string
   /** From the request to the call; a tenth of a second unless told. */
   delayMs?: number
-  /** How it calls back. */
+  /** Form of its callbacks. */
   calls?: 'json' | 'form' | 'query'
   /** The authority (PEM) of whom it calls. */
   ca?: string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of the Airtel Money simulator that pays: disbursements, for whoever knows the PIN. It keeps books of what it paid,
-// by the id of the request, calls nobody, and has no words for money that was taken back.
+// Payout half of the Airtel Money simulator: disbursements, authorised by the PIN. It keeps books of payouts by the id
+// of the request, has no callbacks, and no code for reversed money.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelPayoutCodes } from '../protocols/airtel.ts'
@@ -47,7 +47,7 @@ export class AirtelPayouts {
     return this.#key.publicPem
   }
 
-  /** What was paid, by the id of the request. */
+  /** Payouts by the id of the request. */
   get paid(): ReadonlyMap<string, string> {
     const paid = this.#payouts.values().filter(({ code }) => code === airtelPayoutCodes.success)
     return new Map(paid.map(({ id, amount }) => [id, String(amount)]))

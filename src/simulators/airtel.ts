@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks Airtel Money on a real port: it takes payments, plays the payer and tells whoever
-// asks. It calls nobody back, and has no words for a phone out of reach, whose prompt times out, nor for amounts.
+// Airtel Money simulator on a real port: it takes payments, plays the payer and answers polls. It has no callbacks, no
+// code for an unreachable phone, whose prompt times out, and tells no amounts.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { airtelAnswerBody, airtelCodes } from '../protocols/airtel.ts'
@@ -42,14 +42,14 @@ interface Requested {
   id: string
   msisdn: string
   amount: number
-  /** How often a refund was asked for and not taken. */
+  /** Number of refused refunds. */
   refusals: number
   country: string
   currency: string
   /** In process until the payer decided. */
   code: string
   airtelMoneyId: string
-  /** Set where somebody answers for the payer: what they do, null until then. */
+  /** Set where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
 }
 
@@ -79,7 +79,7 @@ export class AirtelSimulator extends SimulatedProvider {
     return new AirtelSimulator(options).listening()
   }
 
-  /** What was given back, by the provider's id of the payment: its own books. */
+  /** Refunds by the provider's id of the payment: its own books. */
   get refunded(): ReadonlyMap<string, number> {
     return new Map(this.#refunded.entries())
   }

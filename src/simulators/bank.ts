@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bank on a real port. The last four digits of an account decide what becomes of a debit or a transfer; into virtual
-// accounts somebody pays at the counter. Whatever changes is told, signed.
+// Bank simulator on a real port. The last four digits of an account decide the outcome of a debit or a transfer;
+// virtual accounts are paid by a request. Every change is reported, signed.
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { parseAmount } from '../kernel/money.ts'
@@ -41,7 +41,7 @@ interface Ending {
 
 const paying: Ending = { status: 'paid', code: null }
 
-/** What the holder of an account does; null: nothing, ever. */
+/** Outcome by account; null: none, ever. */
 const endings: Readonly<Record<string, Ending | null>> = {
   '0001': paying,
   '0002': { status: 'failed', code: bankCodes.noMoney },
@@ -103,7 +103,7 @@ export class BankSimulator extends SimulatedProvider {
     const known = this.#objects.get(textOf(body?.id))
     if (known) return say(response, known.kind === kind ? 200 : 422, this.#shown(known))
     const source = kind === 'transfers' ? this.#objects.get(textOf(body?.refund_of)) : undefined
-    // What came in over a virtual account goes back to whoever paid it in.
+    // Money from a virtual account goes back to the account that paid it in.
     const account = source ? { ...source.account, bank_code: sandboxBank.code } : membersOf(body?.account)
     const held = this.#held(kind, body, {
       bank_code: textOf(account.bank_code),
@@ -156,7 +156,7 @@ export class BankSimulator extends SimulatedProvider {
     say(response, 201, this.#shown(held))
   }
 
-  /** The payer pays in, whatever amount; an account that is paid or over takes nothing more. */
+  /** Pay any amount into a virtual account; one that is paid or expired takes no more. */
   #payIn({ body }: Asked, response: ServerResponse): void {
     const held = this.#virtual.get(textOf(body?.account_number))
     if (!held) return say(response, 404, { code: bankCodes.noAccount })
@@ -222,7 +222,7 @@ export class BankSimulator extends SimulatedProvider {
   }
 }
 
-/** What the holder of the account does with a debit or a transfer; null: nothing. */
+/** Outcome of a debit or a transfer; null: none. */
 function endingOf(held: Held): Ending | null {
   const [, ending = paying] = Object.entries(endings).find(([digits]) => numberOf(held).endsWith(digits)) ?? []
   return ending

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part of the Daraja simulator answers with: a request that was taken, and one that was not.
+// Answers that all parts of the Daraja simulator share: accepted and refused requests.
 import { randomBytes } from 'node:crypto'
 
 /** The provider's own id of a request that is answered later. */

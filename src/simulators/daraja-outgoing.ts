@@ -62,7 +62,7 @@ export class DarajaPayouts {
     return this.#key.publicPem
   }
 
-  /** What was paid and not taken back, by the id of the request. */
+  /** Payouts that were not reversed, by the id of the request. */
   get paid(): ReadonlyMap<string, string> {
     const paid = this.#payouts.values().filter(({ ending }) => ending === 'paid')
     return new Map(paid.map(({ id, amount }) => [id, amount]))

@@ -56,7 +56,7 @@ export class DarajaReversals {
     this.#asked = journal.book({ name: 'reversals asked for', most: maxReversals })
   }
 
-  /** What was taken back, by the receipt of the payment: the provider's own books. */
+  /** Reversals by the receipt of the payment: the provider's own books. */
   get books(): ReadonlyMap<string, string> {
     const done = this.#reversals.values().filter(({ code }) => code === reversalCodes.done)
     return new Map(done.map(({ receipt, amount }) => [receipt, amount]))

@@ -46,7 +46,7 @@ interface Prompt {
   phone: string
   amount: string
   callbackUrl: string
-  /** Set where somebody answers for the payer: what they do, null until then. */
+  /** Set where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
   /** Null while the payer thinks. */
   resultCode: string | null

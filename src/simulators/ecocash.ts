@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks EcoCash's Open API on a real port: it takes payments, plays the payer and tells whoever
-// asks. It calls nobody back, and has one word for most of what goes wrong.
+// EcoCash simulator (Open API) on a real port: it takes payments, plays the payer and answers polls. It has no
+// callbacks, and one word for most failures.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { ecocashKeyHeader, ecocashPaths, ecocashStateAnswer } from '../protocols/ecocash.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated provider remembers, and what it still owes somebody: books whose every change is a line in a file, read
-// again when the provider starts. A line is written before whoever asked is answered, so that a kill leaves at worst an
-// unfinished last line. It outlives the program, not a loss of power: nothing is forced onto the disk.
+// Journal of a simulated provider: its state and its pending actions, as books whose every change is a line in a file,
+// read again at the start. A line is written before the request is answered, so that a kill leaves at worst an
+// unfinished last line. It survives the program, not a loss of power: nothing is fsynced.
 import {
   closeSync,
   fstatSync,
@@ -18,7 +18,7 @@ import { dirname } from 'node:path'
 
 /** Raised whenever the shape of something in a book changes: a file of another format is begun anew. */
 const heading = 'pamoja simulator journal 1\n'
-/** What nobody has touched for so long is forgotten at the next start. */
+/** Age at which untouched entries are dropped at the next start. */
 const maxAgeMs = 90 * 86_400_000
 /** Lines that are no longer true may be so many times those that are, and some more, before the file is written anew. */
 const staleShare = 2
@@ -31,7 +31,7 @@ export interface JournalOptions {
   /** Null: everything is kept in memory only. */
   file: string | null
   now(): number
-  /** What is due comes after this part of the time it would. */
+  /** Factor on the delay of pending actions. */
   timeScale: number
   /** The file cannot be used, and from then on nothing is written; or what was due failed, and is not tried again. */
   onProblem?(error: unknown): void
@@ -42,8 +42,8 @@ export interface BookOptions<T> {
   /** The oldest is forgotten beyond it. */
   most: number
   /**
-   * Does what is due, and gives after how long it is due again. It writes down (`keep`) what it changes before it tells
-   * anybody, and may run once more if the program was killed meanwhile.
+   * Run the pending action; returns the delay of the next one. It stores (`keep`) its change before it calls anybody,
+   * and may run once more after a kill.
    */
   due?(value: T, key: string): Promise<number | undefined>
   forgotten?(value: T): void
@@ -108,7 +108,7 @@ export class Journal {
       writeSync(file, heading)
       return
     }
-    // The program was killed while it wrote the last line; nobody was told of what it says.
+    // Unfinished last line of a killed program; its content was reported to nobody.
     if (end < text.length) ftruncateSync(file, Buffer.byteLength(text.slice(0, end)))
     for (const line of text.slice(heading.length, end).split('\n')) {
       const [name = '', key, changedMs, dueMs = '', value] = line.split('\t')
@@ -177,7 +177,7 @@ interface Kept<T> {
   dueMs: number | null
   timer?: NodeJS.Timeout
   isPlaying?: boolean
-  /** Which of the things that were due is the last: what an earlier one says is not. */
+  /** Number of the latest pending action; earlier ones are void. */
   turn: number
 }
 
@@ -227,7 +227,7 @@ export class Book<T> {
     return [...this.#kept].map(([key, { value }]) => [key, value])
   }
 
-  /** Takes something in, or again; when `dueInMs` is given, that comes instead of whatever else was due of it. */
+  /** Insert or replace an entry; `dueInMs` replaces its pending action. */
   put(key: string, value: T, dueInMs?: number): void {
     const before = this.#kept.get(key)
     clearTimeout(before?.timer)
@@ -251,7 +251,7 @@ export class Book<T> {
     return this.#kept.get(key)?.dueMs != null
   }
 
-  /** What is due of it comes so much earlier. */
+  /** Bring an entry's pending action forward. */
   hasten(key: string, byMs: number): void {
     const kept = this.#kept.get(key)
     if (!kept || kept.dueMs === null || kept.isPlaying) return

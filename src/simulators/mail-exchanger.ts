@@ -28,7 +28,7 @@ export interface MailExchangerOptions {
   host: string
   now(): number
   timeScale: number
-  /** Certificate of the servers, and of whoever is called by readers. */
+  /** Certificate of the servers, also trusted for the URLs that readers open. */
   identity: Identity
   /** Certificate for a name, of an authority that senders of the sandbox trust. */
   identityOf(name: string): Identity
@@ -38,8 +38,8 @@ export interface MailExchangerOptions {
   onProblem?(error: unknown): void
 }
 
-/** What a recipient or the server still does after a message was taken. */
-interface Errand {
+/** Pending action of a recipient or the server after a message was taken. */
+interface PendingAction {
   what: Reading | 'bounce' | 'complaint'
   caught: string
   to: string
@@ -51,7 +51,7 @@ export class MailExchanger {
   readonly policies: PolicyHost
   readonly #options: MailExchangerOptions
   readonly #journal: Journal
-  readonly #errands: Book<Errand>
+  readonly #pendingActions: Book<PendingAction>
   readonly #greylisted = new Set<string>()
   readonly #sessions = new Set<ServerSession>()
   readonly #servers = new Map<string, Server>()
@@ -64,7 +64,11 @@ export class MailExchanger {
     this.catcher = new MailCatcher(names)
     const { now, timeScale, onProblem } = options
     this.#journal = new Journal({ file: options.journalFile, now, timeScale, ...(onProblem ? { onProblem } : {}) })
-    this.#errands = this.#journal.book({ name: 'errands', most: maxRemembered, due: (errand) => this.#run(errand) })
+    this.#pendingActions = this.#journal.book({
+      name: 'errands',
+      most: maxRemembered,
+      due: (action) => this.#run(action),
+    })
   }
 
   static async start(options: MailExchangerOptions): Promise<MailExchanger> {
@@ -90,7 +94,7 @@ export class MailExchanger {
     return typeof address === 'object' && address !== null ? address.port : null
   }
 
-  /** Where reports about messages are taken. */
+  /** Address that takes reports about messages. */
   reportTo(address: { host: string; port: number } | null): void {
     this.#returnPath = address
   }
@@ -170,15 +174,15 @@ export class MailExchanger {
     const caught = this.catcher.keep(message)
     const behaviour = behaviourOf(message.to)
     const what = behaviour === 'bounce-later' ? 'bounce' : behaviour
-    if (isErrand(what))
-      this.#errands.put(
+    if (isAction(what))
+      this.#pendingActions.put(
         caught.id,
         { what, caught: caught.id, to: message.to },
         isReading(what) ? readAfterMs : reportAfterMs,
       )
   }
 
-  async #run({ what, caught, to }: Errand): Promise<undefined> {
+  async #run({ what, caught, to }: PendingAction): Promise<undefined> {
     const message = this.catcher.get(caught)
     if (!message) return
     if (isReading(what)) return void (await readAs(what, message.content, this.#options.ca))
@@ -201,11 +205,11 @@ export class MailExchanger {
   }
 }
 
-function isReading(what: Errand['what']): what is Reading {
+function isReading(what: PendingAction['what']): what is Reading {
   return what === 'open' || what === 'click' || what === 'unsubscribe'
 }
 
-function isErrand(what: string): what is Errand['what'] {
+function isAction(what: string): what is PendingAction['what'] {
   return ['open', 'click', 'unsubscribe', 'bounce', 'complaint'].includes(what)
 }
 

@@ -95,7 +95,7 @@ export class MailNames implements TextLookup {
     return known.length - kept.length
   }
 
-  /** Names of a zone are answered by somebody else, unless a record of theirs was published here. */
+  /** Answer names of a zone by a function, unless a record of theirs was published here. */
   delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void {
     this.#delegated.set(zone, answer)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who reads a message in the sandbox: loads its pictures, follows its links, or unsubscribes with the one click
-// that the header offers (RFC 8058).
+// Reader of mail in the sandbox: loads pictures, follows links, or unsubscribes with one click by the header (RFC
+// 8058).
 import { request } from 'node:https'
 import { fieldOf } from '../protocols/mime/header.ts'
 import { parseMessage, partOf, textOf } from '../protocols/mime/parse.ts'

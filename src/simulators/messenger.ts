@@ -22,11 +22,11 @@ export interface MessengerOptions {
   appSecret: string
   timeScale: number
   now(): number
-  /** The certificate authority of whoever is called back. */
+  /** Certificate authority of the called addresses. */
   ca(): string | undefined
 }
 
-/** What a user sends, as the provider tells it. */
+/** Message of a user, as the provider reports it. */
 export interface UserMessage {
   phoneNumberId: string
   displayNumber: string
@@ -43,7 +43,7 @@ interface StoredMedia {
   type: string
   bytes: number
   sha256: string
-  /** Where the bytes can be fetched, when they are somebody else's. */
+  /** URL of the bytes, when they are hosted elsewhere. */
   url: string | null
 }
 
@@ -197,11 +197,11 @@ export class MessengerSimulator {
     }
   }
 
-  /** What becomes of a message that was taken. */
+  /** Play the life of an accepted message. */
   #live(phoneNumberId: string, to: string, id: string, body: Record<string, unknown>): void {
     const scenario = scenarioOf(to)
     const opaque = textOf(body.biz_opaque_callback_data)
-    // One after the other: nobody is told that a message was read before it is taken that it was delivered.
+    // In order: `read` is reported only once `delivered` was acknowledged.
     let told: Promise<void> = Promise.resolve()
     const tell = (afterMs: number, status: string, errors: readonly GraphError[] = []): void =>
       this.#later(afterMs, () => {
@@ -349,7 +349,7 @@ export class MessengerSimulator {
       .map(([, { reason: rejected_reason, ...template }]) => ({ ...template, rejected_reason }))
   }
 
-  /** Tries for a while, as providers do; false when nobody took it. */
+  /** Report with retries for a while, as providers do; false when it was not acknowledged. */
   async #notify(businessId: string, field: string, value: object): Promise<boolean> {
     const subscription = this.#subscriptions.get(businessId) ?? this.#subscriptions.get('*')
     if (!subscription) return false

@@ -48,7 +48,7 @@ export class MomoTransfers {
     this.#lost = journal.book({ name: 'lost transfers', most: maxTransfers })
   }
 
-  /** What was paid, by the reference of the request. */
+  /** Payouts by the reference of the request. */
   get paid(): ReadonlyMap<string, string> {
     return momoBooks(this.#transfers)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every product of the simulated MoMo does alike, whether money comes in, goes out or goes back: who is let in, how an
-// order is read, and how its end is told.
+// Common part of all products of the simulated MoMo, for incoming, outgoing and refunded money: authentication, reading
+// of orders, and reports of their outcome.
 import { randomBytes, randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { PaymentResult } from '../protocols/momo.ts'
@@ -28,7 +28,7 @@ export class MomoDoor {
     this.#tokenPath = tokenPath
   }
 
-  /** False when it has answered by itself: with a token, or with what keeps somebody out. */
+  /** Authenticate; false when it has answered already, with a token or a refusal. */
   admits({ method, path, headers }: Asked, response: ServerResponse): boolean {
     if (headers['ocp-apim-subscription-key'] !== this.#product.subscriptionKey)
       say(response, 401, { statusCode: 401, message: 'Access denied due to invalid subscription key.' })
@@ -57,11 +57,11 @@ export interface MomoOrder extends PaymentResult {
   currency: string
   phone: string
   callbackUrl: string | null
-  /** Set where somebody answers for the payer: what they do, null until then. */
+  /** Set where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
 }
 
-/** What was ordered, between us and somebody with a phone; null when it is not well formed. */
+/** Read an order with a phone; null when malformed. */
 export function readMomoOrder(asked: Asked, party: 'payer' | 'payee'): { reference: string; order: MomoOrder } | null {
   const other = Object(asked.body?.[party])
   const phone = String(other.partyId)
@@ -69,7 +69,7 @@ export function readMomoOrder(asked: Asked, party: 'payer' | 'payee'): { referen
   return isRight ? readMomoTerms(asked, `+${phone}`) : null
 }
 
-/** The same where the phone is known already. */
+/** Read an order whose phone is known. */
 export function readMomoTerms({ headers, body }: Asked, phone: string): { reference: string; order: MomoOrder } | null {
   const reference = String(headers['x-reference-id'])
   const isRight =
@@ -92,7 +92,7 @@ export function readMomoTerms({ headers, body }: Asked, phone: string): { refere
   return { reference, order }
 }
 
-/** How an order ended: paid, unless there is a reason. */
+/** Outcome of an order: paid, unless there is a reason. */
 export function momoOutcome(
   reason: string | null,
 ): Pick<PaymentResult, 'status' | 'reason' | 'financialTransactionId'> {
@@ -104,7 +104,7 @@ export function momoOutcome(
   }
 }
 
-/** What was paid, by the reference of the order: the provider's own books. */
+/** Paid orders by their reference: the provider's own books. */
 export function momoBooks(orders: Book<MomoOrder>): ReadonlyMap<string, string> {
   const paid = orders.entries().filter(([, { status }]) => status === 'SUCCESSFUL')
   return new Map(paid.map(([reference, { amount }]) => [reference, amount]))

@@ -39,7 +39,7 @@ export class MomoRefunds {
     this.#asked = journal.book({ name: 'refunds asked for', most: maxRefunds })
   }
 
-  /** What was given back, by the reference of the refund: the provider's own books. */
+  /** Refunds by their reference: the provider's own books. */
   get books(): ReadonlyMap<string, { of: string; amount: string }> {
     return new Map(this.#refunds.entries().filter(([, { status }]) => status === 'SUCCESSFUL'))
   }

@@ -63,12 +63,12 @@ export class MomoSimulator extends SimulatedProvider {
     return new MomoSimulator(options).listening()
   }
 
-  /** What was paid, by the reference of the request: the provider's own books. */
+  /** Payments by the reference of the request: the provider's own books. */
   get paid(): ReadonlyMap<string, string> {
     return momoBooks(this.#requests)
   }
 
-  /** What was given back, by the reference of the refund. */
+  /** Refunds by their reference. */
   get refunded(): ReadonlyMap<string, { of: string; amount: string }> {
     return this.#refunds.books
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks M-Pesa's Open API on a real port, as an application that does not wait for its payers:
-// it takes payments, plays the payer and tells whoever asks. It calls nobody back, and tells little of why nobody paid.
+// M-Pesa Open API simulator on a real port, as an application that does not wait for its payers: it takes payments,
+// plays the payer and answers polls. It has no callbacks, and few codes for failures.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { mpesaOpenAnswerBody, mpesaOpenCodes, mpesaOpenPath } from '../protocols/mpesa-open.ts'

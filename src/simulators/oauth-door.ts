@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is let in where a provider gives tokens to applications: those with a token that was given here and is not over.
+// Access by OAuth tokens: requests pass with a token that was issued here and has not expired.
 import { randomBytes } from 'node:crypto'
 
 const maxTokens = 10_000
@@ -27,7 +27,7 @@ export class OauthDoor {
   }
 }
 
-/** The header of whoever names itself by a user and a password. */
+/** Basic authentication header of a user and a password. */
 export function basicHeader(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }

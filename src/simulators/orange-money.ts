@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks Orange Money's web payment on a real port: it opens payments, has a page for each where
-// the payer gives a number, and tells whoever asks. It has one word for whatever went wrong, and is told no number before.
+// Orange Money web payment simulator on a real port: it opens payments, has a page for each where the payer enters a
+// number, and answers polls. It has one word for all failures, and learns the number only on the page.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import {
@@ -111,7 +111,7 @@ export class OrangeMoneySimulator extends SimulatedProvider {
     return opened?.payToken === payToken ? opened : null
   }
 
-  /** What a payer does on the page. */
+  /** Decision of a payer on the page. */
   #visit({ path, body }: Asked, response: ServerResponse): void {
     const opened = this.#named(path.slice(pagesPath.length))
     if (!opened) return say(response, 404, refusal(60, 'Resource not found'))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a payout, the same for every mobile-money provider: the last four digits of the payee's number decide;
-// everybody else is paid after about two seconds.
+// Outcomes of payouts, the same for every mobile-money provider: the last four digits of the payee's number decide; all
+// other payees are paid after about two seconds.
 
 const usualMs = 2_000
 const slowMs = 60_000
@@ -11,9 +11,9 @@ export type PayoutEnding = 'paid' | 'float_low' | 'no_recipient' | 'over_limit' 
 export interface PayoutPlay {
   ending: PayoutEnding
   afterMs: number
-  /** How often it is told. */
+  /** Number of callbacks. */
   callbacks: number
-  /** It is done and told before the request is answered. */
+  /** Done and reported before the request is answered. */
   early?: boolean
   /** Told first, although it is not so. */
   firstTold?: PayoutEnding

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What payers do, the same for every mobile-money provider: the last four digits of the payer's number decide; everybody
-// else pays after about two seconds. Who is sent to a page gives the number there, and pays or does not at once.
+// Behaviour of payers, the same for every mobile-money provider: the last four digits of the payer's number decide; all
+// others pay after about two seconds. A payer who is sent to a page enters the number there, and decides at once.
 
-/** How long a payer thinks, and how long a prompt stays open. */
+/** Delay of a payer, and lifetime of a prompt. */
 const thinksMs = 2_000
 const promptMs = 120_000
 const lateMs = 90_000
@@ -10,7 +10,7 @@ const slowMs = 60_000
 
 export type Ending = 'paid' | 'no_money' | 'declined' | 'wrong_pin' | 'over_limit' | 'unreachable'
 
-/** What becomes of a prompt: an ending after a while, and how often it is told. */
+/** Outcome of a prompt: an ending after a delay, and the number of callbacks. */
 export interface Play {
   ending: Ending
   afterMs: number
@@ -58,26 +58,29 @@ export function playOf(phone: string): Play | null {
   return known === undefined ? paying : known
 }
 
-/** What a connection does where the provider is told no number: the end of the amount decides, as that of a number would. */
+/**
+ * Fault of the connection where the provider learns no number: the end of the amount decides, as that of a number
+ * would.
+ */
 export function faultOf(amount: string): Pick<Play, 'cut' | 'lost' | 'unavailable'> {
   const play = plays[`00${/(\d\d)(\.\d*)?$/.exec(amount)?.[1] ?? ''}`]
   return play?.cut || play?.lost || play?.unavailable ? play : {}
 }
 
-/** What a payer does who was sent to a page: pays as its number says, or gives up. Null while nothing is decided. */
+/** Behaviour of a payer on a page: pays as the number says, or gives up. Null while undecided. */
 export function playOnPage({ decision, phone }: { decision?: unknown; phone?: unknown }): Play | null {
   if (decision === 'abandon') return { ...paying, ending: 'declined' }
   return decision === 'approve' ? playOf(String(phone)) : null
 }
 
-/** What somebody does who answers the prompt by hand. */
+/** Behaviour that a person chose by hand. */
 export function playedAs(ending: Ending): Play {
   return { ...paying, ending }
 }
 
 export type RefundEnding = 'refunded' | 'no_account' | 'no_float'
 
-/** What becomes of a refund to a payer who paid: the digits are others than those of payers who do something else. */
+/** Outcome of a refund to a payer who paid: its digits differ from those with other behaviour. */
 export interface RefundPlay {
   ending: RefundEnding
   afterMs: number
@@ -85,7 +88,7 @@ export interface RefundPlay {
   forged?: boolean
   cut?: boolean
   lost?: boolean
-  /** So often nothing is accepted. */
+  /** Number of requests that are refused as unavailable. */
   unavailable?: number
 }
 
@@ -107,7 +110,7 @@ export function refundPlayOf(phone: string): RefundPlay {
   return refundPlays[phone.slice(-4)] ?? refunding
 }
 
-/** What is paid by somebody who pays another amount. */
+/** Amount of a payer who pays another one. */
 export function otherAmount(asked: string): string {
   return String(Number(asked) + 1)
 }

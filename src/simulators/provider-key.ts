@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RSA key for which a provider wants secrets encrypted. It is made when somebody first asks for it: that takes a fifth of
-// a second, and most nodes that simulate a provider never pay out through it.
+// The RSA key for which a provider wants secrets encrypted. It is made when somebody first asks for it, once for all simulated
+// providers of a process: that takes a fifth of a second, and most nodes never pay out through them.
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto'
 
 const keyBits = 2_048
 
-export class ProviderKey {
-  #pair: KeyPairKeyObjectResult | null = null
+let pair: KeyPairKeyObjectResult | null = null
 
+export class ProviderKey {
   /** As an operator enters it. */
   get publicPem(): string {
     return this.#made.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -18,7 +18,7 @@ export class ProviderKey {
   }
 
   get #made(): KeyPairKeyObjectResult {
-    this.#pair ??= generateKeyPairSync('rsa', { modulusLength: keyBits })
-    return this.#pair
+    pair ??= generateKeyPairSync('rsa', { modulusLength: keyBits })
+    return pair
   }
 }

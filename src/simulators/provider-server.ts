@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every simulated payment provider has: a real port that takes JSON and forms, time that passes as fast as it should, and calls
-// to whoever wants to be told.
+// Common part of simulated payment providers: a real port that takes JSON and forms, scaled time, and callbacks.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -11,8 +10,9 @@ import { type Book, Journal } from './journal.ts'
 const maxBodyBytes = 64 * 1024
 const callbackTimeoutMs = 5_000
 /**
- * Longer than whoever asks keeps a connection that is not used. On a machine that stumbles for seconds, Node's own five are
- * over before the next request is read: it is thrown away, and whoever sent it can never know whether it was taken.
+ * Keep-alive time, longer than clients keep an idle connection. On a machine that stalls for seconds, Node's own five
+ * would be over before the next request is read: it would be dropped, and its sender could not know whether it was
+ * taken.
  */
 export const keepAliveMs = 65_000
 
@@ -21,17 +21,17 @@ export interface ProviderServerOptions {
   now(): number
   /** Waiting takes this part of the time it would. */
   timeScale: number
-  /** The certificate authority of whoever is called back. */
+  /** Certificate authority of the called addresses. */
   ca(): string | undefined
-  /** Where its books are kept; in memory only without it. */
+  /** File of its books; in memory only without it. */
   journalFile?: string | null
-  /** Fulfilled when whoever is called back can be: what the books say is due waits for it. */
+  /** Fulfilled when callbacks can be taken: pending actions of the books wait for it. */
   ready?: Promise<unknown>
   /** The books can no longer be written down. */
   onProblem?(error: unknown): void
-  /** What whoever answers prompts for a payer has to know; without it nobody can. */
+  /** Secret for answering prompts in a payer's place; without it that is off. */
   payerKey?: string
-  /** Told right before somebody is called back. */
+  /** Called right before a callback. */
   onCall?(body: object): void
 }
 
@@ -89,7 +89,7 @@ export class ProviderServer {
     this.#timers.add(timer)
   }
 
-  /** Once, whatever comes of it: the real ones do not try again either. */
+  /** Call back once, whatever the outcome: real providers do not retry either. */
   call(method: 'POST' | 'PUT', url: string, body: object, headers: Record<string, string> = {}): Promise<void> {
     const ca = this.#options.ca()
     this.#options.onCall?.(body)
@@ -112,7 +112,7 @@ export class ProviderServer {
 export abstract class SimulatedProvider {
   protected readonly server: ProviderServer
   protected readonly journal: Journal
-  /** Its port, because addresses that it gave to others outlive it. */
+  /** Its port, because addresses that it gave out outlive it. */
   readonly #addresses: Book<number>
   readonly #ready: Promise<unknown>
 
@@ -126,7 +126,7 @@ export abstract class SimulatedProvider {
     })
   }
 
-  /** Ends a prompt that waits for somebody; false when there is none. */
+  /** End a waiting prompt; false when there is none. */
   protected async endPrompt(_id: string, _ending: PayerAnswer): Promise<boolean> {
     return false
   }
@@ -162,7 +162,7 @@ export function say(response: ServerResponse, status: number, body?: object): vo
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** The address that somebody would call who does not know the token. */
+/** Address with a wrong token, as a forger would call. */
 export function forgedUrl(url: string): string {
   return `${url.slice(0, -4)}AAAA`
 }

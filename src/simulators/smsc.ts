@@ -26,7 +26,7 @@ const maxHeld = 10_000
 const maxRemembered = 100_000
 /** Long messages of which a part is missing, messages that were throttled and not yet taken, handsets out of reach. */
 const maxUnfinished = 1000
-/** How often a receipt is offered that the other side cannot take just now. */
+/** Offers of a receipt that the other side cannot take now. */
 const maxOffers = 10
 
 interface Outcome {
@@ -42,7 +42,7 @@ interface Outcome {
   primaryDown?: boolean
   /** The receipt goes out twice, before the answer to the submit. */
   early?: boolean
-  /** What the handset sends back, a delay after the receipt; null: nothing. */
+  /** Reply of the handset, a delay after the receipt; null: none. */
   reply?: (text: string) => string | null
 }
 
@@ -59,7 +59,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   '08': { throttles: 3 },
   '09': { early: true },
   '12': { primaryDown: true },
-  // Nobody stops what tells them how to start it again: that is the confirmation of their STOP.
+  // The confirmation of a STOP, which tells how to start again, is not answered with another STOP.
   '13': { reply: (text) => (/START|JIUNGE/.test(text) ? null : 'STOP') },
   '14': { reply: (text) => text },
 }
@@ -78,13 +78,13 @@ export interface SmscSimulatorOptions {
   primary?: string
   /** From the submit to the receipt; a second unless told. */
   delayMs?: number
-  /** How long an answer of the other side is waited for before its session is given up; ten seconds unless told. */
+  /** Timeout for answers before a session is closed; ten seconds by default. */
   responseTimeoutMs?: number
   /** The time of day, for the dates in receipts; without it they are zeros. */
   now?(): number
-  /** Where messages under way are kept; in memory only without it. */
+  /** File of messages under way; in memory only without it. */
   journalFile?: string | null
-  /** They can no longer be written down. */
+  /** Called when they can no longer be written. */
   onProblem?(error: unknown): void
   /** A handset got a whole message. */
   onMessage?(message: HandsetMessage): void
@@ -109,9 +109,9 @@ interface UnderWay {
   concatenation: Concatenation | null
   submitDate: string | null
   wish: Wish | null
-  /** How long the network may still try when its delay is over; without it: as long as it takes. */
+  /** Time left for retries when its delay is over; without it: no limit. */
   triesMs?: number
-  /** What is due next is not its delivery but the end of its validity. */
+  /** Whether its expiry is due next, not its delivery. */
   expires?: boolean
 }
 
@@ -124,7 +124,7 @@ export class SmscSimulator {
   delayMs: number
   /** When set, every message is refused with this command_status. */
   refuseWith: number | null = null
-  /** The system id whose messages are taken, and reach nobody. */
+  /** System id whose messages are accepted and never delivered. */
   lost: string | null = null
   /** When true, messages get no answer at all. */
   silent = false
@@ -179,7 +179,7 @@ export class SmscSimulator {
     return simulator
   }
 
-  /** What was out of reach, or had a receipt that nobody was there to take, is tried again. */
+  /** Retry messages to unreachable handsets, and receipts without a receiver. */
   #resume(): void {
     for (const [messageId, underWay] of this.#underWay.entries()) {
       this.#states.set(messageId, 'ENROUTE')
@@ -228,7 +228,7 @@ export class SmscSimulator {
     for (const message of waiting) this.#reach(message)
   }
 
-  /** The same for handsets that an account wished out of reach: all but those that still are; `*` is every one. */
+  /** Bring handsets that an account made unreachable back, except those that still are; `*` is every one. */
   recover(account: string, stillOut: readonly string[]): void {
     const out = new Set(stillOut.map((number) => (number === '*' ? number : digitsOf(number))))
     if (out.has('*')) return
@@ -308,7 +308,7 @@ export class SmscSimulator {
     return { status: 0, messageId }
   }
 
-  /** What is not delivered before its validity is over expires then. */
+  /** Deliver a message, or let it expire when its validity ends first. */
   #send(underWay: UnderWay, outcome: Outcome, forMs: number | null): void {
     const { messageId, wish } = underWay
     // At once, so that it is already waiting when the handset is back.
@@ -368,7 +368,7 @@ export class SmscSimulator {
     return underWay.triesMs
   }
 
-  /** Its handset is in reach again. */
+  /** Continue when its handset is reachable again. */
   #reach(underWay: UnderWay): void {
     underWay.expires = false
     underWay.wish = null
@@ -472,7 +472,7 @@ const temporary: ReadonlySet<number> = new Set([
   commandStatus.ESME_RSYSERR,
 ])
 
-/** What the last digits of the number choose. */
+/** Outcome by the last digits of the number. */
 function forcedOutcome({ address }: Address): Outcome | undefined {
   return /0000(\d\d)$/.test(address) ? outcomes[address.slice(-2)] : undefined
 }
@@ -487,12 +487,12 @@ function outcomeOf({ destination, wish }: Pick<UnderWay, 'destination' | 'wish'>
   return forcedOutcome(destination) ?? outcomes[wish?.outcome ?? ''] ?? {}
 }
 
-/** Under what a message waits for its handset: by whose wish it is out of reach, if by somebody's. */
+/** Key of a message that waits for its handset, with the account that made it unreachable, if one did. */
 function whereabouts({ destination, wish }: UnderWay): string {
   return wish?.isOutOfCoverage ? `${wish.account} ${destination.address}` : destination.address
 }
 
-/** How long the network may try, when it is told so as a time from now; null: it is not. */
+/** Validity as a time from now; null without one. */
 function validityMs({ validityPeriod }: SubmitSm): number | null {
   const [, days, hours, minutes, seconds] = /^0000(\d\d)(\d\d)(\d\d)(\d\d)\d{3}R$/.exec(validityPeriod) ?? []
   if (seconds === undefined) return null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks telebirr's web checkout on a real port: it takes orders that are signed as they must
-// be, plays the payer on its page, tells whoever asks and calls back. It has one word for whatever went wrong.
+// telebirr web checkout simulator on a real port: it takes signed orders, plays the payer on its page, answers polls
+// and calls back. It has one word for all failures.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { membersOf } from '../protocols/json.ts'
@@ -59,7 +59,7 @@ export class TelebirrSimulator extends SimulatedProvider {
     return `http://${this.#options.host}:${this.port}${pagePath}`
   }
 
-  /** What the merchant signs with. */
+  /** Key that the merchant signs with. */
   get privateKey(): string {
     return this.#key.private.export({ type: 'pkcs8', format: 'pem' }).toString()
   }
@@ -110,7 +110,7 @@ export class TelebirrSimulator extends SimulatedProvider {
     say(response, 200, telebirrAnswerBody({ merch_order_id: orderId, prepay_id: orderId }))
   }
 
-  /** What a payer does on the page, whose address names the order. */
+  /** Decision of a payer on the page, whose address names the order. */
   #visit({ query, body }: Asked, response: ServerResponse): void {
     const order = this.#orders.get(query.get('prepay_id') ?? '')
     const isSigned = isTelebirrSigned(

@@ -15,13 +15,13 @@ import type { CallHandlers } from '../protocols/sip/switchboard.ts'
 interface Options {
   host: string
   nowMs(): number
-  /** What a second of a phone's hesitation takes. */
+  /** Duration of a second of a phone's delays. */
   timeScale: number
 }
 
 interface Phone {
   sip: SipCall
-  /** It rings until somebody picks it up, or it has been picked up. */
+  /** Whether it rings until it is picked up by a request, or was. */
   isRinging: boolean
   leg: string
   digits: string
@@ -215,7 +215,7 @@ export class TelephoneSimulator {
   private over(phone: Phone): void {
     for (const timer of phone.timers) clearTimeout(timer)
     if (this.ports.delete(phone.leg)) this.engine.close(phone.leg)
-    // It can be asked for a while what it heard.
+    // Its record stays readable for a while.
     setTimeout(() => {
       this.byLeg.delete(phone.leg)
       for (const [name, each] of this.phones) if (each === phone) this.phones.delete(name)

@@ -24,11 +24,11 @@ interface Handset {
   /** Screens that it was shown. */
   shown: number
   screen: HandsetScreen | null
-  /** Whoever waits for the next screen. */
+  /** Waiters for the next screen. */
   waiting: ((screen: HandsetScreen | null) => void)[]
 }
 
-/** What a handset does by itself with a screen that can be answered, by the last two digits of a number in 0000NN. */
+/** Reactions of handsets to an answerable screen, by the last two digits of a number in 0000NN. */
 const habits: Readonly<Record<string, (network: UssdNetworkSimulator, handset: Handset) => void>> = {
   '01': (network, { phone }) => network.type(phone, '1'),
   '03': (network, { phone }) => void network.cancel(phone),
@@ -43,9 +43,9 @@ export interface UssdNetworkOptions {
   readonly port?: number
   readonly systemId: string
   readonly password: string
-  /** How it speaks, where that is not as the standard says. */
+  /** Dialect, where it differs from the standard. */
   readonly profile?: UssdProfile
-  /** It doubts every answer that it gets, and says everything twice. */
+  /** Whether it distrusts answers and sends everything twice. */
   readonly repeats?: boolean
 }
 
@@ -101,7 +101,7 @@ export class UssdNetworkSimulator {
     return status
   }
 
-  /** The same as something that a handset does by itself, a moment later. */
+  /** Type as a handset that reacts by itself, a moment later. */
   type(phone: string, text: string): void {
     setImmediate(() => void this.input(phone, text).catch(() => undefined))
   }
@@ -116,7 +116,7 @@ export class UssdNetworkSimulator {
     await this.#abort(phone, 'released')
   }
 
-  /** What a handset sees now, or the next thing that it sees; null when nothing came in time or its dialog is over. */
+  /** Current screen of a handset, or the next one; null when none came in time or its dialog is over. */
   screen(phone: string, withinMs: number): Promise<HandsetScreen | null> {
     const handset = this.#handsets.get(phone)
     if (!handset || handset.screen) return Promise.resolve(handset?.screen ?? null)
@@ -193,7 +193,7 @@ export class UssdNetworkSimulator {
         .replace(/[^\d*]/g, '')
         .replace(/^\*|\*$/g, '')
         .split('*')[0] ?? ''
-    // Whoever is bound now, where the session that the dialog began over is gone, or only sends.
+    // Any bound session, where the one that the dialog began over is gone, or only sends.
     const via = session.receives && this.#smsc?.sessions.has(session) ? session : this.#receiver()
     if (!via) return Promise.reject(new Error('no session that receives USSD is bound'))
     return via.deliver(ussdPdu({ op, dialog, sequence, phone, code: digits, text }, 'source', this.#profile))

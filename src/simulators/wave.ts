@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mobile-money provider that speaks Wave's checkout on a real port: it opens sessions, plays the payer on the page of each
-// and tells whoever asks. It calls nobody back. A payer who leaves, or cannot pay, does not come back: the session is over.
+// Wave checkout simulator on a real port: it opens sessions, plays the payer on the page of each and answers polls. It
+// has no callbacks. A payer who leaves or cannot pay does not return: the session expires.
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type WaveSession, wavePaths, waveSessionAnswer } from '../protocols/wave.ts'
@@ -86,7 +86,7 @@ export class WaveSimulator extends SimulatedProvider {
     say(response, 200, waveSessionAnswer(session))
   }
 
-  /** What a payer does on the page. */
+  /** Decision of a payer on the page. */
   #visit({ path, body }: Asked, response: ServerResponse): void {
     const session = this.#sessions.get(path.slice(pagesPath.length))
     if (!session) return say(response, 404, refusal('not-found'))

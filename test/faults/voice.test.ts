@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two nodes on one database, and calls that one of them has: the other commands them; and when their node is killed, it ends them
-// as failed, charged for what was spoken.
+// as failed, charged for what was spoken. A recording that was being encoded is encoded by the other.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { eventually } from '../eventually.ts'
+import { startVoiceProgram } from '../voice-program.ts'
 import { type Installation, startInstallation } from './harness.ts'
 
 let installation: Installation
@@ -12,7 +13,7 @@ before(async () => {
   installation = await startInstallation({
     nodes: 2,
     database: 'shared',
-    environment: { PAMOJA_VOICE_LATENESS_MS: '60000' },
+    environment: { PAMOJA_VOICE_LATENESS_MS: '60000', PAMOJA_JOB_LEASE_SECONDS: '2' },
   })
 })
 after(() => installation.stop())
@@ -114,4 +115,72 @@ test('a node is killed when it has taken a call: the call ends as failed, and it
   assert.equal(await installation.balance(account), before)
   assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
   await installation.startNode(1)
+})
+
+test('a node is killed in a call by websocket: the program sees it, and both legs end as failed', async () => {
+  const account = await installation.account()
+  const program = await startVoiceProgram('plain')
+  try {
+    const endpoint = [{ type: 'websocket', uri: program.uri('/killed') }]
+    const connect = { ...wanted, actions: [{ action: 'connect', endpoint }] }
+    const { body } = await installation.client(1, account.key).post('/v1/voice/calls', connect)
+    const talk = await program.next()
+    await eventually(async () => talk.frames.length > 0, 'audio')
+    await installation.killNode(1)
+    assert.equal(await talk.end(), 1_006)
+    const other = installation.client(0, account.key)
+    await eventually(
+      async () => (await other.get(`/v1/voice/${body.call_id}`)).body.status === 'failed',
+      'the call to be ended by the other node',
+      60_000,
+    )
+    const told = async () => (await other.get('/v1/events?event=call.completed')).body.data
+    const legs = await eventually(async () => ((await told()).length === 2 ? told() : null), 'both legs to end', 60_000)
+    for (const { payload } of legs) assert.equal(payload.hangup_cause, 'network_error')
+    assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
+  } finally {
+    await program.stop()
+    await installation.startNode(1)
+  }
+})
+
+test('a node is killed while it encodes a recording: the other makes the MP3 from the same samples', async () => {
+  const account = await installation.account()
+  const gate = new pg.Client({ connectionString: installation.databaseUrl })
+  gate.on('error', () => undefined)
+  await gate.connect()
+  try {
+    await gate.query(`
+      create function public.gate() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock(7700); return new; end $$;
+      create trigger gate before insert on platform.files for each row when (new.kind = 'voice.recording_mp3')
+        execute function public.gate();
+      select pg_advisory_lock(7700)`)
+    const record = { action: 'record', format: 'mp3', timeOut: 3 }
+    const { status, body } = await installation
+      .client(1, account.key)
+      .post('/v1/voice/calls', { ...wanted, actions: [record] })
+    assert.equal(status, 201, JSON.stringify(body))
+    const other = installation.client(0, account.key)
+    const waiting = `select pid from pg_locks where locktype = 'advisory' and objid = 7700 and not granted`
+    await eventually(async () => (await gate.query(waiting)).rows.length > 0, 'the MP3 to be begun')
+    const [id] = (await other.get(`/v1/voice/${body.call_id}`)).body.recording_ids
+    assert.equal((await other.get(`/v1/voice/recording/${id}`)).body.status, 'processing')
+    await installation.killNode(1)
+    await gate.query(`select pg_terminate_backend(pid) from (${waiting}) as waiting`)
+    await gate.query('select pg_advisory_unlock(7700)')
+    const ready = await eventually(
+      async () => {
+        const { body: now } = await other.get(`/v1/voice/recording/${id}`)
+        return now.status === 'ready' ? now : null
+      },
+      'the other node to encode it',
+      60_000,
+    )
+    assert.deepEqual([ready.format, ready.duration, ready.reason], ['mp3', 3, null])
+  } finally {
+    await gate.query('drop function public.gate cascade')
+    await gate.end()
+    await installation.startNode(1)
+  }
 })

@@ -145,6 +145,7 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await amina.says('call.offer')
   await amina.done({ type: 'call.reject' })
   assert.equal((await agentIs(ada, 'amina', 'away')).reason, 'rejected')
+  await amina.says('call.state', ({ state }) => state === 'none')
   await amina.done({ type: 'status.set', status: 'available' })
   await amina.says('call.state', ({ state }) => state === 'ringing')
   await amina.done({ type: 'call.accept' })

@@ -11,7 +11,7 @@ import {
   takeAccepted,
   takeAsked,
 } from '../../src/areas/payments/collect/handover.ts'
-import { weighTogether } from '../../src/areas/payments/fraud/assess.ts'
+import { weighBatch } from '../../src/areas/payments/fraud/assess.ts'
 import { findAttempt, findPayment } from '../../src/areas/payments/records/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
@@ -168,7 +168,7 @@ test('counted together is counted one after the other', async () => {
           country: null,
         },
       }))
-      const weighed = await world.app.db.acrossTx((tx) => weighTogether(world.app, tx, weighings))
+      const weighed = await world.app.db.acrossTx((tx) => weighBatch(world.app, tx, weighings))
       const told = weighed.map(({ check }) => JSON.parse(check.inputs).totals)
       all.forEach((each, i) => {
         const before = all.slice(0, i + 1)

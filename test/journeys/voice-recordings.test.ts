@@ -3,14 +3,13 @@
 // silent in a call.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { get } from 'node:https'
 import { after, before, test } from 'node:test'
 import { liveCalls } from '../../src/areas/voice/area.ts'
 import { retentionChore } from '../../src/areas/voice/recordings/ending.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { fetchedFrom } from '../fetched.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -22,25 +21,7 @@ after(() => world?.stop())
 const from = '+254700000000'
 const wait = { action: 'wait', timeout: 7_000 }
 
-interface Fetched {
-  status: number
-  headers: Record<string, unknown>
-  bytes: Buffer
-}
-
-/** Fetches bytes as they are; the client of tests reads text. */
-function fetched(url: string, headers: Record<string, string> = {}): Promise<Fetched> {
-  const ca = readFileSync(world.node.caFile ?? '')
-  return new Promise((done, failed) => {
-    get(url, { ca, headers }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('end', () =>
-        done({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
-      )
-    }).on('error', failed)
-  })
-}
+const fetched = (url: string, headers: Record<string, string> = {}) => fetchedFrom(world, url, headers)
 
 async function events(ada: Account, name: string) {
   const { body } = await ada.client.get('/v1/events?limit=100')

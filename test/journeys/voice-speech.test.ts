@@ -6,13 +6,15 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { soundEnginesOf } from '../../src/areas/voice/engines/engines.ts'
+import { findRecording } from '../../src/areas/voice/recordings/store.ts'
 import { readingOf } from '../../src/areas/voice/speech/reading.ts'
 import { Speaker } from '../../src/areas/voice/speech/speak.ts'
 import { locales } from '../../src/areas/voice/speech/voices.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const isSilent = spawnSync('espeak-ng', ['--version']).status !== 0
 const skip = isSilent ? 'espeak-ng is not installed: nothing can be said' : false
@@ -149,8 +151,8 @@ test('what a phone heard can be read as text', { skip, ...patience }, async () =
   assert.equal((await eve.client.get(`/v1/sandbox/voice/${call}/heard/text`)).status, 404)
 })
 
-async function recorded(ada: Account, language: string): Promise<string> {
-  const record = { action: 'record', endOnKey: '#', timeOut: 60, transcription: { language } }
+async function recorded(ada: Account, language: string, format = 'wav'): Promise<string> {
+  const record = { action: 'record', endOnKey: '#', timeOut: 60, format, transcription: { language } }
   const call = await answered(ada, [record, { action: 'wait', timeout: 600 }])
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
   const sound = await voice('hello my name is Peter')
@@ -194,6 +196,19 @@ test('a recording is written down, told of, and its text erased with it', { skip
   assert.equal((await ada.client.get(path)).status, 404)
   const { body: gone } = await ada.client.get(`/v1/voice/recording/${id}`)
   assert.deepEqual([gone.transcription.available, gone.transcription.url], [false, null])
+})
+
+test('a recording as MP3 is written down from its samples, which then go', { skip, ...patience }, async () => {
+  const ada = await world.account({ balance: 100 })
+  const id = await recorded(ada, 'en-KE', 'mp3')
+  const text = await eventually(async () => {
+    const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
+    return status === 200 ? body : null
+  }, 'the text')
+  assert.match(text.text, /name is peter/i)
+  const one = { ...tenantOf(ada), id: uuidOf('recording', id) ?? '' }
+  const [row] = await world.app.db.query(findRecording, one)
+  assert.deepEqual([row?.format, row?.source_file], ['mp3', null])
 })
 
 test('a recording in a language without an engine says so', { skip, ...patience }, async () => {

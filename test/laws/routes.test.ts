@@ -11,6 +11,7 @@ import { reviewable } from '../../src/platform/openapi/reviewable.ts'
 import type { Route } from '../../src/platform/route.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
+import { share } from '../properties.ts'
 import { startWorld, type World } from '../world.ts'
 import { filled, leastOf, Things } from './things.ts'
 
@@ -269,11 +270,11 @@ function namesIn(reply: object): string {
 }
 
 test('what belongs to one account does not exist for another, nor for the other environment', async () => {
+  const eve = await world.account({ balance: 100 })
   for (const route of routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')) {
     if (route.needs === 'nothing') continue
     const ada = await world.account({ balance: 100 })
     const path = await things.pathOf(route, ada.client)
-    const eve = await world.account({ balance: 100 })
     const { status, body } = await eve.client.request(route.method, path, requestOf(route))
     assert.equal(status, 404, `${route.method} ${path}: ${JSON.stringify(body)}`)
     if (/^(keys|team):/.test(route.scope)) continue // keys and members are the account's, in both environments
@@ -286,8 +287,9 @@ test('what belongs to one account does not exist for another, nor for the other 
 
 test('an id that is none, or of another kind, is not found', async () => {
   const { client } = await world.account()
-  for (const route of routes.filter(({ path }) => path.includes('/:')))
-    for (const id of ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']) {
+  const ids = ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']
+  for (const [r, route] of routes.filter(({ path }) => path.includes('/:')).entries())
+    for (const id of share(ids, r)) {
       const who = route.scope === 'operator' ? world.operator : client
       const { status, body } = await who.request(route.method, filled(route.path, id), requestOf(route))
       assert.ok(status === 404, `${route.method} ${filled(route.path, id)}: ${status} ${JSON.stringify(body)}`)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A form that makes something, described by its fields; closed until somebody wants it. What was typed stays when it is refused.
+// Form that creates a resource, described by its fields; closed until opened. A refusal keeps what was typed.
 import { useState } from 'preact/hooks'
 import { t } from '../words.ts'
 import { Choice, Field } from './kit.tsx'

@@ -16,6 +16,37 @@ export function Mark() {
   )
 }
 
+/** Frame of the pages before somebody is signed in. */
+export function SignInFrame({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <main class="sign-in">
+      <div class="card">
+        <p class="brand">
+          <Mark />
+          Pamoja
+        </p>
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  )
+}
+
+/** Field for a new password. */
+export function NewPassword({ value, onInput }: { value: string; onInput(value: string): void }) {
+  return (
+    <Field
+      label={t('Choose a password')}
+      type="password"
+      autocomplete="new-password"
+      required
+      value={value}
+      onInput={onInput}
+      hint={t('At least ten characters')}
+    />
+  )
+}
+
 export function PageHead({ title, note, children }: { title: string; note?: string; children?: ComponentChildren }) {
   return (
     <header class="page-head">

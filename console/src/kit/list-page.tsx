@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page that is a list: described by its columns and filters, filtered by the server, with actions on its rows. Whoever signed
-// in a while ago gives the password again before an action that takes it.
+// List page, described by columns and filters, filtered by the server, with actions on its rows. Actions that need a
+// recent sign-in ask for the password again.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { wants } from '../api.ts'
@@ -17,9 +17,14 @@ interface ColumnOf {
   readonly name: string
   readonly field: string
   readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
-  /** Where a click on it leads; the value of the field is added. */
+  /** Link target of a cell; the value of the field is appended. */
   readonly to?: string
 }
+
+/** Columns that most lists have. */
+export const created = { name: 'Time', field: 'created_at', as: 'time' } as const
+export const state = { name: 'State', field: 'status', as: 'state' } as const
+export const amount = { name: 'Amount', field: 'amount', as: 'money' } as const
 
 interface FilterOf {
   readonly name: string
@@ -46,7 +51,7 @@ export interface ListOf {
   readonly keyField: string
   readonly live?: string
   readonly query?: Record<string, string>
-  /** What is made here. */
+  /** Form that creates a row. */
   readonly form?: FormOf
 }
 

@@ -119,7 +119,7 @@ function Said({ title, children }: { title: string; children: ComponentChildren 
   )
 }
 
-/** A command that runs as it is, with the key in the environment of whoever runs it. */
+/** Command that runs as pasted, with the key in the reader's environment. */
 export function CopyCurl({ path }: { path: string }) {
   const [isCopied, setIsCopied] = useState(false)
   const copy = (): void => {

@@ -24,7 +24,7 @@ import {
   updateAccount,
 } from './store.ts'
 
-/** Makes an account with its two wallets. Its keys are made by whoever asks for it. */
+/** Create an account with its two wallets. The caller creates its keys. */
 export async function openAccount(
   app: Pick<App, 'clock'>,
   tx: Tx,
@@ -85,7 +85,7 @@ function checkWords(own: Partial<Record<Command, readonly string[]>>): void {
     }
 }
 
-/** What was set and what is set now. A setting that is null is as if it had never been set. */
+/** Settings after a change: those from before with the new ones. Null removes a setting. */
 function settingsOf(before: object, wanted: object = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries({ ...before, ...wanted }).filter(([, value]) => value !== null))
 }
@@ -135,7 +135,13 @@ export function accountUuid(id: string): string {
   return uuid
 }
 
-export function noSuchAccount(): AppError {
+export async function requireAccount(queryable: Queryable, id: string): Promise<AccountRow> {
+  const row = await maybe(queryable.query(findAccount, { id: accountUuid(id) }))
+  if (!row) throw noSuchAccount()
+  return row
+}
+
+function noSuchAccount(): AppError {
   return new AppError('NOT_FOUND', 'there is no such account; account ids begin with acc_')
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform asks this area on every request it does not remember: whose key is this, and what may it do?
+// Credential lookup for the platform, on every request whose key is not cached: the key's account and rights.
 import type { Config } from '../../config.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
@@ -52,7 +52,7 @@ export function credentialStore(
       const revoke = config.PAMOJA_REVOKE_EXPOSED_KEYS || opensAll
       await db.acrossTx(async (tx) => {
         const exposed = await maybe(tx.query(exposeKey, { id: key.keyUuid, revoke, at: new Date(clock.nowMs()) }))
-        // Whoever sends a key in the clear does so with every request: it is told once.
+        // A client that sends a key in the clear does so with every request: report it once.
         if (!exposed) return
         const tenant = { bucket: key.bucket, account: key.account, environment: key.environment }
         const keyId = idOf('apiKey', key.keyUuid)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accounts area tells customers of: their keys.
+// Events of API keys.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At } from '../../platform/schema.ts'

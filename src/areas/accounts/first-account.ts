@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First start: an account for whoever runs the installation, with a test key that may do everything, an operator key,
-// and enough play money to try things out. Made once; later starts find it.
+// First start: an account for the operator, with a test key that may do everything, an operator key, and enough play
+// money to try things out. Made once; later starts find it.
 import { ConfigError } from '../../config.ts'
 import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
@@ -38,7 +38,9 @@ export async function operatorKey(app: Means): Promise<{ accountId: string; key:
   })
 }
 
-/** Another password for a member of the operator's account, who is made if there is none: the way in where nothing is made up. */
+/**
+ * Set a new password of a member of the operator's account, creating the member if needed: the way in, in production.
+ */
 export async function ownerOfOperator(app: Means, email: string): Promise<SignIn> {
   const row = await app.db.acrossTx((tx) => operatorAccount(app, tx, 'Operator'))
   return keepOwner(app, row.id, email.toLowerCase())

@@ -44,7 +44,7 @@ export function rotationDueAt(createdAt: Date): Date {
   return new Date(createdAt.getTime() + rotationDueMs)
 }
 
-/** What a new key may carry: known scopes, and none that its maker lacks. */
+/** Scopes of a new key: known ones, and none that its maker lacks. */
 export function grantable(wanted: readonly string[] | undefined, maker: ReadonlySet<string>): string[] {
   if (wanted === undefined) return [...maker].filter((scope) => scope !== 'operator')
   const unknown = wanted.filter((scope) => !isScope(scope))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done with API keys: make, change, rotate, revoke. Each is told to every node at once, so that a key works
-// from the moment it is shown and stops with the reply that says so.
+// Verbs of API keys: make, change, rotate, revoke. Every node is told at once, so that a key works from the moment it
+// is shown and stops with the reply that says so.
 import { randomBytes } from 'node:crypto'
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'

@@ -8,11 +8,11 @@ import { record } from '../../platform/audit.ts'
 import { maybe, one, type Queryable } from '../../platform/db.ts'
 import { IdParam, type Route, read, writeAcross } from '../../platform/route.ts'
 import { EnvironmentName, Nullable } from '../../platform/schema.ts'
-import { accountUuid, noSuchAccount } from './account.ts'
+import { requireAccount } from './account.ts'
 import { checkedRanges, grantable } from './key.ts'
 import { forget, futureMoment, mannersOf, storeNewKey } from './keys.ts'
 import { KeyCreate, KeyRecord, NewKeyRecord } from './schema.ts'
-import { findAccount, findAnyKey, type KeyRow, keyOf, lockAnyKey, updateKey } from './store.ts'
+import { findAnyKey, type KeyRow, keyOf, lockAnyKey, updateKey } from './store.ts'
 
 /** The operator gives what the customer may do, and nothing of the operator's. */
 const everything: ReadonlySet<string> = new Set(['*'])
@@ -29,8 +29,7 @@ const createKeyFor = writeAcross({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'The first live key', body: { name: 'Checkout server', environment: 'live' } }],
   handle: async (app, tx, { params, body }, caller) => {
-    const account = await maybe(tx.query(findAccount, { id: accountUuid(params.id) }))
-    if (!account) throw noSuchAccount()
+    const account = await requireAccount(tx, params.id)
     const made = await storeNewKey(app, tx, {
       account: account.id,
       environment: body.environment,

@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator of an installation does to accounts: open, change, suspend, credit, set plans and limits.
-import { type Static, Type } from 'typebox'
+// Operator routes on accounts: open, change, suspend, set limits.
+import { Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
-import { idOf, newUuid } from '../../kernel/ids.ts'
-import { currencies, parseAmount } from '../../kernel/money.ts'
-import { requireFits, requireOverdraft, requireRoom } from '../../ledger/ceiling.ts'
-import { post, postedLegs, setOverdraft, type Wallet, walletsOf } from '../../ledger/wallets.ts'
-import type { App } from '../../platform/app.ts'
+import { requireFits } from '../../ledger/ceiling.ts'
+import { walletsOf } from '../../ledger/wallets.ts'
 import { record } from '../../platform/audit.ts'
-import type { Caller } from '../../platform/auth.ts'
 import { currencyTaken } from '../../platform/currencies.ts'
-import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
-import { limitNames, PlanLimits } from '../../platform/limits/plan-limits.ts'
-import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
+import { PlanLimits } from '../../platform/limits/plan-limits.ts'
+import { pageOf, windowOf } from '../../platform/page.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
-import {
-  Amount,
-  AmountIn,
-  At,
-  CountryCode,
-  CurrencyCode,
-  EnvironmentName,
-  listQuery,
-  Nullable,
-  OneOf,
-  wholeListQuery,
-} from '../../platform/schema.ts'
-import { accountUuid, alter, noSuchAccount, openAccount } from './account.ts'
+import { AmountIn, At, CountryCode, CurrencyCode, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { accountUuid, alter, openAccount, requireAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
+import { knownLimits, planRoutes } from './operator-plans.ts'
+import { amountOf, WalletRecord, walletRecord, walletRoutes } from './operator-wallets.ts'
 import { givePlayMoney, playMoneyMicros } from './play-money.ts'
 import { AccountId, Name } from './schema.ts'
-import {
-  type AccountRow,
-  accountOf,
-  accountsOnPlan,
-  creditReference,
-  findAccount,
-  findCredit,
-  findPlan,
-  insertPlan,
-  listAccounts,
-  listPlans,
-  lockPlan,
-  type PlanRow,
-  updatePlanLimits,
-} from './store.ts'
+import { type AccountRow, accountOf, listAccounts } from './store.ts'
 
 const allowed = (unit: string, minimum: number, maximum: number) =>
   Type.Optional(
@@ -67,15 +39,6 @@ const Allowances = Type.Object(
   },
   { description: 'What the account has in place of its plan’s; what is not named is the plan’s' },
 )
-
-const WalletRecord = Type.Object({
-  environment: EnvironmentName(),
-  currency: Type.String(),
-  balance: Amount(),
-  held: Amount(),
-  overdraft: Amount(),
-  available: Amount(),
-})
 
 const OperatorAccount = Type.Object(
   {
@@ -105,13 +68,6 @@ const AccountWithWallets = Type.Object(
   { ...OperatorAccount.properties, wallets: Type.Array(WalletRecord) },
   { title: 'OperatorAccountDetail' },
 )
-
-const PlanRecord = Type.Object({ name: Type.String(), limits: PlanLimits, updated_at: At() }, { title: 'Plan' })
-
-const PlanName = Type.String({
-  pattern: '^[a-z][a-z0-9_-]{1,39}$',
-  rule: 'must have 2 to 40 small letters, digits, - or _',
-})
 
 const listAll = list({
   path: '/v1/operator/accounts',
@@ -182,7 +138,7 @@ const get = read({
   reply: { status: 200, schema: AccountWithWallets },
   errors: ['NOT_FOUND'],
   handle: async ({ db }, { params }) => {
-    const row = await existing(db, params.id)
+    const row = await requireAccount(db, params.id)
     const wallets = await Promise.all(
       (['test', 'live'] as const).map(async (environment) =>
         (await walletsOf(db, { bucket: row.bucket, account: row.id, environment })).map((wallet) =>
@@ -245,195 +201,6 @@ const update = writeAcross({
   },
 })
 
-const CreditReply = Type.Object(
-  {
-    account_id: AccountId,
-    environment: EnvironmentName(),
-    reference: Type.String(),
-    amount: Amount(),
-    currency: Type.String(),
-    balance: Amount({ description: 'After the credit' }),
-  },
-  { title: 'Credit' },
-)
-
-const credit = writeAcross({
-  method: 'POST',
-  path: '/v1/operator/accounts/:id/credit',
-  operation: 'operator.creditAccount',
-  summary: 'Put money into an account’s wallet',
-  description: '`reference` makes it safe to repeat: the same one never credits twice.',
-  scope: 'operator',
-  params: IdParam,
-  body: Type.Object({
-    amount: AmountIn(),
-    currency: CurrencyCode(),
-    environment: EnvironmentName(),
-    reference: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
-  }),
-  reply: { status: 200, schema: CreditReply },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'DUPLICATE_REFERENCE'],
-  examples: [
-    {
-      name: 'A bank transfer arrived',
-      body: { amount: 5000, currency: 'KES', environment: 'test', reference: 'BANK-2041' },
-    },
-  ],
-  handle: (app, tx, { params, body }, caller) => creditAccount(app, tx, params.id, body, caller),
-})
-
-interface CreditInput {
-  amount: number | string
-  currency: string
-  environment: 'test' | 'live'
-  reference: string
-}
-
-async function creditAccount(
-  app: App,
-  tx: Tx,
-  id: string,
-  input: CreditInput,
-  caller: Caller,
-): Promise<Static<typeof CreditReply>> {
-  const row = await existing(tx, id)
-  const { environment, reference } = input
-  const currency = currencyTaken(app, input.currency)
-  const micros = positiveAmount(input.amount, currency)
-  const tenant = { bucket: row.bucket, account: row.id, environment }
-  await requireRoom(tx, tenant, currency, micros)
-  const sourceId = newUuid(app.clock.nowMs())
-  const [made] = await tx.query(creditReference, { account: row.id, environment, reference, source: sourceId })
-  if (!made) {
-    const { source_id } = await one(tx.query(findCredit, { account: row.id, environment, reference }))
-    const { id: transfer } = await one(postedLegs(tx, tenant, { sourceId: source_id, step: 'credit' }))
-    throw new AppError('DUPLICATE_REFERENCE', `the reference was used for a credit before`, {
-      extra: { existing_id: idOf('walletTransaction', transfer) },
-    })
-  }
-  await post(
-    tx,
-    tenant,
-    { sourceId, step: 'credit' },
-    [{ debit: 'operator:credit', credit: 'wallet', micros, currency }],
-    app.clock.nowMs(),
-    {
-      description: reference,
-    },
-  )
-  const { id: account_id } = operatorAccount(row)
-  await record(tx, caller, 'account.credit', account_id, {
-    after: { environment, currency, amount: String(input.amount), reference },
-  })
-  const wallet = (await walletsOf(tx, tenant)).find((one) => one.currency === currency)
-  return { account_id, environment, reference, amount: micros, currency, balance: wallet?.balanceMicros ?? 0n }
-}
-
-const overdraft = writeAcross({
-  method: 'POST',
-  path: '/v1/operator/accounts/:id/overdraft',
-  operation: 'operator.setOverdraft',
-  summary: 'Let an account’s wallet go below zero by so much',
-  scope: 'operator',
-  params: IdParam,
-  body: Type.Object({ amount: AmountIn(), currency: CurrencyCode(), environment: EnvironmentName() }),
-  reply: { status: 200, schema: WalletRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
-  examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
-  handle: async (app, tx, { params, body }, caller) => {
-    const row = await existing(tx, params.id)
-    const currency = currencyTaken(app, body.currency)
-    const micros = amountOf(body.amount, currency)
-    requireOverdraft(currency, micros)
-    const wallet = await setOverdraft(
-      tx,
-      { bucket: row.bucket, account: row.id, environment: body.environment },
-      currency,
-      micros,
-    )
-    await record(tx, caller, 'account.overdraft', operatorAccount(row).id, {
-      after: { ...body, amount: String(body.amount) },
-    })
-    return walletRecord(body.environment, wallet)
-  },
-})
-
-const listAllPlans = list({
-  path: '/v1/operator/plans',
-  operation: 'operator.listPlans',
-  summary: 'List the plans and their limits',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: PlanRecord,
-  examples: [{ name: 'All plans' }],
-  handle: async ({ db }, { query }) =>
-    pageOfWhole(query, (await db.query(listPlans, {})).map(planRecord), ({ name }) => name),
-})
-
-const createPlan = writeAcross({
-  method: 'POST',
-  path: '/v1/operator/plans',
-  operation: 'operator.createPlan',
-  summary: 'Make a plan',
-  scope: 'operator',
-  body: Type.Object({ name: PlanName, limits: PlanLimits }),
-  reply: { status: 201, schema: PlanRecord, location: ({ name }) => `/v1/operator/plans/${name}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
-  examples: [{ name: 'A plan for charities', body: { name: 'charity', limits: { sms: 200, email: 200 } } }],
-  handle: async (_app, tx, { body }, caller) => {
-    const made = await maybe(tx.query(insertPlan, { name: body.name, limits: JSON.stringify(body.limits) }))
-    if (!made) throw new AppError('CONFLICT', 'a plan of that name exists; change it instead')
-    return noted(tx, made, caller, 'plan.create')
-  },
-})
-
-const getPlan = read({
-  method: 'GET',
-  path: '/v1/operator/plans/:name',
-  operation: 'operator.getPlan',
-  summary: 'Read a plan’s limits',
-  scope: 'operator',
-  params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
-  reply: { status: 200, schema: PlanRecord },
-  errors: ['NOT_FOUND'],
-  handle: async ({ db }, { params }) => {
-    const plan = await maybe(db.query(findPlan, { name: params.name }))
-    if (!plan) throw noSuchPlan()
-    return planRecord(plan)
-  },
-})
-
-const updatePlan = writeAcross({
-  method: 'PATCH',
-  path: '/v1/operator/plans/:name',
-  operation: 'operator.updatePlan',
-  summary: 'Change a plan’s limits, for every account on it',
-  scope: 'operator',
-  params: Type.Object({ name: Type.String({ description: 'Name of the plan' }) }),
-  body: Type.Object({ limits: PlanLimits }),
-  reply: { status: 200, schema: PlanRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  handle: async (app, tx, { params, body }, caller) => {
-    const plan = await maybe(tx.query(lockPlan, { name: params.name }))
-    if (!plan) throw noSuchPlan()
-    const limits = JSON.stringify({ ...plan.limits, ...body.limits })
-    const changed = await one(tx.query(updatePlanLimits, { name: plan.name, limits }))
-    for (const { id } of await tx.query(accountsOnPlan, { plan: plan.name })) await forget(app, tx, id)
-    return noted(tx, changed, caller, 'plan.update')
-  },
-})
-
-async function noted(tx: Tx, plan: PlanRow, caller: Caller, action: string): Promise<Static<typeof PlanRecord>> {
-  await record(tx, caller, action, plan.name, { after: plan })
-  return planRecord(plan)
-}
-
-async function existing(queryable: Queryable, id: string): Promise<AccountRow> {
-  const row = await maybe(queryable.query(findAccount, { id: accountUuid(id) }))
-  if (!row) throw noSuchAccount()
-  return row
-}
-
 function operatorAccount(row: AccountRow) {
   const { id, name, country, currency, timezone, plan, status, created_at } = accountOf(row)
   return {
@@ -450,22 +217,6 @@ function operatorAccount(row: AccountRow) {
   }
 }
 
-function noSuchPlan(): AppError {
-  return new AppError('NOT_FOUND', 'there is no plan of that name; GET /v1/operator/plans lists them')
-}
-
-function planRecord({ name, limits, updated_at }: PlanRow) {
-  return { name, limits: knownLimits(limits), updated_at }
-}
-
-function knownLimits(limits: AccountRow['limits']): Static<typeof PlanLimits> {
-  return Object.fromEntries(
-    limitNames()
-      .filter((area) => area in limits)
-      .map((area) => [area, limits[area] ?? null]),
-  )
-}
-
 /** Null gives an allowance back to the plan. */
 function withoutNulls(given: Readonly<Record<string, number | null>>): Record<string, number> {
   const kept: Record<string, number> = {}
@@ -473,39 +224,4 @@ function withoutNulls(given: Readonly<Record<string, number | null>>): Record<st
   return kept
 }
 
-function walletRecord(environment: 'test' | 'live', wallet: Wallet): Static<typeof WalletRecord> {
-  const { currency, balanceMicros, heldMicros, overdraftMicros, availableMicros } = wallet
-  return {
-    environment,
-    currency,
-    balance: balanceMicros,
-    held: heldMicros,
-    overdraft: overdraftMicros,
-    available: availableMicros,
-  }
-}
-
-function amountOf(value: number | string, currency: keyof typeof currencies, field = 'amount'): bigint {
-  const micros = parseAmount(value, currencies[currency])
-  if (typeof micros !== 'bigint') throw invalid(field, `must be an amount of ${currency}, which ${micros.problem}`)
-  return micros
-}
-
-function positiveAmount(value: number | string, currency: keyof typeof currencies): bigint {
-  const micros = amountOf(value, currency)
-  if (micros === 0n) throw invalid('amount', 'must be more than 0')
-  return micros
-}
-
-export const operatorRoutes: readonly Route[] = [
-  listAll,
-  create,
-  get,
-  update,
-  credit,
-  overdraft,
-  listAllPlans,
-  createPlan,
-  getPlan,
-  updatePlan,
-]
+export const operatorRoutes: readonly Route[] = [listAll, create, get, update, ...walletRoutes, ...planRoutes]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test wallet of an account begins with, so that the first request of whoever gets its key works. It is money
-// like any other in the test environment, and there is none of it in the live one.
+// Play money that an account's test wallet begins with, so that the first request with its key works. It is ordinary
+// money of the test environment; the live one has none.
 import type { Currency } from '../../kernel/money.ts'
 import { post } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { AccountRow } from './store.ts'
 
-/** In the account's own currency, whatever that is worth: 100,000. */
+/** Amount in the account's own currency, whichever it is: 100,000. */
 export const playMoneyMicros = 100_000_000_000n
 
 /** Posted once, however often it is asked for: the account itself is the source. */

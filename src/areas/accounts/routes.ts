@@ -252,7 +252,7 @@ const getLog = read({
   needs: { operation: 'logs.list', id: 'data.0.request_id' },
   handle: async ({ db, requestLog }, { params }, { tenant }) => {
     const uuid = uuidOf('request', params.request_id)
-    // What was just answered may still wait to be written: whoever looks it up should find it.
+    // The latest lines may still be buffered; a reader should find them.
     await requestLog.flush()
     const found = uuid && (await findRequest(db, tenant, uuid))
     if (!found)

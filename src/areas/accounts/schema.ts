@@ -59,7 +59,7 @@ const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   rule: 'must list at most 100 addresses or ranges',
 })
 
-/** How requests with the key are answered where they do not say it themselves. */
+/** Defaults for the replies to a key's requests, where a request does not say otherwise. */
 const manners = {
   strict: Type.Optional(
     Type.Boolean({

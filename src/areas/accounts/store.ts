@@ -142,8 +142,8 @@ export const touchKeys = statement.home<{ ids: string[]; ips: string[] }, object
 )
 
 /**
- * Marks keys as told of that were made before some moment, still work and have no successor, and gives them: whoever marks
- * one tells of it. Index: api_keys_untold.
+ * Mark and return working keys made before a moment that have no successor and were not reported: the marking call
+ * reports them. Index: api_keys_untold.
  */
 export const takeDueForRotation = statement.home<
   { at: Date; before: Date; limit: number },
@@ -170,7 +170,7 @@ export const takeDueForRotation = statement.home<
    returning k.id, a.bucket, k.account_id, k.environment, k.name, k.prefix, k.last4, k.created_at`,
 )
 
-interface AccountFactsRow {
+export interface AccountFactsRow {
   account_id: string
   bucket: number
   plan: string
@@ -263,7 +263,7 @@ export const firstOperator = statement.home<Record<never, never>, AccountRow>(
   `select ${accountColumns} from accounts.accounts where operator order by id limit 1`,
 )
 
-/** One first start at a time; nobody else writes accounts while it looks. */
+/** Lock for the first start: one at a time, and no other writer of accounts meanwhile. */
 export const lockAccounts = statement.home<Record<never, never>, object>(
   'accounts.lock_accounts',
   'lock table accounts.accounts in share row exclusive mode',
@@ -437,7 +437,8 @@ export function accountFacts(row: AccountFactsRow, environment: Environment): Ke
   }
 }
 
-function planFacts(row: AccountFactsRow) {
+/** Facts of a credential that come from its account and plan. */
+export function planFacts(row: AccountFactsRow) {
   return {
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
@@ -464,7 +465,7 @@ export interface Account {
 
 export function accountOf(row: AccountRow): Account {
   const { name, country, currency, timezone, plan, status, created_at } = row
-  // Whoever reads an account sees what can be set.
+  // A reader of an account sees every setting that exists.
   const settings = Object.fromEntries(settingNames.map((setting) => [setting, row.settings[setting] ?? null]))
   return { id: idOf('account', row.id), name, country, currency, timezone, plan, status, settings, created_at }
 }

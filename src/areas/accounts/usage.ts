@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an account used and may still use: counts of requests, what they cost, and what is left of the rate limits.
+// Usage of an account: counts of requests, their cost, and what is left of the rate limits.
 import type { Static } from 'typebox'
 import { spentByDay } from '../../ledger/rollups.ts'
 import type { App } from '../../platform/app.ts'
@@ -10,7 +10,7 @@ import { days } from '../../platform/page.ts'
 import type { LimitsReply, UsageQuery, UsageReply } from './schema.ts'
 
 const maxDays = 366
-/** Where things went is added up from the things themselves. */
+/** Longest range by country, which is summed over single messages and payments. */
 const maxDaysByCountry = 92
 
 type Usage = Static<typeof UsageReply>
@@ -39,7 +39,7 @@ export async function usage(app: App, query: Static<typeof UsageQuery>, caller: 
 /** Revenue accounts whose name is not their area's. */
 const areasOfRevenue: Readonly<Record<string, string>> = { payment_fees: 'payments', payout_fees: 'payouts' }
 
-/** What was paid for on each day in each area, and where it went if that is asked for and known. */
+/** Spend per day and area, and per country if asked for and known. */
 async function spendOf(
   app: App,
   { tenant }: Caller,
@@ -59,7 +59,7 @@ async function spendOf(
   return [...paid.filter(({ area }) => !app.spendByCountry.has(area)), ...known.flat()]
 }
 
-/** Adds up rows that differ only in what is not asked for. */
+/** Sum rows over the dimensions that were not asked for. */
 function summed(rows: readonly (CountrySpend & { area: string })[], by: ReadonlySet<string>): Spend[] {
   const sums = new Map<string, Spend>()
   for (const { day, area, country, currency, micros, count } of rows) {

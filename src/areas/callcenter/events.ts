@@ -3,20 +3,11 @@
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { agentStatuses } from './schema.ts'
 
 const account_id = Type.String()
 const seconds = Type.Integer({ description: 'Seconds' })
-const AgentStatus = OneOf([
-  'offline',
-  'available',
-  'ringing',
-  'on_call',
-  'wrap_up',
-  'break',
-  'away',
-  'training',
-  'meeting',
-])
+const AgentStatus = OneOf(agentStatuses)
 
 const StatusChanged = Type.Object(
   {

@@ -57,6 +57,18 @@ const destinationTypes = [
   'hangup',
 ] as const
 
+export const agentStatuses = [
+  'offline',
+  'available',
+  'ringing',
+  'on_call',
+  'wrap_up',
+  'break',
+  'away',
+  'training',
+  'meeting',
+] as const
+
 export const Destination = Type.Object(
   {
     type: OneOf(destinationTypes),
@@ -73,6 +85,20 @@ export const Destination = Type.Object(
 )
 
 export type DestinationOf = Static<typeof Destination>
+
+/** Destination without the other fields of a rule or an action. */
+export function plainDestination(given: DestinationOf): DestinationOf {
+  const { type, id, number, uri, answer_url, text, language } = given
+  return {
+    type,
+    ...(id === undefined ? {} : { id }),
+    ...(number === undefined ? {} : { number }),
+    ...(uri === undefined ? {} : { uri }),
+    ...(answer_url === undefined ? {} : { answer_url }),
+    ...(text === undefined ? {} : { text }),
+    ...(language === undefined ? {} : { language }),
+  }
+}
 
 export const CustomData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown()),

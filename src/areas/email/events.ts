@@ -93,29 +93,34 @@ const NotSent = Type.Object(
 
 const count = Type.Integer()
 
+/** Progress of a bulk, in its record and in its event. */
+export const bulkProgress = {
+  total: count,
+  accepted: count,
+  rejected: count,
+  suppressed: count,
+  batches: count,
+  batches_sent: count,
+  counts: Type.Object({
+    queued: count,
+    sent: count,
+    delivered: count,
+    opened: count,
+    clicked: count,
+    bounced: count,
+    complained: count,
+    unsubscribed: count,
+    failed: count,
+  }),
+  created_at: At(),
+  started_at: Nullable(At()),
+}
+
 const BulkCompleted = Type.Object(
   {
     bulk_id: Type.String(),
     status: OneOf(['completed', 'cancelled']),
-    total: count,
-    accepted: count,
-    rejected: count,
-    suppressed: count,
-    batches: count,
-    batches_sent: count,
-    counts: Type.Object({
-      queued: count,
-      sent: count,
-      delivered: count,
-      opened: count,
-      clicked: count,
-      bounced: count,
-      complained: count,
-      unsubscribed: count,
-      failed: count,
-    }),
-    created_at: At(),
-    started_at: Nullable(At()),
+    ...bulkProgress,
     completed_at: At(),
     paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate'])),
   },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: everything that happened to an account's things, whether or not somebody was told.
+// Events: everything that happened to an account's resources, delivered or not.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
@@ -119,7 +119,7 @@ function boundsOf(query: DayRange & { from?: string; to?: string }, caller: Call
   return shownBetween(timeWindow(query), caller)
 }
 
-/** What came after an event: a page that follows another goes on from there. */
+/** Window after an event: the start of the following page. */
 function windowAfter(query: ListQuery, after: string): Window {
   if (query.order === 'desc') throw new AppError('INVALID_REQUEST', 'after lists the oldest first: leave out order')
   const known = knownEvent(after)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as they happen, for whoever stays on the line.
+// Live stream of events, over server-sent events.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import type { Catalogue, Heard } from '../../platform/events/catalogue.ts'

@@ -52,7 +52,7 @@ export const eventsTrigger = write({
     const type = eventNamed(app.catalogue, body.event)
     const payload = overridden(type, body.override ?? {})
     const resource = resourceOf(payload)
-    // What has a second name is told in both, as it is when it happens.
+    // An event with a second name is emitted under both, as in earnest.
     const wide = type.within === undefined ? undefined : app.catalogue.find(type.within)
     const { id, row } = wide
       ? await app.outbox.emitWithin(tx, type, app.outbox.prepare(marked(wide), caller, resource, payload))
@@ -88,12 +88,12 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The same event, marked so that nobody takes it for something that happened. */
+/** Event type marked as triggered by hand, so that it is not taken for a real one. */
 function marked(type: EventType): EventType {
   return { ...type, body: (...args) => `${type.body(...args).slice(0, -1)},"test":true}` }
 }
 
-/** What the sample says that it happened to: the first of its ids. */
+/** Resource of a sample: the first of its ids. */
 function resourceOf(payload: Readonly<Record<string, unknown>>): string {
   const found = Object.entries(payload).find(([name, value]) => name.endsWith('_id') && typeof value === 'string')
   return String(found?.[1] ?? 'sample')

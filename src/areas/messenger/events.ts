@@ -22,25 +22,27 @@ const Media = Type.Object(
 
 const Choice = Type.Object({ id: Type.String(), title: Type.String(), description: Type.Optional(Type.String()) })
 
+/** Types of incoming messages that are passed on; any other is `unsupported`. */
+export const inboundTypes = [
+  'text',
+  'image',
+  'video',
+  'audio',
+  'document',
+  'sticker',
+  'interactive',
+  'button',
+  'location',
+  'contacts',
+  'reaction',
+] as const
+
 const InboundMessage = Type.Object(
   {
     from: Type.String(),
     id: Type.String(),
     timestamp: epochSeconds,
-    type: OneOf([
-      'text',
-      'image',
-      'video',
-      'audio',
-      'document',
-      'sticker',
-      'interactive',
-      'button',
-      'location',
-      'contacts',
-      'reaction',
-      'unsupported',
-    ]),
+    type: OneOf([...inboundTypes, 'unsupported']),
     text: Type.Optional(Type.Object({ body: Type.String() })),
     image: Type.Optional(Media),
     video: Type.Optional(Media),

@@ -12,7 +12,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { GraphInbound } from '../../protocols/graph.ts'
 import { membersOf, textOf } from '../../protocols/json.ts'
 import type { Channel } from './channels.ts'
-import { messengerEvents } from './events.ts'
+import { inboundTypes, messengerEvents } from './events.ts'
 import { mediaIdOf } from './media/media.ts'
 import { copyIn } from './media/provider-media.ts'
 import { findByProviderId } from './store.ts'
@@ -67,19 +67,6 @@ const clockOffset = statement.home<{ account: string; environment: string }, { m
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
-const knownTypes = [
-  'text',
-  'image',
-  'video',
-  'audio',
-  'document',
-  'sticker',
-  'interactive',
-  'button',
-  'location',
-  'contacts',
-  'reaction',
-] as const
 const mediaTypes: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker'])
 
 export async function takeInbound(app: App, channel: Channel, message: GraphInbound): Promise<void> {
@@ -154,10 +141,10 @@ async function store(
   return true
 }
 
-type KnownType = (typeof knownTypes)[number] | 'unsupported'
+type KnownType = (typeof inboundTypes)[number] | 'unsupported'
 
 function typeOf({ type }: GraphInbound, file: ArrivedFile | null): KnownType {
-  const known = knownTypes.find((one) => one === type)
+  const known = inboundTypes.find((one) => one === type)
   return known === undefined || (mediaTypes.has(known) && file === null) ? 'unsupported' : known
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What numbers are capable of.
+// Capabilities of numbers.
 import { isE164 } from '../../kernel/phone.ts'
 import { type Queryable, statement } from '../../platform/db.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
@@ -17,7 +17,7 @@ const findCapabilities = statement.home<
     where environment = $environment and number = any($numbers::text[]) and account_id = $account`,
 )
 
-/** What each of some numbers of an account is capable of. */
+/** Capabilities of several numbers of an account. */
 export async function capabilitiesOf(
   queryable: Queryable,
   { environment, account }: Tenant,
@@ -29,7 +29,7 @@ export async function capabilitiesOf(
   return (number) => capableOf(environment, number, owned.get(number) ?? [])
 }
 
-/** With a test key every telephone number can be called and written to, without being given to anybody. */
+/** Capabilities of a number. A test key may use every telephone number for calls and texts, whether assigned or not. */
 export function capableOf(environment: Environment, number: string, owned: readonly Capability[]): Capability[] {
   const isAnyPhone = environment === 'test' && isE164(number)
   return capabilities.filter((one) => owned.includes(one) || (isAnyPhone && (one === 'voice' || one === 'sms')))

@@ -163,7 +163,7 @@ const lockAll = statement.home<Record<never, never>, object>(
   'lock table numbers.owned in share row exclusive mode',
 )
 
-/** Whoever gives out a shared number or a keyword waits for whoever is doing so: two of them would not see each other. */
+/** Lock for assigning shared numbers and keywords: two assignments at once would not see each other. */
 export async function lockNumbers(tx: Queryable): Promise<void> {
   await tx.query(lockAll, {})
 }

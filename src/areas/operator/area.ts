@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator sees and sets that belongs to no single area: prices, the jobs that need a person, the system itself.
-// Routes about accounts, binds or providers live with those things.
+// Operator routes that belong to no single area: prices, jobs that need a person, the system itself. Routes about
+// accounts, binds or providers live with those things.
 import type { Area } from '../../platform/area.ts'
 import { jobRoutes } from './jobs.ts'
 import { priceFileRoutes } from './price-file.ts'

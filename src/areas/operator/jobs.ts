@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that need a person, because they used up their attempts or wait at a place that nobody serves: look at them, run them
-// again, or give them up.
+// Jobs that need a person, because they used up their attempts or wait at a place that no node serves: list, run again,
+// or drop them.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'

@@ -24,7 +24,7 @@ const maxVerdicts = 1_000
 
 const columns = Object.keys(PriceSet.properties)
 const needed = ['area', 'unit', 'amount', 'currency']
-/** Those of an exported list that the installation fills in itself. */
+/** Columns of an exported list that the installation fills in itself. */
 const passedOver = ['id', 'created_at']
 
 const checkPrice = bodyChecker(PriceSet)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What things cost: set by the operator, in force on the node that answers, and on the others as soon as they hear of it.
+// Prices, set by the operator: in force on the answering node at once, on the others when the signal reaches them.
 import { type Static, Type } from 'typebox'
 import { allCountries } from '../../kernel/countries.ts'
 import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
@@ -208,7 +208,9 @@ const remove = writeAcross({
   follow: answerKnowing,
 })
 
-/** Whoever has the answer may ask for something at the new price at once. It is stored in any case. */
+/**
+ * Reload prices, so that the caller's next request has the new ones. A failure is ignored: they are stored in any case.
+ */
 export async function knowPrices({ prices }: App): Promise<void> {
   await prices.refresh().catch(() => undefined)
 }
@@ -232,14 +234,11 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
 const mostAmount = 10_000_000
 const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
 
-/** Where the list says how much of an amount goes to us, and how little and how much is taken at once. */
+/** Areas whose prices are fees on an amount, with its least and most. */
 const moneyAreas = ['payments', 'payouts']
 const wholeMicros = 100n * 10n ** BigInt(microDecimals)
 
-/**
- * What is wrong when the least that is taken is more than the most. What is set together is looked at together, when all of it
- * is stored.
- */
+/** Problem of prices whose least amount exceeds the most. Prices set in one request are checked once all are stored. */
 export async function boundsProblem(tx: Tx, price: NewPrice): Promise<string | null> {
   const [, way, bound] = /^(.+)\.(min|max)$/.exec(price.unit) ?? []
   if (way === undefined || !moneyAreas.includes(price.area)) return null
@@ -286,7 +285,7 @@ function requireCharged({ charges }: App, { area, unit }: Static<typeof PriceSet
     throw invalid(`${place}unit`, `is nothing that ${area} is charged by; there are ${units.join(', ')}`)
 }
 
-/** Those of some prices whose account does not exist. */
+/** Prices whose account does not exist. */
 export async function ofNobody(queryable: Queryable, prices: readonly NewPrice[]): Promise<NewPrice[]> {
   const accounts = [...new Set(prices.flatMap(({ account }) => account ?? []))]
   if (accounts.length === 0) return []

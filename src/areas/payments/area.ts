@@ -42,7 +42,9 @@ import { batchedPayoutJob, payoutJob } from './payouts/submit.ts'
 import { paymentCharges } from './providers/terms.ts'
 import { reconciliation } from './reconciliation/reconciliation.ts'
 import { discrepancyRoutes } from './records/discrepancies.ts'
-import { fraudEvents, paymentEvents, payoutEvents, refundEvents } from './records/events.ts'
+import { paymentEvents, refundEvents } from './records/events.ts'
+import { fraudEvents } from './records/fraud-events.ts'
+import { payoutEvents } from './records/payout-events.ts'
 import { takeRefund } from './refunds/callbacks.ts'
 import { refundOperatorRoutes } from './refunds/operator.ts'
 import { refundRoutes } from './refunds/routes.ts'
@@ -147,8 +149,7 @@ export const payments: Area = {
 
 // For areas that collect or refund as part of something of their own: wallet (top-ups), billing (invoices), ussd (menus).
 // Pages on which something is paid.
-export { formIn, maxFormBytes, problemIn, refusedPage, type Wanted, wantedIn, waysFor } from './checkout/form.ts'
-export { type Checkout, checkoutPage, type Problem, paymentForms, statusPage } from './checkout/page.ts'
+export { type FormPayment, hostedCheckout, nothingHere, type Payable, visitOf } from './checkout/hosted.ts'
 // Verbs: ask for a payment, send it, give it back.
 export { accept, sendNow } from './collect/create.ts'
 export { passed } from './collect/enforce.ts'
@@ -156,7 +157,6 @@ export { isAnsweredAtOnce } from './collect/routes.ts'
 export { pendingOf } from './methods/card-settlement.ts'
 // Ways to pay, and how much.
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'
-export type { WaysToPay } from './methods/ways.ts'
 // Rows.
 export { findPayouts } from './payouts/store.ts'
 // Shapes of requests, replies and events that hold a payment.
@@ -167,7 +167,6 @@ export { paymentUuid, recordOf } from './records/payment.ts'
 export { declarePurpose, type Purpose, type Refunded } from './records/purpose.ts'
 export {
   countOfInvoice,
-  findPayment,
   findPayments,
   findUnderWay,
   lockPayment,

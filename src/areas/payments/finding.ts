@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operators find a payment or a payout of which they know only the id, the reference, or what the provider calls it.
+// Operator search for a payment or payout by id, reference, or the provider's own id.
 import { idOf } from '../../kernel/ids.ts'
 import { elsewhere, finder } from '../../platform/operator/finding.ts'
 import { kinds } from './carriers/kinds.ts'

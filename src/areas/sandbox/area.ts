@@ -17,7 +17,7 @@ import { hookChores, hookRoutes } from './hooks.ts'
 const seconds = (description: string) =>
   Type.Number({ minimum: 0, maximum: 31_622_400, rule: 'must be 0 to 31622400 seconds', description })
 
-/** Some formats have no year of five digits, and nobody tests a subscription of half a century. */
+/** Furthest clock. Some formats have no five-digit years, and no test needs half a century. */
 const mostYearsAhead = 50
 const mostAheadMs = mostYearsAhead * 365 * dayMs
 

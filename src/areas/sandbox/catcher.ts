@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a hook, /h/<token>: keeps what it is sent and answers as its query says. It is open to everybody, since
-// only its owner and whom the owner tells can know the token; it stores a bounded amount and calls nobody.
+// Address of a sandbox hook, /h/<token>: it keeps requests and answers as its query says. It is public, since only its
+// owner and those told know the token; it stores a bounded amount and sends nothing.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
@@ -15,12 +15,12 @@ import { hookUrl, secretPlace } from './hooks.ts'
 import { bytesKept, countAlike, countCaught, forgetOldest, hookOfToken, insertCaught } from './store.ts'
 
 const maxKept = 1_000
-/** So much of a body is kept of what may be sent. */
+/** Bytes kept of a body. */
 const maxBodyBytes = 64 * 1024
 const maxSentBytes = 1024 * 1024
-/** What the hooks of an account keep together, in each environment. */
+/** Bytes kept by all hooks of an account, per environment. */
 const maxAccountBytes = 16 * 1024 * 1024
-/** What a row takes beside what was sent. */
+/** Bytes of a row beside the request. */
 const rowBytes = 200
 const maxDelayMs = 10_000
 /** Answers that are being held back at one time. */
@@ -68,7 +68,7 @@ interface Catch {
   tenant: Tenant
   hook: string
   signature: string | null
-  /** What its requests may be signed with. */
+  /** Secrets that its requests may be signed with. */
   secrets: readonly string[]
   script: Static<typeof Script>
 }
@@ -105,7 +105,7 @@ async function keep(
       free > 0 || counted.caught > maxKept
         ? await one(tx.query(forgetOldest, { ...tenant, hook, keep: maxKept - 1, free }))
         : { freed_bytes: 0 }
-    // Where other hooks of the account hold it all, it is counted and answered, but not kept.
+    // When other hooks of the account fill the space, the request is counted and answered, but not kept.
     if (freed_bytes < free) return status
     await tx.query(insertCaught, {
       ...tenant,

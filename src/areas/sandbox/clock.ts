@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test account's clock on its way: what falls due in between is done in its order and at its own moment, as if the time had
-// passed, before the clock goes on. It stops only for jobs that say so (`calendar`), such as the renewal of a subscription;
-// whatever else became due is due on arrival.
+// Moves of a test account's clock. Jobs marked `calendar`, such as the renewal of a subscription, run in order and each
+// at its own moment before the clock moves on, as if the time had passed; all other jobs are due on arrival.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { moveClock } from '../accounts/area.ts'
 
-/** What falls due within this time of the first is one stop: subscriptions of the same minute are renewed together. */
+/** Jobs due within this time of the first share a stop: subscriptions of the same minute are renewed together. */
 const togetherMs = 30_000
-/** How long is waited at a stop for what was begun there, such as a payer who is asked. */
+/** Time to wait at a stop for what was begun there, such as a payment request. */
 const stopMs = 5_000
-/** How long a move may take in all, and how many stops it may have; the rest of the way is one jump. */
+/** Time of a whole move, and its number of stops; the rest of the way is one jump. */
 const walkMs = 25_000
 const mostStops = 500
 const lookMs = 20

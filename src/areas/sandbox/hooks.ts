@@ -26,7 +26,7 @@ import {
 } from './store.ts'
 
 const maxHooks = 100
-/** 144 bits: nobody guesses an address. */
+/** Token size: 144 bits cannot be guessed. */
 const tokenBytes = 18
 
 const HookCreate = Type.Object({

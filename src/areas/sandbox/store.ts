@@ -78,19 +78,21 @@ export const hookOfToken = statement.everywhere<
   { joinsHome: true },
 )
 
-/** Counts a request. Whoever catches the next one waits until this one is stored, so that each knows its number. */
+/** Count a request. The next one waits until this one is stored, so that each has its own number. */
 export const countCaught = statement.tenant<One, { caught: number }>(
   'sandbox.count_caught',
   `update sandbox.hooks set caught = caught + 1 where ${mine} and id = $id returning caught`,
 )
 
-/** What all hooks of an account keep. Asked after `countCaught`, whose own look is older than the wait for its turn. */
+/**
+ * Bytes kept by all hooks of an account. Read after `countCaught`, whose snapshot is older than its wait for the lock.
+ */
 export const bytesKept = statement.tenant<Tenant, { bytes: number }>(
   'sandbox.bytes_kept',
   `select sum(kept_bytes)::float8 as bytes from sandbox.hooks where ${mine}`,
 )
 
-/** How many requests with the same script were caught before. */
+/** Number of earlier requests with the same script. */
 export const countAlike = statement.tenant<Tenant & { hook: string; query: string }, { count: number }>(
   'sandbox.count_alike',
   `select count(*)::int as count from sandbox.hook_requests where ${mine} and hook_id = $hook and query = $query`,

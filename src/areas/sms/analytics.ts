@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages fared: counts, delivery rate, latency and cost over a range of days, and the same for each country.
+// Analytics of messages: counts, delivery rate, latency and cost over a range of days, in all and per country.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'

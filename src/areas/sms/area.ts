@@ -116,8 +116,8 @@ function intakeOf(app: App): Intake {
   }
 }
 
-/** How another channel takes over a text that failed. */
+/** Takeover of a failed text by another channel. */
 export { fallbackOf, finishFallback, smsFallback } from './fallback/fallback.ts'
 export type { Sending } from './sending/accept.ts'
-/** How another area sends one text for an account. */
+/** Sending one text for an account, by another area. */
 export { sendForAccount } from './sending/send-for-account.ts'

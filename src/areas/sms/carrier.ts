@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of an SMS carrier, and how one is chosen: a route names tiers of carriers; inside a tier their weights share
-// the messages, and the next tier is for when nobody in this one can take the message.
+// the messages, and the next tier is used when no carrier of this one can take the message.
 import type { Environment } from '../../platform/tenant.ts'
 import type { Frame, Note } from '../../platform/timeline.ts'
 import type { Wish } from '../../protocols/smpp/wish.ts'
@@ -12,7 +12,7 @@ export interface OutboundMessage {
   /** Whose turn it takes, and before whom it goes. */
   readonly account: string
   readonly priority: Priority
-  /** How much of a turn its account has. */
+  /** Share of its account in a turn of the queue. */
   readonly weight: number
   readonly to: string
   readonly from: string
@@ -20,11 +20,11 @@ export interface OutboundMessage {
   readonly encoding: 'gsm7' | 'ucs2'
   /** Names its parts, if it has several; the same each time that it is handed over. */
   readonly reference: number
-  /** How long the network may go on trying. */
+  /** Time for which the network may retry. */
   readonly validitySeconds: number
   /** Behaviour wanted of the sandbox's network; never given to any other. */
   readonly wish?: Wish
-  /** Notes what goes over the wire for it; null, or left out: nobody keeps that. `masksText`: not its words. */
+  /** Notes the frames of the message; null or left out: none are kept. `masksText`: without its text. */
   readonly trace?: { readonly note: Note; readonly masksText: boolean } | null
   /** Asked right before anything of it goes out; it does not if that is refused. */
   readonly permit: (() => Promise<boolean>) | null
@@ -39,7 +39,7 @@ export type SubmitOutcome =
   | { kind: 'reroute'; code: string; carrierCode: string | null }
   /** Not now. */
   | { kind: 'retry'; afterMs: number; reason: string }
-  /** Its permit was refused. */
+  /** The permit to send was refused. */
   | { kind: 'withheld' }
   /**
    * There was no answer, or the connection was lost before it: it may have been taken, or not. `late` is fulfilled, with what
@@ -55,10 +55,10 @@ export interface Carrier {
   readonly sessions: number
   /** Messages that wait for it, or for its answer. */
   readonly pending: number
-  /** How fast it is sent to at this moment; null: without a limit. */
+  /** Current send rate; null: unlimited. */
   readonly ratePerSecond: number | null
   readonly lastError: string | null
-  /** Opens what it needs; gives when the first attempts are over, whatever came of them. */
+  /** Open connections; resolves when the first attempts are over, successful or not. */
   start(): Promise<void>
   submit(message: OutboundMessage): Promise<SubmitOutcome>
   stop(): Promise<void>
@@ -99,7 +99,7 @@ export interface Member {
   readonly weight: number
 }
 
-/** Which carriers take the messages that match; null matches everything. */
+/** Carriers for the messages that match; null matches everything. */
 export interface Route {
   readonly id: string
   readonly environment: Environment

@@ -10,7 +10,7 @@ const shortCode = /^[1-9]\d{2,7}$/
 /** SMPP has no room for more. */
 const longestName = 20
 
-/** Whether anybody can be called so: a number, a short code or a name. */
+/** Whether a text is a possible sender: a number, a short code or a name. */
 export function isSomebody(from: string): boolean {
   const number = bare(from)
   return isName(from) || international.test(number) || local.test(number) || shortCode.test(number)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text by itself: how long it may be, how it is counted (its encoding, its segments, and what is left of the last of
-// them), and who goes before whom.
+// Text of a message: its limits, encoding, segments and free characters, and the priority of messages.
 import { AppError } from '../../kernel/errors.ts'
 import { type Encoding, gsmLength, partSizes, split, toGsm } from '../../protocols/smpp/charset.ts'
 
@@ -11,13 +10,16 @@ export type Priority = (typeof priorities)[number]
 export const messageTypes = ['otp', 'transactional', 'promotional'] as const
 export type MessageType = (typeof messageTypes)[number]
 
-/** One of many, and what promotes something, can wait for what somebody waits for. */
+/** Priority class: bulk and promotional messages yield to those that a person waits for. */
 export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
   if (type === 'otp') return 'otp'
   return type === 'promotional' || isOfMany ? 'bulk' : 'transactional'
 }
 
-/** Our own answers to STOP, START and HELP are free, and so in no currency: nobody can change them, or opt out of them. */
+/**
+ * Whether it is our own answer to STOP, START or HELP: free, and so without a currency; customers can neither change
+ * nor stop it.
+ */
 export function isOurAnswer({ currency }: { readonly currency: string | null }): boolean {
   return currency === null
 }
@@ -35,7 +37,7 @@ export function lengthChecked(message: string): string {
 }
 
 export interface Segments {
-  /** As it will be sent: what was asked for in GSM 7-bit may have been rewritten. */
+  /** Encoding as sent: a text asked for in GSM 7-bit may have been transliterated. */
   readonly text: string
   readonly encoding: Encoding
   readonly segments: number

@@ -58,7 +58,7 @@ export function recordOf(row: MessageRow, homeCurrency: string, nowMs: number): 
   }
 }
 
-/** The same as an operator reads it, who also sees over which bind it went. */
+/** Record of a message for operators, which also names the bind. */
 export function operatorRecordOf(row: MessageRow, homeCurrency: string, nowMs: number): Static<typeof MessageRecord> {
   return { ...recordOf(row, homeCurrency, nowMs), route: row.route }
 }

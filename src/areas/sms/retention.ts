@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts are nobody's business for ever: after 90 days, or as many as the account wants, the text of a message goes, and
-// its figures stay.
+// Retention of texts: after 90 days, or as many as the account sets, the text of a message is removed, and its figures
+// stay.
 import { bucketOf, buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
@@ -10,9 +10,9 @@ import { onePerApp } from '../../platform/one-per-app.ts'
 
 const keepTextDays = 90
 const mostTextDays = 400
-/** Each run looks at so many days, in case nobody kept house for a while. */
+/** Days that each run covers, in case maintenance did not run for a while. */
 const lookBackDays = 35
-/** What was sent may have to be sent another way for so long since then: it may have waited long before. */
+/** Days after which a sent message cannot be rerouted any more, so that its text is not needed. */
 const settledDays = 3
 
 /** A scheduled message may still wait with a text that is older. */
@@ -43,7 +43,7 @@ const ownDays = statement.home<Record<never, never>, { account_id: string; days:
   `select account_id, (value #>> '{}')::int as days from accounts.with_setting('sms_text_days')`,
 )
 
-/** Account -> the days that older texts of it were held against: only what has grown old since is looked at again. */
+/** Account -> retention that older texts were checked against: only texts that expired since are visited again. */
 const swept = onePerApp(() => new Map<string, number>())
 
 export const textChore: Chore = {

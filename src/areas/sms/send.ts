@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sending a message: what is asked for becomes a draft, and the draft is accepted. Many recipients go the way of a bulk.
+// Sending a message: the request becomes a draft, and the draft is accepted. Several recipients are handled as a bulk.
 
 import type { Static } from 'typebox'
 import { invalid } from '../../kernel/errors.ts'

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { reasons } from './schema.ts'
 
 const session = { session_id: Type.String(), phone: Type.String() }
 const data = Type.Record(Type.String(), Type.Unknown(), { description: 'What you keep with the session' })
@@ -32,16 +33,7 @@ const Response = Type.Object(
 const Ended = Type.Object(
   {
     ...session,
-    reason: OneOf([
-      'completed',
-      'expired',
-      'user_cancelled',
-      'network_released',
-      'app_timeout',
-      'app_error',
-      'replaced',
-      'undeliverable',
-    ]),
+    reason: OneOf(reasons),
     duration: Type.Integer({ description: 'Seconds' }),
     total_steps: Type.Integer(),
     status: OneOf(['completed', 'expired']),

@@ -137,6 +137,7 @@ export const Continued = Type.Object(
 
 export const End = Type.Object({ message: Type.Optional(ScreenText) }, { title: 'UssdEnd' })
 
+/** Reasons for which a session ends. */
 export const reasons = [
   'completed',
   'expired',

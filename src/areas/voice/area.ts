@@ -18,6 +18,7 @@ import { clockOffsetOf } from './clock-offset.ts'
 import { soundEnginesOf } from './engines/engines.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
+import { encodeJob } from './recordings/encode.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
@@ -91,7 +92,7 @@ export const voice: Area = {
       path: (id) => `/voice/${idOf('call', id)}`,
     }),
   ],
-  jobs: [placeJob, tellJob, transcribeJob],
+  jobs: [placeJob, tellJob, transcribeJob, encodeJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],

@@ -7,7 +7,7 @@ import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
 
 const seconds = Type.Integer({ description: 'Seconds' })
 
-const causes = OneOf([
+export const hangupCauses = [
   'normal',
   'cancelled',
   'busy',
@@ -20,7 +20,16 @@ const causes = OneOf([
   'flow_error',
   'max_duration',
   'insufficient_funds',
-])
+] as const
+/** Parties that may end a call. */
+export const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
+
+export const Quality = Type.Object({
+  mos: Type.Number(),
+  jitter_ms: Type.Number(),
+  packet_loss_pct: Type.Number(),
+  rtt_ms: Type.Number(),
+})
 
 const call = {
   account_id: Type.String(),
@@ -45,7 +54,7 @@ const Progress = Type.Object(
     ...call,
     status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout']),
     duration: seconds,
-    reason: Nullable(causes),
+    reason: Nullable(OneOf(hangupCauses)),
     sip_code: Nullable(Type.Integer()),
   },
   { title: 'CallProgressEvent' },
@@ -68,22 +77,15 @@ const Completed = Type.Object(
     ...call,
     status: OneOf(['completed', 'failed', 'rejected', 'busy', 'timeout']),
     duration: seconds,
-    hangup_cause: causes,
-    hangup_by: Nullable(OneOf(['caller', 'callee', 'agent', 'api', 'system'])),
+    hangup_cause: OneOf(hangupCauses),
+    hangup_by: Nullable(OneOf(enders)),
     talk_seconds: seconds,
     hold_seconds: seconds,
     wait_seconds: seconds,
     recording_ids: Type.Array(Type.String()),
     cost: Amount(),
     currency: Type.String(),
-    quality: Nullable(
-      Type.Object({
-        mos: Type.Number(),
-        jitter_ms: Type.Number(),
-        packet_loss_pct: Type.Number(),
-        rtt_ms: Type.Number(),
-      }),
-    ),
+    quality: Nullable(Quality),
     disposition: Nullable(Type.String({ description: 'What the agent noted at the end' })),
     ended_at: At(),
   },

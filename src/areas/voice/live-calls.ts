@@ -10,7 +10,7 @@ import type { One, Tenant } from '../../platform/tenant.ts'
 import { isOver } from './calls/call.ts'
 import { endUnplaced } from './calls/command.ts'
 import { ConferenceSession } from './calls/conference.ts'
-import type { LegTarget, RingRefusal } from './calls/legs.ts'
+import type { RingRefusal, RungTarget } from './calls/legs.ts'
 import type { Circle, Edges, PlainAudio } from './calls/room.ts'
 import type { SessionCommand } from './calls/session-command.ts'
 import { clockOffsetOf } from './clock-offset.ts'
@@ -36,7 +36,7 @@ interface LiveCall {
 
 /** Leg to ring into a room. */
 export interface LegToRing {
-  readonly to: LegTarget
+  readonly to: RungTarget
   readonly from: string
   readonly timeoutSeconds: number
   /** Label repeated in every change reported of the leg. */

@@ -2,6 +2,7 @@
 // Schemas of call requests and replies.
 import { Type } from 'typebox'
 import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { Quality } from './events.ts'
 import { locales } from './speech/voices.ts'
 
 const maxCustomBytes = 4 * 1_024
@@ -135,14 +136,7 @@ export const Call = Type.Object(
     sip_code: Nullable(Type.Integer()),
     cost: Amount(),
     currency: Type.String(),
-    quality: Nullable(
-      Type.Object({
-        mos: Type.Number(),
-        jitter_ms: Type.Number(),
-        packet_loss_pct: Type.Number(),
-        rtt_ms: Type.Number(),
-      }),
-    ),
+    quality: Nullable(Quality),
   },
   { title: 'Call' },
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of telephony: SIP and audio addresses, call limits, blocked destinations.
-import { host, integer, text } from '../../setting.ts'
+import { choice, host, integer, text } from '../../setting.ts'
 
 export const voiceSettings = {
   PAMOJA_SIP_HOST: host('127.0.0.1', 'Address that SIP and audio (RTP) arrive at; trunks must be able to reach it.'),
@@ -33,6 +33,10 @@ export const voiceSettings = {
     0,
     64,
     'Processes that recognise speech and read files of sound; 0 takes one for each core but one.',
+  ),
+  PAMOJA_VOICE_MP3: choice(
+    ['on', 'off'],
+    'off refuses recordings as MP3, which the optional package wasm-media-encoders makes (LAME, under the LGPL).',
   ),
   PAMOJA_SPEECH_PROGRAM: text('espeak-ng', 'Program that speaks, called as espeak-ng is; a package of its own.'),
 } as const

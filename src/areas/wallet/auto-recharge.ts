@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wallets that fill themselves: when less than a threshold is left, a top-up is asked of the account's phone or charged to
-// its saved card. One is under way at a time, so many a day and no more; three failures in a row pause it until the account turns it on again.
+// Automatic top-ups: when a wallet falls below a threshold, a top-up is requested from the account's phone or charged
+// to its saved card. One at a time, up to a daily limit; three failures in a row pause it until the account turns it on
+// again.
 
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
@@ -39,7 +40,7 @@ import { currentWallet, rechargeFacts, toldOf, walletId } from './wallet.ts'
 
 const defaultPerDay = 3
 const pausedAfterFailures = 3
-/** So many wallets are looked at in one go. */
+/** Wallets per query. */
 const walletsAtOnce = 500
 
 /** Comes before all of them. */
@@ -148,7 +149,7 @@ type Source =
   | { phone: string; cardToken: null; provider: string | null }
   | { phone: null; cardToken: string; provider: null }
 
-/** Whom the money is asked of: what is given, or as it was before. */
+/** Payer of the top-ups: as given, or as before. */
 function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null): Source {
   const phone = phoneOf(input)
   const { card_token } = input
@@ -174,7 +175,7 @@ function given(field: string, value: number | string | undefined, currency: Curr
   return value === undefined ? undefined : microsOf(field, value, currency)
 }
 
-/** What may be filled in on one day: as before unless something is given, and without a limit when that is null. */
+/** Daily limit after a change: as before unless given, none when null. */
 function limitOf(wanted: number | string | null | undefined, before: bigint | null, currency: Currency): bigint | null {
   return wanted === null ? null : (given('daily_limit', wanted, currency) ?? before)
 }
@@ -190,7 +191,7 @@ function rechargeOf(row: RechargeRow): Static<typeof Recharge> {
   return { ...kept, ...rechargeFacts(row), card_token, method: card_token ? 'card' : 'mobile_money' }
 }
 
-/** Whoever turns off what was never on has what it wants. */
+/** Reply when automatic top-up was never on and is turned off. */
 function neverSet(currency: string): Static<typeof Recharge> {
   return {
     currency,
@@ -247,14 +248,14 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
   }
 }
 
-/** Asks for the money, if nobody else does and the day allows it. */
+/** Ask for the money, unless another node has, or the day's limit is reached. */
 async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpose): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(tenant, async (tx) => {
     const { offset_ms } = await one(tx.query(clockOffset, { account, environment }))
     const occasion = occasionNow(app.clock, tenant, offset_ms)
     const at = new Date(occasion.nowMs)
-    // Whoever fills the wallet changes this row in the same transaction: once it is locked, the wallet is what it seems.
+    // Every top-up changes this row in its transaction: once it is locked, the wallet's balance is current.
     const known = await maybe(tx.query(lockRecharge, { ...tenant, currency }))
     const { wallet } = await currentWallet(tx, tenant, currencyOf(currency), occasion.receivedMs)
     if (!known || wallet.availableMicros >= known.threshold) return
@@ -268,7 +269,7 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
       ...(row.provider === null ? {} : { provider: row.provider }),
       description: 'Automatic top-up',
     }
-    // What is refused here has stored nothing.
+    // A refusal here has stored nothing.
     const wish = { input, occasion, sendsInline: false, purpose: topup }
     const payment = await accept(app, tx, wish).catch((error: unknown) => {
       if (error instanceof AppError) return error
@@ -283,8 +284,8 @@ async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpo
 }
 
 /**
- * The account forgot the card, nobody collects by that provider any more, or such an amount no more: that is a failure like
- * any other, though nobody was asked.
+ * Refusal before the payer was asked (the card was removed, the provider or amount is not taken any more) counts as a
+ * failure like any other.
  */
 async function notAsked(
   app: App,
@@ -299,7 +300,7 @@ async function notAsked(
   if (row.paused) await tellFailed(app, tx, occasion, row, code, payment)
 }
 
-/** What became of a top-up, if it was one of these. */
+/** Note the outcome of an automatic top-up; other payments are ignored. */
 export async function rechargeEnded(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
   const { tenant } = occasion
   const isPaid = payment.status === 'completed'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the wallet area tells customers of: money that came in, and money that is running out.
+// Events of wallets: money that came in, and money that is running out.
 
 import { Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
@@ -8,7 +8,7 @@ import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
 
 const amount = Amount()
 
-/** How a wallet is filled by itself, in short. */
+/** Automatic top-up of a wallet, in short. */
 export const RechargeFacts = Type.Object({
   enabled: Type.Boolean(),
   threshold: amount,

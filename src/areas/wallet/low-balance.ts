@@ -13,7 +13,7 @@ import { walletEvents } from './events.ts'
 import { clockOffset, nextThresholds, noteLow, noteRisen, type Threshold, toldLow } from './store.ts'
 import { currentWallet, isLow, thresholdIn, toldOf, walletId } from './wallet.ts'
 
-/** So many accounts are looked at in one go. */
+/** Accounts per query. */
 const accountsAtOnce = 500
 
 export const lowBalanceChore: Chore = { name: 'low balances', everyMs: 30_000, run: watchBalances }
@@ -46,7 +46,9 @@ async function forgetFall(app: App, tenant: Tenant, { currency }: Wallet): Promi
   await app.db.query(noteRisen, { ...tenant, currency })
 }
 
-/** Looks again in the transaction that tells: by now the wallet may be filled, or somebody else may have told. */
+/**
+ * Check again in the transaction that emits the event: the wallet may be filled, or another node may have emitted it.
+ */
 async function tellFall(app: App, tenant: Tenant, currency: Currency): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(tenant, async (tx) => {

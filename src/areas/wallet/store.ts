@@ -97,7 +97,7 @@ export const findRecharge = statement.tenant<OfWallet, RechargeRow>(
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency`,
 )
 
-/** The same, which nobody else changes until this transaction ends. */
+/** Recharge settings, locked until the transaction ends. */
 export const lockRecharge = statement.tenant<OfWallet, RechargeRow>(
   'wallet.lock_recharge',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency for update`,
@@ -147,7 +147,7 @@ export interface ReadyRecharge {
   threshold: bigint
 }
 
-/** Those of every account that may begin now, but for what the day allows; page by page. */
+/** Recharges of all accounts that may begin now, apart from the daily limit; page by page. */
 export const nextReadyRecharges = statement.everywhere<
   { buckets: readonly number[]; account: string; environment: string; currency: string; most: number },
   ReadyRecharge
@@ -202,7 +202,7 @@ export const endRecharge = statement.tenant<OfWallet & { payment: string; paid: 
    returning ${rechargeColumns}`,
 )
 
-/** One that had failed was paid after all: what is left are the failures since then, fewer than pause it. */
+/** A failed top-up was paid after all: only failures since then count, fewer than pause it. */
 export const rechargePaidLate = statement.tenant<OfWallet & { payment: string }, object>(
   'wallet.recharge_paid_late',
   `update wallet.auto_recharges

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a wallet: a payment that the account makes to itself, without a fee. What comes of it is told twice, as a payment
-// and as money in the wallet, both in the transaction that brings it.
+// Top-up of a wallet: a payment of the account to itself, without a fee. It has two events, of the payment and of the
+// wallet, both in the transaction that credits it.
 
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
@@ -89,7 +89,7 @@ export async function acceptTopup(
   return topupOf(tx, accepted)
 }
 
-/** Refuses what the wallet has no room for; what comes while it is under way is taken all the same. */
+/** Refuse a top-up that the wallet has no room for; money that arrives meanwhile is taken all the same. */
 async function requireFitting(tx: Tx, payment: NewPayment, { tenant, nowMs }: Caller): Promise<void> {
   const currency = currencyOf(payment.currency)
   const { wallet } = await currentWallet(tx, tenant, currency, nowMs)
@@ -115,7 +115,7 @@ async function topupOf(queryable: Queryable, payment: PaymentRow): Promise<Stati
   return { ...recordOf(payment), ...(await ofTopup(queryable, payment)) }
 }
 
-/** What a top-up has besides what every payment has. */
+/** Fields of a top-up beside those of every payment. */
 async function ofTopup(queryable: Queryable, payment: PaymentRow) {
   const { id: sourceId, status } = payment
   const tenant = tenantOf(payment)

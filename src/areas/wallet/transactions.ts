@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of a wallet's movements: what each was, what it was about, and the balance after it; and, where they are asked
-// for, what was set aside, among them in one order.
+// Movements of a wallet: type, source and balance after each; and, where asked for, holds among them in one order.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, type Kind, timeOfUuid, uuidText } from '../../kernel/ids.ts'
@@ -16,12 +15,12 @@ import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from 
 import type { Tenant } from '../../platform/tenant.ts'
 import { findPayments, findPayouts } from '../payments/area.ts'
 
-/** What accounts are charged for, by area. */
+/** Areas that charge accounts. */
 const paidFor = ['sms', 'messenger', 'email', 'voice', 'ussd', 'identity'] as const
 
 const defaultLimit = 50
 const rowTypes = [...entryTypes, 'hold'] as const
-/** Kinds of movements that nothing makes yet: whoever asks for one is told that there is none. */
+/** Types of movements that nothing makes yet: a list of them is empty. */
 const comingTypes = ['payment_fee', 'plan_fee', 'conversion'] as const
 /** The last row of the page before, and the balance there if it was final. */
 const cursorForm = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::(-?\d{1,18}))?$/
@@ -66,7 +65,7 @@ export const WalletTransaction = Type.Object(
 type Row = Static<typeof WalletTransaction>
 type Query = Static<typeof TransactionQuery>
 
-/** Where the next page begins, and the balance there if it is final. */
+/** Start of the next page, and the balance there if it is final. */
 interface Next {
   id: string
   openingMicros: bigint | null
@@ -228,7 +227,7 @@ function successor(uuid: string): string {
   return uuidText(Buffer.from(bits.toString(16).padStart(32, '0'), 'hex'))
 }
 
-/** What customers said of the payments and payouts on a page. */
+/** Metadata that customers gave the payments and payouts on a page. */
 async function notesOf(queryable: Queryable, tenant: Tenant, entries: readonly Entry[]) {
   const idsOf = (is: (entry: Entry) => boolean) => entries.filter(is).map(({ sourceId }) => sourceId)
   const [payments, payouts] = [idsOf(isPayment), idsOf(isPayout)]

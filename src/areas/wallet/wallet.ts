@@ -10,7 +10,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { pendingOf } from '../payments/area.ts'
 import { findRecharge, type RechargeRow, type Threshold, thresholdOfAccount } from './store.ts'
 
-/** The same for ever, though nobody stores it: a UUIDv8 out of what there is one wallet of. */
+/** Wallet id, derived and not stored: a UUIDv8 from account, environment and currency, always the same. */
 export function walletId({ account, environment }: Tenant, currency: Currency): Id<'wallet'> {
   const bytes = createHash('sha256').update(`${account}/${environment}/${currency}`).digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
@@ -24,7 +24,7 @@ function walletIn(wallets: readonly Wallet[], currency: Currency, atMs: number):
   return wallets.find((one) => one.currency === currency) ?? { ...empty, updatedAt: new Date(atMs) }
 }
 
-/** What `available` should not fall below, in micros; null when the account set nothing for this currency. */
+/** Threshold for `available` in micros; null when the account set none for this currency. */
 export function thresholdIn(given: Threshold | null, currency: string): bigint | null {
   const micros = given?.currency === currency ? parseAmount(given.threshold, microDecimals) : null
   return typeof micros === 'bigint' ? micros : null
@@ -82,7 +82,7 @@ export function rechargeFacts({ enabled, paused, threshold, amount, failures }: 
   return { enabled, threshold, amount, status, consecutive_failures: failures }
 }
 
-/** What every event of a wallet says. */
+/** Payload that all events of a wallet share. */
 export function toldOf(tenant: Tenant, { wallet, pending, threshold, recharge }: Current, sequence: number) {
   const { currency, availableMicros: available, updatedAt: updated_at } = wallet
   return {

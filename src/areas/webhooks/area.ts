@@ -55,7 +55,7 @@ export const webhooks: Area = {
   ],
 }
 
-export { type Answer, ask } from './ask.ts'
+export { type Answer, ask, callbackHeaders } from './ask.ts'
 export { answersOf } from './deliveries/answers.ts'
 export { Dispatcher } from './deliveries/dispatcher.ts'
 export {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question to a customer's application while somebody waits for the answer: the next screen of a USSD session, what a call
-// does next. Signed as a delivery to a callback_url is, asked at once and never later; it does not pass through the delivery
-// queue. Where the first URL gives no usable answer and time is left, the fallback URL is asked once.
+// Question to a customer's application that a caller waits for: the next screen of a USSD session, the next action of a
+// call. It is signed as a delivery to a callback_url, asked at once and never later, and does not pass through the
+// delivery queue. If the first URL gives no usable answer and time is left, the fallback URL is asked once.
 import { type Id, newId } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { ToldCache } from '../../platform/nodes/told-cache.ts'
@@ -25,7 +25,7 @@ interface Question {
   readonly body: string
   /** Time for all of it, the fallback included. */
   readonly withinMs: number
-  /** How far the account's clock was moved: by it the secret in force is chosen. */
+  /** Offset of the account's clock, by which the secret in force is chosen. */
   readonly clockOffsetMs?: number
 }
 
@@ -109,14 +109,9 @@ async function askOnce(app: App, target: Target, question: Question, url: string
   const { tenant, name, eventId = newId('event', app.clock.nowMs()), method = 'POST', contentType } = question
   const body = Buffer.from(question.body)
   const nowMs = app.clock.nowMs()
-  const headers = signatureHeaders({
-    eventId,
-    timestampSeconds: Math.floor(nowMs / 1_000),
-    body: method === 'GET' ? Buffer.alloc(0) : body,
-    isHubSigned: false,
-    ...inForce(target, nowMs + (question.clockOffsetMs ?? 0)),
-  })
-  headers.push('User-Agent', 'Pamoja-Webhooks/1.0', 'X-Service-Event', name, 'X-Service-Event-Id', eventId)
+  const signed = method === 'GET' ? Buffer.alloc(0) : body
+  const { clockOffsetMs = 0 } = question
+  const headers = headersOf(target, { name, eventId, body: signed, nowMs, clockOffsetMs })
   if (method === 'POST') headers.push('Content-Type', contentType)
   const outcome = await app.outbound.send({
     use: 'callback',
@@ -132,6 +127,35 @@ async function askOnce(app: App, target: Target, question: Question, url: string
     connections: connectionsPerAccount,
   })
   return answerOf(outcome)
+}
+
+/** Headers of a request without a body that is no question, such as the upgrade to a websocket: signed as one by GET is. */
+export async function callbackHeaders(
+  app: App,
+  { tenant, name, clockOffsetMs }: { tenant: Tenant; name: string; clockOffsetMs: number },
+): Promise<Record<string, string>> {
+  const target = await targetOf(app, tenant)
+  const nowMs = app.clock.nowMs()
+  const eventId = newId('event', nowMs)
+  const headers = headersOf(target, { name, eventId, body: Buffer.alloc(0), nowMs, clockOffsetMs })
+  return Object.fromEntries(
+    Array.from({ length: headers.length / 2 }, (_, i) => [headers[2 * i] ?? '', headers[2 * i + 1] ?? '']),
+  )
+}
+
+function headersOf(
+  target: Target,
+  asked: { name: string; eventId: Id<'event'>; body: Buffer; nowMs: number; clockOffsetMs: number },
+): string[] {
+  const { name, eventId, body, nowMs, clockOffsetMs } = asked
+  const headers = signatureHeaders({
+    eventId,
+    timestampSeconds: Math.floor(nowMs / 1_000),
+    body,
+    isHubSigned: false,
+    ...inForce(target, nowMs + clockOffsetMs),
+  })
+  return [...headers, 'User-Agent', 'Pamoja-Webhooks/1.0', 'X-Service-Event', name, 'X-Service-Event-Id', eventId]
 }
 
 function answerOf(outcome: Outcome): Answer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliveries over a line that the customer opened, for a machine that nobody can call: `npm start -- listen` hands them
-// on to a server on it. Each message is what an endpoint would receive, headers and body, signed with the account's own
-// secret.
+// Deliveries over a connection that the customer opened, for machines without a public address: `npm start -- listen`
+// passes them to a local server. Each message is what an endpoint would receive, headers and body, signed with the
+// account's own secret.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { idOf, uuidText } from '../../kernel/ids.ts'

@@ -6,7 +6,7 @@ import type { Allowances } from '../../platform/auth.ts'
 export interface WebhookPlan {
   /** In each environment; disabled ones count. */
   readonly webhooks: number
-  /** How long deliveries can be read and sent again. */
+  /** Days for which deliveries can be read and sent again. */
   readonly retentionDays: number
   /** Requests at once to one endpoint. */
   readonly concurrency: number

@@ -22,7 +22,7 @@ const visitor = 'webhook portal'
 
 const assets = new URL('src/areas/webhooks/portal/', root)
 
-/** It is made to be shown inside other pages; without a token there is nothing on it. */
+/** Policy of the portal, which other pages may embed; without a token it shows nothing. */
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
 
@@ -81,7 +81,7 @@ export const openPortal = read({
   },
 })
 
-/** Whoever has the URL looks after endpoints; what all of the account's callbacks and events go by is not for them. */
+/** Refuse portal visitors: they manage endpoints, not the account's own secrets and callbacks. */
 export function refuseVisitor({ principal }: Caller): void {
   if (principal.isToken && principal.actor === `token:${visitor}`)
     throw new AppError('FORBIDDEN', 'a portal session is for endpoints and their deliveries; this takes an API key')

@@ -8,7 +8,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { callbackSecret, type OpenSecrets, openSecrets } from './endpoints/secrets.ts'
 import { findCallbackSecret, secretsOfUrl } from './store.ts'
 
-/** The secrets of the webhooks that lead to a URL, whatever its query, and the one of callbacks. */
+/** Secrets of the webhooks with a URL, ignoring its query, and the one of callbacks. */
 export async function secretsFor(app: App, tenant: Tenant, url: string): Promise<string[]> {
   const rows = await app.db.query(secretsOfUrl, { ...tenant, url })
   const known = await Promise.all(rows.map((row) => openSecrets(app, tenant, row.id, row)))

@@ -31,7 +31,7 @@ export function nextAttemptMs({ attempts, createdMs, failedMs, askedForMs, rando
   return askedForMs !== null && askedForMs > plannedMs && askedForMs <= endMs ? Math.round(askedForMs) : plannedMs
 }
 
-/** How long a Retry-After header asks to wait, in milliseconds from `nowMs` (the real time, as its date is); else null. */
+/** Delay that a Retry-After header asks for, in milliseconds from `nowMs` (real time, as its date is); else null. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   if (header === undefined) return null
   const text = header.trim()

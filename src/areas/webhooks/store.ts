@@ -73,7 +73,10 @@ export const lockEndpoint = statement.tenant<One, EndpointRow>(
   `select ${columns} from webhooks.endpoints where ${mine} and id = $id for update`,
 )
 
-/** `words`: any of these in the subscription, or null for whatever it takes. Those that an area keeps are left out unless asked for. */
+/**
+ * List endpoints. `words`: any of these in the subscription; null for all. Endpoints that an area owns are left out
+ * unless asked for.
+ */
 export const listEndpoints = statement.tenant<
   Tenant & {
     enabled: boolean | null
@@ -94,7 +97,7 @@ export const listEndpoints = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** The endpoints that lead to a URL, whatever their query. */
+/** Endpoints with a URL, ignoring its query. */
 export const secretsOfUrl = statement.tenant<
   Tenant & { url: string },
   Pick<EndpointRow, 'id' | 'secret' | 'next_secret' | 'activates_at'>
@@ -150,7 +153,7 @@ export const cancelDeliveries = statement.tenant<
    returning id`,
 )
 
-/** What waits for its next attempt has it now. What is being stored at this moment is left to itself. */
+/** Retry waiting deliveries now. Those whose outcome is being stored at this moment are not touched. */
 export const resumeDeliveries = statement.tenant<Tenant & { endpoint: string; since: string; at: Date }, object>(
   'webhooks.resume_deliveries',
   `update webhooks.deliveries set next_attempt_at = $at
@@ -179,7 +182,7 @@ export const lockCallbackSecret = statement.tenant<Tenant, CallbackSecretRow>(
   `select ${callbackColumns} from webhooks.callback_secrets where ${mine} for update`,
 )
 
-/** Where two make the first one at once, one of them stays. */
+/** Insert the first callback secret; when two do so at once, one of them stays. */
 export const insertCallbackSecret = statement.tenant<Tenant & { secret: Buffer }, object>(
   'webhooks.insert_callback_secret',
   `insert into webhooks.callback_secrets (bucket, account_id, environment, secret)

@@ -108,14 +108,14 @@ export class Gatherer<Item, Result> {
 }
 
 /** Batch size and number of concurrent queries. */
-const maxTogether = 256
-const maxLooks = 2
+const maxBatch = 256
+const maxLookups = 2
 
 /** Turn a batch query into a function for one question; concurrent calls share a query. */
 export function gathered<Question, Answer>(
   lookAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {
-  const options = { most: maxTogether, atOnce: maxLooks, ofHolder: maxLooks, run: lookAll }
-  const looks = new Gatherer<Question, Answer>(options)
-  return (question) => looks.join(question)
+  const options = { most: maxBatch, atOnce: maxLookups, ofHolder: maxLookups, run: lookAll }
+  const lookups = new Gatherer<Question, Answer>(options)
+  return (question) => lookups.join(question)
 }

@@ -1,44 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL functions, reapplied whenever the text of their file changes. One with unchanged arguments, results and types is
 // replaced in place, unnoticed by running nodes; otherwise the old function and its types are dropped first.
-// public.pamoja_functions keeps every text by checksum: an already replaced text comes from an older version of the
-// program, which must not revert the newer one.
+// public.pamoja_functions keeps every text by checksum, with the version of the program that applied it: an already
+// replaced text, or any other text of an older version, must not revert the newer one.
 import type pg from 'pg'
-import { MigrationError, type SqlFunction, typeNames } from './schema-files.ts'
+import { hasTable, MigrationError, type SchemaFiles, type SqlFunction, typeNames } from './schema-files.ts'
 
-/** Function in the database: its current text, and checksums of earlier ones. */
+/** Functions to apply, and the program they belong to. */
+type Functions = Pick<SchemaFiles, 'functions' | 'version'>
+
+/** Function in the database: its current text, the version that applied it, and checksums of earlier texts. */
 interface Applied {
   checksum: string
   signature: string
+  version: string | null
   replaced: Set<string>
 }
 
-/** Functions whose text differs from the applied one, or that are missing. */
-export async function changedFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<SqlFunction[]> {
+/** Create the list of applied functions. The caller holds the lock of migrations. */
+export async function makeFunctionList(client: pg.Client): Promise<void> {
+  await client.query(`create table if not exists public.pamoja_functions
+    (name text, checksum text, signature text not null, applied_at timestamptz not null default now(),
+     replaced_at timestamptz, version text, primary key (name, checksum))`)
+  // Lists from before versions were kept.
+  await client.query('alter table public.pamoja_functions add column if not exists version text')
+}
+
+/** Functions whose text differs from the applied one, or that are missing. Refused if this program is the older one. */
+export async function changedFunctions(client: pg.Client, { functions, version }: Functions): Promise<SqlFunction[]> {
   const applied = await appliedFunctions(client)
-  for (const { name, checksum } of functions)
-    if (applied.get(name)?.replaced.has(checksum))
+  for (const { name, checksum } of functions) {
+    const known = applied.get(name)
+    if (!known || known.checksum === checksum) continue
+    if (known.replaced.has(checksum))
       throw new MigrationError(
         `The function ${name} was replaced by a newer version of this program: update the program. (To bring an old text back on purpose, change a word of its comment.)`,
       )
+    if (isOlder(version, known.version))
+      throw new MigrationError(
+        `The function ${name} was made by version ${known.version} of this program, and this is ${version}: update the program.`,
+      )
+  }
   const present = await presentFunctions(client)
   return functions.filter(({ name, checksum }) => applied.get(name)?.checksum !== checksum || !present.has(name))
 }
 
+/** Whether a version such as 1.2.0 comes before another. An unknown one does not. */
+function isOlder(version: string | undefined, than: string | null): boolean {
+  if (version === undefined || than === null) return false
+  const [ours, theirs] = [version, than].map((one) => one.split(/[.-]/).slice(0, 3).map(Number))
+  const at = ours?.findIndex((number, i) => number !== theirs?.[i]) ?? -1
+  return at >= 0 && Number(ours?.[at]) < Number(theirs?.[at])
+}
+
 /** Apply functions, within the caller's transaction. */
-export async function applyFunctions(client: pg.Client, functions: readonly SqlFunction[]): Promise<void> {
+export async function applyFunctions(client: pg.Client, files: Functions): Promise<void> {
+  const { functions, version } = files
   const applied = await appliedFunctions(client)
   // Functions may call later ones, and may belong to a schema whose migration is about to call them.
   await client.query('set local check_function_bodies = off')
   for (const schema of new Set(functions.map(({ name }) => name.split('.')[0])))
     await client.query(`create schema if not exists ${schema}`)
-  for (const changed of await changedFunctions(client, functions))
+  for (const changed of await changedFunctions(client, files))
     if (isOther(changed, applied.get(changed.name))) await attempt(changed, () => dropOld(client, changed))
   // Compare again: dropping a type drops all functions that use it.
-  const changed = await changedFunctions(client, functions)
+  const changed = await changedFunctions(client, files)
   for (const one of changed) if (one.types) await attempt(one, () => makeTypes(client, one))
   for (const one of changed) await attempt(one, () => client.query(one.text))
-  for (const one of changed) await note(client, one)
+  for (const one of changed) await note(client, one, version)
 }
 
 /** Whether a function must be recreated. One from before these files, with types of its own, is. */
@@ -71,17 +100,17 @@ async function makeTypes(client: pg.Client, { types }: SqlFunction): Promise<voi
 }
 
 async function appliedFunctions(client: pg.Client): Promise<Map<string, Applied>> {
-  await client.query(`create table if not exists public.pamoja_functions
-    (name text, checksum text, signature text not null, applied_at timestamptz not null default now(),
-     replaced_at timestamptz, primary key (name, checksum))`)
-  const { rows } = await client.query<{ name: string; checksum: string; signature: string; replaced: boolean }>(
-    'select name, checksum, signature, replaced_at is not null as replaced from public.pamoja_functions',
-  )
   const applied = new Map<string, Applied>()
-  for (const { name, checksum, signature, replaced } of rows) {
-    const known = applied.get(name) ?? { checksum: '', signature: '', replaced: new Set<string>() }
-    if (replaced) known.replaced.add(checksum)
-    else Object.assign(known, { checksum, signature })
+  if (!(await hasTable(client, 'public.pamoja_functions'))) return applied
+  // As JSON, because lists from before versions were kept have no such column.
+  const { rows } = await client.query<Omit<Applied, 'replaced'> & { name: string; is_replaced: boolean }>(
+    `select name, checksum, signature, to_jsonb(f) ->> 'version' as version, replaced_at is not null as is_replaced
+       from public.pamoja_functions f`,
+  )
+  for (const { name, checksum, signature, version, is_replaced } of rows) {
+    const known = applied.get(name) ?? { checksum: '', signature: '', version: null, replaced: new Set<string>() }
+    if (is_replaced) known.replaced.add(checksum)
+    else Object.assign(known, { checksum, signature, version })
     applied.set(name, known)
   }
   return applied
@@ -95,15 +124,19 @@ async function presentFunctions(client: pg.Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-async function note(client: pg.Client, { name, checksum, signature }: SqlFunction): Promise<void> {
+async function note(
+  client: pg.Client,
+  { name, checksum, signature }: SqlFunction,
+  version: string | undefined,
+): Promise<void> {
   await client.query(
     `update public.pamoja_functions set replaced_at = now() where name = $1 and checksum <> $2 and replaced_at is null`,
     [name, checksum],
   )
   await client.query(
-    `insert into public.pamoja_functions (name, checksum, signature) values ($1, $2, $3)
-     on conflict (name, checksum) do update set applied_at = now()`,
-    [name, checksum, signature],
+    `insert into public.pamoja_functions (name, checksum, signature, version) values ($1, $2, $3, $4)
+     on conflict (name, checksum) do update set applied_at = now(), version = excluded.version`,
+    [name, checksum, signature, version ?? null],
   )
 }
 

@@ -180,6 +180,37 @@ test('an older program does not take a function back', async () => {
   await requireMigrated(db, newer)
 })
 
+test('a program of an older version does not replace a function that it never had', async () => {
+  const newer = { ...(await migrations(schema, { 't.double': double('n * 2') })), version: '1.10.0' }
+  const older = { ...(await migrations(schema, { 't.double': double('n + n') })), version: '1.9.3' }
+  const starts = await Promise.allSettled([migrate(db, newer), migrate(database.connect(), older)])
+  // Whichever had the lock first: the newer one started, and its text is the one that stays.
+  assert.equal(starts[0].status, 'fulfilled')
+  await requireMigrated(db, newer)
+  for (const start of [migrate, requireMigrated])
+    await assert.rejects(start(db, older), isRefusal(/t\.double was (made by version 1\.10\.0|replaced by a newer)/))
+  await migrate(db, { ...older, functions: newer.functions })
+  await migrate(db, { ...(await migrations(schema, { 't.double': double('2 * n') })), version: '1.10.1' })
+  await assert.rejects(migrate(db, { ...older, version: '1.10.0' }), isRefusal(/t\.double was/))
+})
+
+test('a list of functions from before versions were kept is read and goes on', async () => {
+  const files = { ...(await migrations(schema, { 't.double': double('n + n') })), version: '1.0.0' }
+  await migrate(db, files)
+  await database.sql('alter table public.pamoja_functions drop column version')
+  await requireMigrated(db, files)
+  await migrate(db, { ...(await migrations(schema, { 't.double': double('n * 2') })), version: '1.1.0' })
+  await assert.rejects(
+    migrate(db, { ...(await migrations(schema, { 't.double': double('n') })), version: '1.0.0' }),
+    isRefusal(/t\.double was made by version 1\.1\.0 of this program, and this is 1\.0\.0: update the program/),
+  )
+})
+
+test('a node that may not migrate leaves a database as it is', async () => {
+  await assert.rejects(requireMigrated(db, await migrations(schema, { 't.double': double('n') })), /lacks the migr/)
+  assert.deepEqual(await database.sql(`select tablename from pg_tables where schemaname = 'public'`), [])
+})
+
 test('a function that fails leaves all of them as they were', async () => {
   await migrate(db, await migrations(schema, { 't.double': double('n + n') }))
   const broken = await migrations(schema, {

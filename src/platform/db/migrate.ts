@@ -4,23 +4,26 @@
 // that a migration calls is applied before it.
 import type pg from 'pg'
 import { type Database, one, type Queryable, statement } from '../db.ts'
-import { applyFunctions, changedFunctions } from './functions.ts'
-import { calledBy, type Migration, MigrationError, type SchemaFiles, type SqlFunction } from './schema-files.ts'
+import { applyFunctions, changedFunctions, makeFunctionList } from './functions.ts'
+import { calledBy, hasTable, type Migration, MigrationError, type SchemaFiles } from './schema-files.ts'
 import { isHistory, takeOver } from './takeover.ts'
 
 /** Advisory lock number, the same in every version. */
 const lockNumber = 7_266_562
 
 /** Apply what is missing or changed. Returns the names of applied migrations. */
-export async function migrate(db: Database, { migrations, functions }: SchemaFiles): Promise<string[]> {
+export async function migrate(db: Database, files: SchemaFiles): Promise<string[]> {
   const client = await db.connect()
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_advisory_lock(${lockNumber})`)
-    const missing = await pending(client, migrations, takeOver)
-    await changedFunctions(client, functions)
-    for (const migration of missing) await apply(client, migration, functions)
-    await inTransaction(client, () => applyFunctions(client, functions))
+    await makeMigrationList(client)
+    await makeFunctionList(client)
+    await takeOver(client, files.migrations)
+    const missing = await pending(client, files.migrations)
+    await changedFunctions(client, files)
+    for (const migration of missing) await apply(client, migration, files)
+    await inTransaction(client, () => applyFunctions(client, files))
     return missing.map(({ name }) => name)
   } finally {
     await client.end()
@@ -28,11 +31,11 @@ export async function migrate(db: Database, { migrations, functions }: SchemaFil
 }
 
 /** Throw when the database is not at this program's version. */
-export async function requireMigrated(db: Database, { migrations, functions }: SchemaFiles): Promise<void> {
+export async function requireMigrated(db: Database, files: SchemaFiles): Promise<void> {
   const client = await db.connect()
   try {
-    requireNone('migrations', await pending(client, migrations))
-    requireNone('functions', await changedFunctions(client, functions))
+    requireNone('migrations', await pending(client, files.migrations))
+    requireNone('functions', await changedFunctions(client, files))
   } finally {
     await client.end()
   }
@@ -61,15 +64,14 @@ function requireNone(kind: 'migrations' | 'functions', missing: readonly { name:
     )
 }
 
-/** Pending migrations, after `prepare` has checked the applied ones. */
-async function pending(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  prepare: (client: pg.Client, migrations: readonly Migration[]) => Promise<void> = async () => undefined,
-): Promise<Migration[]> {
+async function makeMigrationList(client: pg.Client): Promise<void> {
   await client.query(`create table if not exists public.pamoja_migrations
     (name text primary key, checksum text not null, applied_at timestamptz not null default now())`)
-  await prepare(client, migrations)
+}
+
+/** Pending migrations, after a check of the applied ones. */
+async function pending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  if (!(await hasTable(client, 'public.pamoja_migrations'))) return [...migrations]
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from public.pamoja_migrations',
   )
@@ -89,14 +91,10 @@ async function pending(
   return migrations.filter(({ name }) => !applied.has(name))
 }
 
-async function apply(
-  client: pg.Client,
-  { name, text, checksum }: Migration,
-  functions: readonly SqlFunction[],
-): Promise<void> {
+async function apply(client: pg.Client, { name, text, checksum }: Migration, files: SchemaFiles): Promise<void> {
   try {
     await inTransaction(client, async () => {
-      await applyFunctions(client, calledBy(text, functions))
+      await applyFunctions(client, { ...files, functions: calledBy(text, files.functions) })
       await client.query(text)
       await client.query('insert into public.pamoja_migrations (name, checksum) values ($1, $2)', [name, checksum])
     })

@@ -4,6 +4,7 @@
 // takes.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type pg from 'pg'
 import { StartError } from '../../kernel/start-error.ts'
 
 export class MigrationError extends StartError {}
@@ -28,6 +29,8 @@ export interface SqlFunction {
 export interface SchemaFiles {
   migrations: Migration[]
   functions: SqlFunction[]
+  /** Version of the program they belong to; without it any may follow any. */
+  version?: string
 }
 
 /** Read the migrations and functions of folders, sorted by name within each. */
@@ -77,6 +80,12 @@ export function calledBy(text: string, functions: readonly SqlFunction[]): SqlFu
   }
   collect(text)
   return [...found]
+}
+
+/** Whether a list of what was applied exists. Asked before it is read: a node that only checks creates nothing. */
+export async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [name])
+  return rows[0]?.there === true
 }
 
 function textsIn(folder: URL): { name: string; text: string }[] {

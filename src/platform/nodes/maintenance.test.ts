@@ -6,7 +6,7 @@ import { doChores, eventually, startWorld, type World } from '../../../test/worl
 import { areas } from '../../areas.ts'
 import { firstUuidAt, newUuid } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
-import { partitionsOf } from '../../node/server.ts'
+import { partitionsOf } from '../../node/workers.ts'
 import type { App } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import { Database } from '../db.ts'

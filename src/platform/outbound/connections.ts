@@ -4,11 +4,11 @@ import { X509Certificate } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { type Address, parseAddress } from '../../kernel/addresses.ts'
 import type { OutboundPolicy, Purpose, Target, UrlRules } from './customer-urls.ts'
-import { type Connection, dial, Failure, maxHeaderBytes, since } from './dial.ts'
+import { type Connection, type Destination, dial, Failure, maxHeaderBytes, secureContextOf, since } from './dial.ts'
 import { Exchange, type Lane as LaneOfExchange, Misuse, type OutboundRequest, type Outcome } from './exchange.ts'
 
 /** Like dns.promises.lookup with `all`. */
@@ -61,6 +61,7 @@ export class Connections {
   readonly #lookup: Lookup
   readonly #limits: typeof defaultLimits
   readonly #secureContext: SecureContext
+  readonly #extraCa: string | null
   readonly #proxy: string | null
   readonly #pools = new Map<string, Pool>()
   /** Idle lanes, in order of becoming idle. */
@@ -76,8 +77,8 @@ export class Connections {
     this.#limits = limits
     // An invalid certificate would be ignored silently below, so it is parsed here.
     if (extraCa !== null) new X509Certificate(extraCa)
-    const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
-    this.#secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...ca })
+    this.#extraCa = extraCa
+    this.#secureContext = secureContextOf(extraCa)
   }
 
   send(target: Target, request: OutboundRequest): Promise<Outcome> {
@@ -229,7 +230,7 @@ export class Connections {
     lane.connection = connection
     if (exchange) exchange.isReused = false
     const callback = within(exchange?.connectTimeoutMs ?? null, connection, opened)
-    this.#addresses(pool, connection).then(
+    this.#addressesFor(pool, connection).then(
       (addresses) => {
         if (lane.isDiscarded) return
         const isStrict = !this.#rules.acceptsAnyCertificate(addresses.map(addressOf))
@@ -242,11 +243,27 @@ export class Connections {
     )
   }
 
+  /** Destination for another protocol, checked as every connection is, or a rejection with a Failure. */
+  async destination(target: Target, purpose: Purpose): Promise<Destination> {
+    const problem = this.#rules.problemOf(target, purpose)
+    if (problem !== null) throw new Failure('ADDRESS_BLOCKED', `The URL ${problem}.`)
+    const addresses = await this.#addresses(target, purpose)
+    const isStrict = !this.#rules.acceptsAnyCertificate(addresses.map(addressOf))
+    return { target, addresses, isStrict, extraCa: this.#extraCa, proxy: this.#proxy }
+  }
+
+  async #addressesFor({ target, purpose }: Pool, connection: Connection): Promise<readonly LookupAddress[]> {
+    try {
+      return await this.#addresses(target, purpose)
+    } finally {
+      if (target.literal === null) connection.dnsMs = since(connection.openedAt)
+    }
+  }
+
   /** All addresses of a target, each allowed, or a rejection with a Failure. */
-  async #addresses({ target, purpose }: Pool, connection: Connection): Promise<readonly LookupAddress[]> {
+  async #addresses(target: Target, purpose: Purpose): Promise<readonly LookupAddress[]> {
     if (target.literal !== null) return [{ address: target.hostname, family: target.literal.version }]
     const found = await this.#lookup(target.hostname).catch(() => [])
-    connection.dnsMs = since(connection.openedAt)
     if (found.length === 0) throw new Failure('DNS_FAILED', 'The host name does not resolve.')
     if (this.#rules.problemOfAddresses(target, purpose, found.map(addressOf)) !== null)
       throw new Failure('ADDRESS_BLOCKED', notAllowed)

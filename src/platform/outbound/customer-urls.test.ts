@@ -6,6 +6,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { Outbound } from '../outbound.ts'
 import type { Environment } from '../tenant.ts'
 import { type OutboundPolicy, parseTarget, type UrlUse } from './customer-urls.ts'
+import { Failure } from './dial.ts'
 
 /** Refused everywhere: webhook and callback, live and test keys, development and production. */
 const neverUsable: readonly string[] = [
@@ -265,6 +266,23 @@ test('a refusal names the field and says what to do', async () => {
     [example('ten'), 'url must lead to a public address; give a host that can be reached from the internet.'],
   ]
   for (const [url, details] of said) assert.equal(await problem(outbound, url, 'webhook', 'live'), details)
+})
+
+test('a destination for another protocol passes the same rules, and has only addresses that were checked', async () => {
+  const outbound = new Outbound({ policy: production, lookup: zoneLookup })
+  const live = { use: 'callback', environment: 'live' } as const
+  const found = await outbound.destinationOf('https://hooks.example.com/audio', live)
+  assert.ok(!(found instanceof Failure))
+  assert.deepEqual(
+    [found.addresses.map(({ address }) => address), found.target.port, found.isStrict],
+    [['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'], 443, true],
+  )
+  for (const url of [...neverUsable, ...notPublic, 'http://four.example.com/']) {
+    const refused = await outbound.destinationOf(url, live)
+    assert.ok(refused instanceof Failure && refused.error === 'ADDRESS_BLOCKED', url)
+  }
+  const unknown = await outbound.destinationOf('https://unknown.example.com/', live)
+  assert.ok(unknown instanceof Failure && unknown.error === 'DNS_FAILED')
 })
 
 test('a name server that does not answer does not hold up the registration', async (t) => {

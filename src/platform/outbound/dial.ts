@@ -4,7 +4,7 @@
 import type { LookupAddress } from 'node:dns'
 import { type Socket, connect as tcpConnect } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { type SecureContext, connect as tlsConnect } from 'node:tls'
+import { createSecureContext, rootCertificates, type SecureContext, connect as tlsConnect } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { errorCode } from '../../kernel/error-code.ts'
 import type { Target } from './customer-urls.ts'
@@ -47,6 +47,44 @@ interface Call {
   readonly secureContext: SecureContext
   /** http://host:port, with credentials when needed. */
   readonly proxy: string | null
+}
+
+/** Checked destination for another protocol than HTTP, in plain values: another thread may dial it. */
+export interface Destination {
+  readonly target: Target
+  readonly addresses: readonly LookupAddress[]
+  readonly isStrict: boolean
+  readonly extraCa: string | null
+  readonly proxy: string | null
+}
+
+export function secureContextOf(extraCa: string | null): SecureContext {
+  const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
+  return createSecureContext({ minVersion: 'TLSv1.2', ...ca })
+}
+
+/** Connect to a checked destination, or reject with a Failure. */
+export function connectTo({ target, extraCa, ...how }: Destination, timeoutMs: number): Promise<Socket> {
+  const connection: Connection = {
+    openedAt: performance.now(),
+    dialling: null,
+    ip: null,
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Failure('TIMEOUT', `No connection was open within ${timeoutMs / 1_000} seconds.`))
+      connection.dialling?.destroy()
+    }, timeoutMs)
+    const call = { ...how, pool: { target, session: null }, connection, secureContext: secureContextOf(extraCa) }
+    dial(call, (error, socket) => {
+      clearTimeout(timer)
+      if (socket) resolve(socket)
+      else reject(error ?? new Failure('CONNECTION_FAILED', closedEarly))
+    })
+  })
 }
 
 /** Open a connection to checked addresses only. */

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { html } from './html.ts'
 import { askedBy, chosen, languages } from './language.ts'
 import { readerOf } from './reader.ts'
+import { newToken, secretName, secretNamed } from './secret-name.ts'
 import { notice, type Page, page as pageAnswer, webAsset } from './shell.ts'
 
 const pairs = [
@@ -147,4 +148,20 @@ test('a page in Arabic runs from right to left, names its language, and links to
   const plain = String(pageAnswer(200, page).body)
   assert.match(plain, /<html lang="en" dir="ltr">/)
   assert.doesNotMatch(plain, /<nav/, 'what is in English only offers nothing else')
+})
+
+test('a secret name leads to its bucket and token, and has one spelling', () => {
+  const place = { bucket: 200, token: newToken() }
+  const name = secretName(place)
+  assert.deepEqual(secretNamed(name), place)
+  // The last of its 23 characters carries four bits of six: three others decode to the same bytes.
+  const alike = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+    .map((last) => `${name.slice(0, -1)}${last}`)
+    .filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(name, 'base64url')))
+  assert.equal(alike.length, 4)
+  assert.deepEqual(
+    alike.filter((other) => secretNamed(other) !== null),
+    [name],
+  )
+  for (const other of ['', name.slice(1), `${name}A`, `${name}=`, ` ${name}`]) assert.equal(secretNamed(other), null)
 })

@@ -200,7 +200,7 @@ export class Work<Context> {
     return (await one(this.#options.db.query(nextOf, { ...tenant, lanes }))).in_ms
   }
 
-  /** Whether time-critical jobs are due, running or settling. */
+  /** Whether `calendar` jobs of a tenant, which a move of the sandbox clock waits for, are due, running or settling. */
   async isBusyOnCalendar(tenant: Tenant): Promise<boolean> {
     const lanes = this.#calendar.map(({ lane }) => lane)
     if ((await one(this.#options.db.query(isDueOf, { ...tenant, lanes }))).found) return true

@@ -19,7 +19,9 @@ export class Mixer {
   private readonly heard = new Float64Array(frameSamples)
   private readonly ordinary: number
 
-  /** @param ordinary Gain of every edge that nobody has set: 1 in a room where all speak, 0 where links are made one by one. */
+  /**
+   * @param ordinary Gain of every edge that is not set: 1 in a room where all speak, 0 where links are made one by one.
+   */
   constructor(ordinary: 0 | 1 = 1) {
     this.ordinary = ordinary
   }
@@ -38,7 +40,7 @@ export class Mixer {
     for (const speakers of this.edges.values()) speakers.delete(member)
   }
 
-  /** How loud a listener hears a speaker from the next frame on. */
+  /** Gain with which a listener hears a speaker, from the next frame on. */
   gain(speaker: MemberId, listener: MemberId, target: number): void {
     const speakers = this.edges.get(listener) ?? new Map<MemberId, Edge>()
     this.edges.set(listener, speakers)
@@ -49,7 +51,7 @@ export class Mixer {
     return this.edges.get(listener)?.get(speaker)?.target ?? this.ordinary
   }
 
-  /** Where a member's next 20 ms are written, before `mix`. */
+  /** Buffer for a member's next 20 ms, to be filled before `mix`. */
   frameOf(member: MemberId): Int16Array {
     const frame = this.frames.get(member)
     if (!frame) throw new Error('nobody of this name is in the room')
@@ -64,7 +66,7 @@ export class Mixer {
       for (let i = 0; i < frameSamples; i++) this.sum[i] = (this.sum[i] ?? 0) + (frame[i] ?? 0)
   }
 
-  /** What a member hears in this frame; call it once a frame for each, since it moves the ramps on. */
+  /** Mix for a listener in this frame; call it once per frame for each, since it moves the ramps on. */
   hear(listener: MemberId, into: Int16Array): void {
     const { heard, ordinary } = this
     const own = this.frames.get(listener)

@@ -24,7 +24,7 @@ export const ringback = (): Int16Array => {
 
 const notes = [262, 330, 392, 523, 392, 330, 294, 349, 440, 587, 440, 349]
 
-/** A quiet tune of six seconds for somebody who waits, made of plain notes, so that nobody is owed for it. */
+/** Hold music of six seconds, made of plain notes, so that no licence is needed. */
 export const tune = (): Int16Array =>
   Int16Array.from(notes.flatMap((hertz) => [...tone([hertz, 2 * hertz], 500, 3_000)]))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells speech from silence by energy over a noise floor that follows the line. A word counts when it lasts, so that a click
-// interrupts nobody.
+// Voice activity detection: energy over a noise floor that follows the line. A word counts only when it lasts, so that
+// a click does not interrupt.
 import { rms } from './tones.ts'
 
 const frameMs = 20
@@ -29,7 +29,7 @@ export class VoiceActivity {
     return this.spokenMs > 0
   }
 
-  /** Takes one frame; true while somebody speaks. */
+  /** Take one frame; true during speech. */
   take(frame: Int16Array): boolean {
     const level = rms(frame)
     const isLoud = level > Math.max(this.least, this.noise * overNoise)

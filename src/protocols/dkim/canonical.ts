@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a DKIM signature is over (RFC 6376 §3.4): the relaxed form of header fields and of the body, and the simple body for
-// those who verify.
+// Canonical forms that a DKIM signature covers (RFC 6376 §3.4): relaxed header fields and body, and the simple body for
+// verification.
 import { createHash } from 'node:crypto'
 import type { HeaderField } from '../mime/header.ts'
 

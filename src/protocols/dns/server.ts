@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name server (RFC 1035) over UDP and TCP on one port. What names have is asked of its zone; whatever is no query gets no
-// answer, so that nobody can be flooded through it.
+// Name server (RFC 1035) over UDP and TCP on one port, answering from its zone. Anything but a query gets no answer, so
+// that it cannot be used to flood others.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'

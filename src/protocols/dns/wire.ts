@@ -92,7 +92,7 @@ function readName(message: Buffer, from: number): { text: string; end: number } 
   return null
 }
 
-/** What an OPT record at the end of the query says (RFC 6891); 512 without one. */
+/** Size that an OPT record at the end of the query allows (RFC 6891); 512 without one. */
 function ednsBytes(message: Buffer, at: number): number {
   const hasOpt =
     message.readUInt16BE(10) > 0 && message[at] === 0 && at + 5 <= message.length && message.readUInt16BE(at + 1) === 41

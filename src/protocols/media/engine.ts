@@ -4,6 +4,7 @@
 // too late are left out, never sent in a burst.
 import { type RemoteAudio, RtpLeg } from '../rtp/leg.ts'
 import type { Quality } from '../rtp/reception.ts'
+import type { AudioLeg } from './audio-leg.ts'
 import { type Channel, Room, type RoomEvents } from './room.ts'
 import { Listener, type ListenerOptions, Recorder, type RecorderOptions } from './taps.ts'
 
@@ -80,9 +81,14 @@ export class MediaEngine {
       digit: (digit) => this.pressed(leg, digit),
       ...(impair ? { impair } : {}),
     })
+    this.enter(leg, room, opened)
+    return opened.port
+  }
+
+  /** Takes a leg that is open already into a room, which is made if there is none. */
+  enter(leg: string, room: string, opened: AudioLeg): void {
     this.roomOf(room).enter(leg, opened)
     this.legRooms.set(leg, room)
-    return opened.port
   }
 
   /** A key of a leg, whether it came beside the voice or by signalling. */
@@ -92,7 +98,8 @@ export class MediaEngine {
   }
 
   connect(leg: string, remote: RemoteAudio & { sends: boolean }): void {
-    this.legOf(leg)?.connect(remote)
+    const open = this.legOf(leg)
+    if (open instanceof RtpLeg) open.connect(remote)
     if (remote.sends) this.quiet.delete(leg)
     else this.quiet.add(leg)
   }
@@ -179,7 +186,7 @@ export class MediaEngine {
     return this.byId.get(this.legRooms.get(leg) ?? '')?.room ?? null
   }
 
-  private legOf(leg: string): RtpLeg | null {
+  private legOf(leg: string): AudioLeg | null {
     return this.find(leg)?.legs.get(leg) ?? null
   }
 

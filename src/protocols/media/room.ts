@@ -3,7 +3,7 @@
 // is heard, everything is mixed, and each is told what it hears.
 import { frameSamples } from '../audio/g711.ts'
 import { type MemberId, Mixer } from '../audio/mixer.ts'
-import type { RtpLeg } from '../rtp/leg.ts'
+import type { AudioLeg } from './audio-leg.ts'
 import { type Listener, type ListeningEnd, MachineDetector, type Recorder, type RecordingEnd } from './taps.ts'
 
 export interface RoomEvents {
@@ -21,11 +21,11 @@ interface Player {
   /** Times it is still to be heard; Infinity until it is stopped. */
   left: number
   level: number
-  /** Who hears it; null for everybody. */
+  /** Listeners; null for all. */
   to: readonly string[] | null
 }
 
-/** Who is heard on one channel of a recording. */
+/** Speakers on one channel of a recording. */
 export interface Channel {
   only?: readonly string[]
   except?: readonly string[]
@@ -44,7 +44,7 @@ const mostMembers = 200
 export class Room {
   private readonly mixer = new Mixer(1)
   private readonly events: RoomEvents
-  readonly legs = new Map<string, RtpLeg>()
+  readonly legs = new Map<string, AudioLeg>()
   private readonly players = new Map<string, Player>()
   private readonly recorders = new Map<string, RecorderTap>()
   private readonly listeners = new Map<string, { listener: Listener; legs: readonly string[] }>()
@@ -60,7 +60,7 @@ export class Room {
     return this.legs.size === 0 && this.recorders.size === 0
   }
 
-  enter(id: string, leg: RtpLeg): void {
+  enter(id: string, leg: AudioLeg): void {
     if (this.legs.size >= mostMembers) throw new Error('the room is full')
     this.legs.set(id, leg)
     this.join(id)
@@ -196,7 +196,7 @@ export class Room {
     }
   }
 
-  /** What some legs say in this frame. */
+  /** Mix of several legs in this frame. */
   private together(legs: readonly string[]): Int16Array {
     const present = legs.filter((leg) => this.legs.has(leg))
     const [first] = present

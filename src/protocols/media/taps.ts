@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ears of a room: a recorder that ends by silence, key or length; a listener that cuts out what was said; a detector that tells
-// a person from an answering machine. Each takes frames of 20 ms and says when it is done; none of them waits for anything.
+// Taps of a room: a recorder that ends by silence, key or length; a listener that cuts out speech; a detector that
+// tells a person from an answering machine. Each takes frames of 20 ms and says when it is done; none of them waits.
 import { frameSamples, sampleRate } from '../audio/g711.ts'
 import { share } from '../audio/tones.ts'
 import { VoiceActivity } from '../audio/voice-activity.ts'
@@ -84,7 +84,7 @@ export class Recorder {
     return this.options.endKeys.includes(key)
   }
 
-  /** What has gathered since the last time, once it is a chunk or at the end. */
+  /** Samples since the last call, once they are a chunk or at the end. */
   drain(isEnd: boolean): Int16Array[] | null {
     if (this.waiting === 0 || (!isEnd && this.waiting < this.chunkFrames)) return null
     this.waiting = 0
@@ -96,7 +96,7 @@ export interface ListenerOptions {
   endOnSilenceMs: number
   startTimeoutMs: number
   maxMs: number
-  /** How quiet a word may be, from 0 to 100; as VoiceActivity has it unless told. */
+  /** Sensitivity for quiet words, 0 to 100; VoiceActivity's default otherwise. */
   sensitivity?: number
 }
 

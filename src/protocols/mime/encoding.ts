@@ -8,7 +8,7 @@ export interface EncodedText {
   readonly body: string
 }
 
-/** Lines that end in CR LF, whatever ended them before. */
+/** Text with CR LF line ends. */
 function crlf(text: string): string {
   return text.replace(/\r\n|\r|\n/g, '\r\n')
 }

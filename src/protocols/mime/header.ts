@@ -13,7 +13,7 @@ export interface HeaderField {
 const lineLength = 76
 const plain = /^[\t\u0020-\u007e]*$/
 
-/** `Name: value` and CR LF, folded at spaces. The value's line ends are taken out, whoever gave it. */
+/** Header field `Name: value` with CR LF, folded at spaces. Line ends inside the value are removed. */
 export function headerField(name: string, value: string): string {
   return `${fold(`${name}: ${oneLine(value)}`)}\r\n`
 }
@@ -93,7 +93,7 @@ function fold(line: string): string {
   return [...lines, current].join('\r\n')
 }
 
-/** Where a message's header ends: the offset of its first body byte, and the header's fields. Bounded by the message. */
+/** Fields of a message's header, and the offset of its first body byte. Bounded by the message. */
 export function parseHeader(content: Buffer): { fields: HeaderField[]; bodyAt: number } {
   const blank = content.indexOf('\r\n\r\n')
   const startsEmpty = content[0] === 13 && content[1] === 10

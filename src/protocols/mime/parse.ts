@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a message, as a tree over its bytes: enough to read reports, to show a message, and to change one part of it
-// in place. Depth and number of parts are bounded, since a message is somebody else's.
+// MIME parts as a tree over the bytes of a message: enough to read reports, to show a message, and to change one part
+// in place. Depth and number of parts are bounded, since messages come from outside.
 import { decodeTransfer } from './encoding.ts'
 import { decodeCharset, fieldOf, type HeaderField, parseHeader, parseParameters } from './header.ts'
 
@@ -41,7 +41,7 @@ function parsePart(content: Buffer, from: number, to: number, depth: number, bud
   return { fields, type: type || 'text/plain', params, encoding, headerAt: from, bodyAt: start, endAt: to, parts }
 }
 
-/** Where the parts between boundaries begin and end; the CR LF before a boundary belongs to the boundary. */
+/** Ranges of the parts between boundaries; the CR LF before a boundary belongs to the boundary. */
 function partRanges(content: Buffer, from: number, to: number, boundary: string): [number, number][] {
   const mark = Buffer.from(`--${boundary}`)
   const ranges: [number, number][] = []

@@ -44,7 +44,7 @@ export class JitterBuffer {
     this.missing = 0
   }
 
-  /** The next 20 ms; false if nobody speaks at all. */
+  /** Next 20 ms; false during silence. */
   take(into: Int16Array): boolean {
     if (this.filling && !this.isReady()) {
       into.fill(0)

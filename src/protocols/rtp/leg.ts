@@ -96,7 +96,7 @@ export class RtpLeg {
     throw new Error('no free pair of ports for audio')
   }
 
-  /** What the other side's description says. A new one replaces it and is believed again until packets say otherwise. */
+  /** Use the other side's description. It replaces the last one and holds until packets come from elsewhere. */
   connect(remote: RemoteAudio): void {
     if (this.remote?.host !== remote.host || this.remote.port !== remote.port) this.latched = null
     if (!this.remote) this.lastHeardMs = this.options.nowMs()

@@ -109,7 +109,7 @@ function readAttribute(section: MediaSection, value: string, direction: Directio
   format.rate = Number(map[3])
 }
 
-/** What two sides have agreed on, seen from one of them. */
+/** Agreement of two sides, seen from one of them. */
 export interface AgreedAudio {
   codec: Codec
   payloadType: number

@@ -30,7 +30,7 @@ export class SipCall {
   private remoteAllows = ''
   readonly direction: 'incoming' | 'outgoing'
 
-  // What only an outgoing call has.
+  // Outgoing calls only.
   private invitation: Invitation | null = null
   private outgoing: ClientTransaction | null = null
   private wantsCancel = false
@@ -40,7 +40,7 @@ export class SipCall {
   private lastReliable = 0
   private earlyDescription: string | null = null
 
-  // What only an incoming call has.
+  // Incoming calls only.
   private incoming: ServerTransaction | null = null
   private readonly reliable: ReliableProvisional
   private awaitsAnswerInAck = false
@@ -237,7 +237,7 @@ export class SipCall {
   private takeRefusal(response: SipResponse): void {
     const { status, headers } = response
     if (this.state === 'over') return
-    // Who has given up is not proved who he is, and rings nobody a second time.
+    // A cancelled call does not authenticate, and does not ring a second time.
     if (this.wantsCancel) return this.refuse(487, 'Request Terminated')
     if ((status === 401 || status === 407) && this.invitation?.credentials && !this.hasAuthorised) {
       this.hasAuthorised = true
@@ -261,7 +261,7 @@ export class SipCall {
     this.handlers.refused?.(status, reason)
   }
 
-  /** Gives up an invitation that nobody has answered; waits for a first sign of the other side, as it must (§9.1). */
+  /** Cancel an unanswered invitation, after the first provisional response, as required (§9.1). */
   cancel(): void {
     if (this.state === 'answered') return this.hangup('cancelled')
     if (this.state === 'over' || this.wantsCancel) return
@@ -441,7 +441,7 @@ export class SipCall {
     this.send(notify)
   }
 
-  /** Asks the other side to call somebody else. */
+  /** Ask the other side to call another target. */
   refer(target: string): void {
     if (this.state !== 'answered') return
     const request = this.dialog.request('REFER', this.contact())
@@ -480,7 +480,7 @@ export class SipCall {
     if (status === 481 || status === 408) this.lose('the other side does not know the call')
   }
 
-  /** Refreshes the session, or waits for the other side to; null: nobody does. */
+  /** Refresh the session, or wait for the other side to; null: no refresh. */
   private watch(plan: SessionPlan | null): void {
     this.refresher.watch(plan, {
       description: () => this.description,
@@ -492,7 +492,7 @@ export class SipCall {
     })
   }
 
-  /** Ends the call, whatever its state. */
+  /** End the call in any state. */
   hangup(reason = 'hung up'): void {
     if (this.state === 'over') return
     if (this.state !== 'answered') return this.direction === 'outgoing' ? this.cancel() : this.reject(480)

@@ -90,7 +90,7 @@ export class Dialog {
   }
 }
 
-/** Where a URI leads; names are left to the resolver of the machine. */
+/** Peer of a URI; names are left to the resolver of the machine. */
 function peerOf(uri: SipUri, fallback: TransportName): Peer {
   const named = uri.parameters.get('transport')?.toLowerCase()
   const transport: TransportName =

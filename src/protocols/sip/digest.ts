@@ -91,7 +91,7 @@ export function digestOf(
   return hash(qop ? `${secret}:${nonce}:${nc}:${cnonce}:${qop}:${request}` : `${secret}:${nonce}:${request}`)
 }
 
-/** What a server asks with. The nonce is the caller's to make and to remember. */
+/** Challenge of a server. The caller makes and remembers the nonce. */
 export function challengeWith(realm: string, nonce: string): string {
   return `Digest realm=${quote(realm)}, nonce="${nonce}", algorithm=MD5, qop="auth"`
 }

@@ -28,7 +28,7 @@ export interface EndpointOptions extends TransportOptions {
   invited(call: SipCall): CallHandlers | null
   /** A request outside of calls that only the owner can answer. Unanswered ones are 405. */
   asked?(transaction: ServerTransaction): boolean
-  /** Whether somebody may speak to this side at all; others are not answered. */
+  /** Whether a peer may talk to this side; others get no answer. */
   admits?(from: Peer): boolean
   /** A message could not be handled, which is a mistake of ours. Without this it is thrown. */
   failed?(error: unknown): void

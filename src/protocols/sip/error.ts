@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What breaks the rules of SIP, with the status that says so to the sender.
+// Violations of SIP, with the status for the sender.
 export class SipError extends Error {
   readonly status: number
 

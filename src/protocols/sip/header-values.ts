@@ -11,7 +11,7 @@ export interface SipUri {
   host: string
   port: number | null
   parameters: Parameters
-  /** What follows the question mark, undecoded. */
+  /** Part after the question mark, undecoded. */
   headers: string | null
   /** All of it as it was written, for schemes of others. */
   text: string

@@ -115,9 +115,34 @@ function serverKey(request: SipRequest, as = request.method === 'ACK' ? 'INVITE'
   return `${name} ${via.host}:${via.port ?? ''} ${as}`
 }
 
+/** Timers of one transaction, all cleared at its end. */
+class Timers {
+  readonly #running = new Set<NodeJS.Timeout>()
+
+  after(ms: number, then: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#running.delete(timer)
+      then()
+    }, ms)
+    timer.unref()
+    this.#running.add(timer)
+    return timer
+  }
+
+  cancel(timer: NodeJS.Timeout): void {
+    clearTimeout(timer)
+    this.#running.delete(timer)
+  }
+
+  clear(): void {
+    for (const timer of this.#running) clearTimeout(timer)
+    this.#running.clear()
+  }
+}
+
 export class ClientTransaction {
   private state: 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated' = 'calling'
-  private readonly timers = new Set<NodeJS.Timeout>()
+  private readonly timers = new Timers()
   private repeat: NodeJS.Timeout | null = null
   readonly request: SipRequest
   readonly to: Peer
@@ -138,7 +163,7 @@ export class ClientTransaction {
   start(): void {
     this.transmit(this.request)
     if (this.to.transport === 'udp') this.repeatAfter(this.timing.t1Ms)
-    this.after(64 * this.timing.t1Ms, () => {
+    this.timers.after(64 * this.timing.t1Ms, () => {
       if (this.state === 'calling' || (this.state === 'proceeding' && !this.isInvite)) this.fail('timeout')
     })
   }
@@ -155,7 +180,7 @@ export class ClientTransaction {
 
   /** Timers A and E: an INVITE doubles for ever, others up to T2. */
   private repeatAfter(ms: number): void {
-    this.repeat = this.after(ms, () => {
+    this.repeat = this.timers.after(ms, () => {
       if (this.state !== 'calling' && !(this.state === 'proceeding' && !this.isInvite)) return
       this.transmit(this.request)
       this.repeatAfter(this.isInvite ? ms * 2 : Math.min(ms * 2, this.timing.t2Ms))
@@ -166,14 +191,14 @@ export class ClientTransaction {
     if (response.status < 200) {
       if (this.state !== 'calling' && this.state !== 'proceeding') return
       this.state = 'proceeding'
-      if (this.isInvite && this.repeat) this.cancel(this.repeat)
+      if (this.isInvite && this.repeat) this.timers.cancel(this.repeat)
       this.handlers.provisional?.(response)
       return
     }
     if (this.isInvite && response.status < 300) {
       // Forks and repeats of a 200 come here for 64 T1; the dialog acknowledges each (RFC 6026).
       if (this.state === 'terminated' || this.state === 'completed') return
-      if (this.state !== 'accepted') this.after(64 * this.timing.t1Ms, () => this.end())
+      if (this.state !== 'accepted') this.timers.after(64 * this.timing.t1Ms, () => this.end())
       this.state = 'accepted'
       this.handlers.final(response, from)
       return
@@ -182,7 +207,7 @@ export class ClientTransaction {
     if (this.state === 'completed' || this.state === 'accepted' || this.state === 'terminated') return
     this.state = 'completed'
     const isUdp = this.to.transport === 'udp'
-    this.after(isUdp ? (this.isInvite ? 64 * this.timing.t1Ms : this.timing.t4Ms) : 0, () => this.end())
+    this.timers.after(isUdp ? (this.isInvite ? 64 * this.timing.t1Ms : this.timing.t4Ms) : 0, () => this.end())
     this.handlers.final(response, from)
   }
 
@@ -202,24 +227,8 @@ export class ClientTransaction {
     this.handlers.failed(reason)
   }
 
-  private after(ms: number, then: () => void): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.timers.delete(timer)
-      then()
-    }, ms)
-    timer.unref()
-    this.timers.add(timer)
-    return timer
-  }
-
-  private cancel(timer: NodeJS.Timeout): void {
-    clearTimeout(timer)
-    this.timers.delete(timer)
-  }
-
   end(): void {
     this.state = 'terminated'
-    for (const timer of this.timers) clearTimeout(timer)
     this.timers.clear()
     this.onEnd()
   }
@@ -229,7 +238,7 @@ export class ServerTransaction {
   private last: SipResponse | null = null
   private isConfirmed = false
   private isOver = false
-  private readonly timers = new Set<NodeJS.Timeout>()
+  private readonly timers = new Timers()
   private repeat: NodeJS.Timeout | null = null
   readonly request: SipRequest
   readonly from: Peer
@@ -237,7 +246,7 @@ export class ServerTransaction {
   private readonly wire: Wire
   private readonly timing: Timing
   private readonly onEnd: () => void
-  /** Nobody acknowledged the final answer of an INVITE. */
+  /** Called when the final answer of an INVITE was not acknowledged. */
   onUnconfirmed: () => void = () => undefined
 
   constructor(request: SipRequest, from: Peer, back: Peer, wire: Wire, timing: Timing, onEnd: () => void) {
@@ -270,7 +279,7 @@ export class ServerTransaction {
     if (response.status < 200) return
     const isInvite = this.request.method === 'INVITE'
     if (isInvite && (this.from.transport === 'udp' || response.status < 300)) this.repeatAfter(this.timing.t1Ms)
-    this.after(isInvite || this.from.transport === 'udp' ? 64 * this.timing.t1Ms : 0, () => {
+    this.timers.after(isInvite || this.from.transport === 'udp' ? 64 * this.timing.t1Ms : 0, () => {
       const isLost = isInvite && !this.isConfirmed
       this.end()
       if (isLost) this.onUnconfirmed()
@@ -285,13 +294,13 @@ export class ServerTransaction {
   /** The answer has arrived. A refusal's transaction has nothing more to do; a 200 may still be asked for. */
   confirmed(): void {
     this.isConfirmed = true
-    if (this.repeat) clearTimeout(this.repeat)
+    if (this.repeat) this.timers.cancel(this.repeat)
     if ((this.last?.status ?? 0) >= 300)
-      this.after(this.from.transport === 'udp' ? this.timing.t4Ms : 0, () => this.end())
+      this.timers.after(this.from.transport === 'udp' ? this.timing.t4Ms : 0, () => this.end())
   }
 
   private repeatAfter(ms: number): void {
-    this.repeat = this.after(ms, () => {
+    this.repeat = this.timers.after(ms, () => {
       if (this.isConfirmed || this.isOver || !this.last) return
       this.transmit(this.last)
       this.repeatAfter(Math.min(ms * 2, this.timing.t2Ms))
@@ -302,19 +311,8 @@ export class ServerTransaction {
     this.wire.send(response, this.back).catch(() => undefined)
   }
 
-  private after(ms: number, then: () => void): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.timers.delete(timer)
-      then()
-    }, ms)
-    timer.unref()
-    this.timers.add(timer)
-    return timer
-  }
-
   end(): void {
     this.isOver = true
-    for (const timer of this.timers) clearTimeout(timer)
     this.timers.clear()
     this.onEnd()
   }

@@ -216,7 +216,7 @@ function stampSource(request: SipRequest, from: Peer): void {
   const via = parseVia(top)
   const parameters = new Map(via.parameters)
   const asksForPort = parameters.has('rport')
-  // What the sender says of where it was received is never believed: answers would go to whom it names.
+  // A `received` from the sender itself is ignored: it could direct answers to others.
   const wasStamped = parameters.delete('received')
   if (via.host === from.host && !asksForPort && !wasStamped) return
   parameters.delete('rport')
@@ -226,7 +226,7 @@ function stampSource(request: SipRequest, from: Peer): void {
   request.headers.removeFirst('via').prepend('via', stamped)
 }
 
-/** Where the answer to a request goes: back over its connection, or to what the topmost Via says. */
+/** Peer for the answer to a request: back over its connection, or as the topmost Via says. */
 export function returnPath(request: SipRequest, from: Peer): Peer {
   if (from.transport !== 'udp') return from
   const via = parseVia(request.headers.all('via')[0] ?? '')

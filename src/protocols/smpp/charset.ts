@@ -7,11 +7,11 @@ import { dataCodings, esmClasses, type ShortMessage } from './pdu.ts'
 
 export type Encoding = 'gsm7' | 'ucs2'
 
-/** What a centre takes data_coding 0 for: the specification leaves it to the centre. */
+/** Meanings of data_coding 0, which the specification leaves to the centre. */
 export const alphabets = ['gsm', 'latin1'] as const
 export type Alphabet = (typeof alphabets)[number]
 
-/** How many units (septets or UTF-16 units) a message of one part holds, and each part of several. */
+/** Units (septets or UTF-16 units) of a single part, and of each of several. */
 export const partSizes = {
   gsm7: { alone: 160, together: 153 },
   ucs2: { alone: 70, together: 67 },
@@ -76,7 +76,7 @@ export function nonGsmCharacters(text: string): string[] {
   return [...new Set(text)].filter((character) => !isGsm(character))
 }
 
-/** The same of a text that is all in the alphabet, found out in one go; -1 when it is not. */
+/** Length of a text that is entirely in the alphabet, in one pass; -1 when it is not. */
 function exactGsmLength(text: string): number {
   let length = text.length
   for (let i = 0; i < text.length; i++) {
@@ -222,7 +222,7 @@ function nearest(character: string): string | null {
   return letters.includes(undefined) ? null : letters.join('')
 }
 
-/** What Unicode itself does not take apart; the letters are those of African alphabets and their neighbours. */
+/** Replacements of letters that Unicode does not decompose, from African alphabets and their neighbours. */
 const near: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "'": '‘’‚‛′ʹʻʼʽ`´ˈˊˋ‹›＇',
@@ -278,7 +278,7 @@ const near: ReadonlyMap<string, string> = new Map(
   }).flatMap(([plain, characters]) => [...characters].map((character): [string, string] => [character, plain])),
 )
 
-/** Which part of which message: the reference is the sender's, and joins what has the same source and destination. */
+/** Position of a part: the sender's reference joins parts with the same source and destination. */
 export interface Concatenation {
   reference: number
   total: number
@@ -317,8 +317,8 @@ function sound(reference: number, total: number, number: number): Concatenation 
 }
 
 /**
- * How the parts of a long message are told: in the text's own header, with a reference of one octet or of two, in optional
- * parameters, or not at all, as one.
+ * Concatenation of long messages: in the text's own header, with a reference of one octet or of two, in optional
+ * parameters, or as one payload.
  */
 export const joinings = ['udh', 'udh16', 'sar', 'payload'] as const
 export type Joining = (typeof joinings)[number]
@@ -326,8 +326,8 @@ export type Joining = (typeof joinings)[number]
 export type Content = Pick<ShortMessage, 'esmClass' | 'dataCoding' | 'shortMessage' | 'tlvs'>
 
 /**
- * What the PDUs of a text hold, one for each part; the references of messages under way to one number must differ. Where the
- * alphabet is Latin-1, a text with one of the few characters that only GSM has goes as UCS-2.
+ * Contents of the PDUs of a text, one for each part; references of messages under way to one number must differ. With
+ * the alphabet Latin-1, a text with a character that only GSM has goes as UCS-2.
  */
 export function encodeMessage(
   text: string,

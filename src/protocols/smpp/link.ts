@@ -21,7 +21,7 @@ const unbound = 'the other side unbound'
 /** Why a request has no answer, or a session did not begin. */
 export class SessionError extends Error {
   readonly kind: 'connect' | 'bind_refused' | 'closed' | 'timeout' | 'queue_full' | 'malformed_answer'
-  /** False: the request never left this process, and may be repeated. True: nobody knows what became of it. */
+  /** False: the request never left this process, and may be repeated. True: its outcome is unknown. */
   readonly sent: boolean
   /** The command_status of a refused bind; otherwise 0. */
   readonly status: number
@@ -54,11 +54,11 @@ interface Outstanding {
   frame(sequence: number): Buffer | PduError
   resolve(answer: Pdu): void
   reject(error: Error): void
-  /** Told of an answer that comes after all, when nobody waits for it any more. */
+  /** Takes an answer that comes after the timeout. */
   onLate: ((answer: Pdu) => void) | null
 }
 
-/** What both ends have in common: one connection, with requests and answers going both ways. */
+/** Connection of either end, with requests and answers both ways. */
 export class Link {
   readonly #socket: Socket
   readonly #options: LinkOptions
@@ -302,7 +302,7 @@ export class Link {
     if (this.endedBecause === null) {
       this.#rejectQueue('the session closes')
       await this.#idle()
-      // Whoever is not bound, and so is not asked after, has nothing to unbind.
+      // A session that is not bound, and so is not enquired, has nothing to unbind.
       if (this.#enquiry !== null) await this.urgent('unbind', {}).catch(() => undefined)
       this.end('closed by this side')
     }

@@ -61,8 +61,8 @@ export class Reader {
   }
 
   /**
-   * A C-octet string of an answer, as far as it goes: some centres leave out the closing zero, or give more characters than
-   * there may be. Whoever refused that would ask again for what was granted.
+   * C-octet string of an answer, read leniently: some centres leave out the closing zero, or exceed the length. A
+   * refusal would make us ask again for what was granted.
    */
   looseText(): string {
     const end = endOfText(this.#frame, this.#offset, this.#frame.length)
@@ -90,8 +90,8 @@ export class Reader {
   }
 
   /**
-   * What is left are optional parameters, each handed over by its tag and where its value is. Less than the head of one is
-   * filling, which some centres leave behind a message.
+   * Visit the optional parameters that follow, each by its tag and the range of its value. A rest shorter than a head
+   * is padding, which some centres add.
    */
   eachTlv(take: (tag: number, frame: Buffer, start: number, end: number) => void): void {
     while (this.#offset + tlvHeadBytes <= this.#frame.length) {
@@ -109,7 +109,7 @@ export class Reader {
   }
 }
 
-/** Where the zero stands that closes a text, or `end` when there is none. Texts are short: this is sooner done than asked. */
+/** Position of the zero that closes a text, or `end` without one. Texts are short: a loop is faster than indexOf. */
 export function endOfText(frame: Buffer, start: number, end: number): number {
   for (let i = start; i < end; i++) if (frame[i] === 0) return i
   return end

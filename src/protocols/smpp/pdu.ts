@@ -131,7 +131,7 @@ export interface PduOf<C extends Command> {
 
 export type Pdu = { [C in Command]: PduOf<C> }[Command]
 
-/** How addresses are usually typed. */
+/** Usual types of addresses. */
 export const addressTypes = {
   international: { ton: 1, npi: 1 },
   network: { ton: 3, npi: 0 },
@@ -258,7 +258,7 @@ const dataSm: BodyCodec<DataSm> = {
   },
 }
 
-/** What follows the id is not read: an id that was given is worth more than the parameters behind it. */
+/** Answer with a message id. Parameters behind the id are ignored, so that bad ones do not lose it. */
 const messageIdAnswer: BodyCodec<MessageIdAnswer> = {
   read: (reader) => ({ messageId: reader.looseText() }),
   write: (writer, body) => writer.messageId(body.messageId),

@@ -15,13 +15,13 @@ const jitter = 0.2
 
 export type SmppSession = Pick<Esme, 'submit' | 'pending' | 'close'>
 
-/** Where a pool leads. */
+/** Settings of a pool's connections. */
 export interface SmppPlace extends Omit<EsmeOptions, 'bindMode' | 'onDeliver' | 'onClosed'> {
   readonly isPaired: boolean
 }
 
 interface PoolOptions extends SmppPlace {
-  /** How many are kept open. */
+  /** Number of sessions to keep open. */
   readonly sessions: number
   readonly onDeliver: EsmeOptions['onDeliver']
   /** Another session is open. */
@@ -42,7 +42,7 @@ export class SmppPool {
     this.#options = options
   }
 
-  /** Those that are open. */
+  /** Open sessions. */
   get sessions(): ReadonlySet<SmppSession> {
     return this.#sessions
   }
@@ -146,7 +146,7 @@ async function openPair(connect: Connect, onClosed: OnClosed): Promise<SmppSessi
     get pending() {
       return transmitter.pending
     },
-    // What is still answered is waited for; a receipt may come as long as that.
+    // Pending answers are waited for; receipts may come meanwhile.
     async close() {
       await transmitter.close()
       await receiver.close()

@@ -19,7 +19,7 @@ export const messageStates = {
 export type ReceiptState = (typeof messageStates)[keyof typeof messageStates]
 
 export interface DeliveryReceipt {
-  /** The id that submit_sm_resp gave, in whatever form the centre writes it here; see normaliseId. */
+  /** Id from submit_sm_resp, in the form that the centre uses here; see normaliseId. */
   id: string
   state: ReceiptState
   /** The network's own code for what went wrong, as it came; null when none was given. `000` is none. */
@@ -38,7 +38,7 @@ export function isReceipt({ esmClass, tlvs }: Pick<DeliverSm, 'esmClass' | 'tlvs
   return isOfType || tlvs.receiptedMessageId !== undefined
 }
 
-/** What a receipt says; null when it does not say which message it is about, or nothing known of its state. */
+/** Parse a receipt; null without a message id or a known state. */
 export function parseReceipt(message: DeliverSm): DeliveryReceipt | null {
   const { tlvs } = message
   const fields = fieldsOf(textOf(message))
@@ -54,7 +54,7 @@ export function parseReceipt(message: DeliverSm): DeliveryReceipt | null {
   }
 }
 
-/** What a centre puts into the deliver_sm of a receipt, in both forms. `text` is the beginning of the message. */
+/** Fields of a deliver_sm with a receipt, in both forms. `text` is the beginning of the message. */
 export function encodeReceipt(
   receipt: DeliveryReceipt & { text?: string },
 ): Pick<DeliverSm, 'esmClass' | 'dataCoding' | 'shortMessage' | 'tlvs'> {
@@ -122,7 +122,7 @@ function stateOf(number: number): ReceiptState | undefined {
   return states.get(number)
 }
 
-/** Some centres write a state in full, such as DELIVERED; the first five letters tell them apart. */
+/** State by name. Some centres write it in full, such as DELIVERED; the first five letters tell them apart. */
 function namedState(name: string | undefined): ReceiptState | undefined {
   const start = name?.toUpperCase().slice(0, 5)
   return [...states.values()].find((state) => state.slice(0, 5) === start)

@@ -47,7 +47,7 @@ export interface EsmeOptions {
    * connect() has resolved. When it rejects, the answer is ESME_RX_T_APPN, upon which the centre tries again.
    */
   onDeliver(message: DeliverSm, sequence: number): Promise<number>
-  /** Called once, whoever ended the session; never when connect() rejects. */
+  /** Called once when the session ends, by either side; never when connect() rejects. */
   onClosed(reason: string): void
 }
 
@@ -125,7 +125,7 @@ export class Esme {
     }
   }
 
-  /** What became of a message, as far as the centre knows; null when it does not say. */
+  /** State of a message at the centre; null when it does not say. */
   async query(query: QuerySm): Promise<QuerySmAnswer | null> {
     const answer = await this.#link.request('query_sm', query)
     return answer.command === 'query_sm_resp' && answer.status === 0 ? answer.body : null
@@ -151,7 +151,7 @@ export interface SmscOptions {
   host: string
   /** 0 for any free port. */
   port: number
-  /** What the centre calls itself to those who bind. */
+  /** System id that the centre gives to clients. */
   systemId?: string
   window?: number
   maxQueued?: number
@@ -230,7 +230,7 @@ export class Smsc {
     return address === null || typeof address === 'string' ? 0 : address.port
   }
 
-  /** Those that are bound, in the order in which they came. */
+  /** Bound sessions, oldest first. */
   get sessions(): ReadonlySet<SmscSession> {
     return this.#sessions
   }

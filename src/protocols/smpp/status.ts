@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer says of a request (SMPP 3.4, section 5.1.3), and the error that carries it.
+// Status of an answer (SMPP 3.4, section 5.1.3), and the error that carries it.
 
-/** What is wrong with some bytes, or with a value that has no bytes; `status` is the command_status to answer with. */
+/** Invalid bytes, or a value that cannot be encoded; `status` is the command_status to answer with. */
 export class PduError extends Error {
   readonly status: number
   readonly sequence: number

@@ -23,7 +23,7 @@ const u8 = integer(1)
 const u16 = integer(2)
 const u32 = integer(4)
 
-/** Some centres leave the closing zero out; it is written, and not missed. */
+/** Text parameter. Some centres leave the closing zero out; it is written, and optional when read. */
 const text = (tag: number): TlvCodec<string> => ({
   tag,
   fits: () => true,

@@ -9,7 +9,7 @@ import type { Tlvs } from './tlvs.ts'
 export const ussdOps = ['dialled', 'asks', 'tells', 'ends', 'answered', 'aborted', 'released'] as const
 export type UssdOp = (typeof ussdOps)[number]
 
-/** How one kind of gateway speaks. */
+/** Dialect of a kind of gateway. */
 export interface UssdProfile {
   readonly serviceType: string
   /** Operation -> the octet that stands for it. */

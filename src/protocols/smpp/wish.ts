@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a customer wishes the sandbox's network to do with a message, as an optional parameter of submit_sm. SMPP 3.4 leaves
-// the tags from 0x1400 to 0x3FFF to vendors (section 5.3.2); only our own simulator is ever sent this one.
+// Instruction to the sandbox's network for a message, as an optional parameter of submit_sm. SMPP 3.4 leaves the tags
+// from 0x1400 to 0x3FFF to vendors (section 5.3.2); only our own simulator is ever sent this one.
 import type { SubmitSm } from './pdu.ts'
 
 const tag = 0x1400
@@ -14,7 +14,7 @@ export interface Wish {
   /** The NN of a number that ends in 0000NN; null: delivered. */
   outcome: string | null
   isOutOfCoverage: boolean
-  /** How far the clock of the account was ahead: what is late by it comes as soon as the clock is moved. */
+  /** Offset of the account's clock: delayed outcomes come as soon as the clock is moved. */
   clockOffsetMs: number
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to somebody's SMTP server (RFC 5321), on which messages are sent one after the other. Where the server offers
-// PIPELINING (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; whether its
-// absence is put up with is the caller's choice.
+// SMTP client connection (RFC 5321), on which messages are sent one after the other. Where the server offers PIPELINING
+// (RFC 2920), sender, recipient and DATA go out in one packet. TLS is used where it is offered; the caller decides
+// whether to do without.
 
 import { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
@@ -21,12 +21,12 @@ export interface ClientOptions {
   /** Name that is said in EHLO. */
   hello: string
   /**
-   * `opportunistic` takes any certificate: without DANE or MTA-STS nobody could tell a right one (RFC 7435). `encrypted` does
+   * `opportunistic` takes any certificate: without DANE or MTA-STS a right one cannot be told (RFC 7435). `encrypted` does
    * too, unless `chainProblem` finds fault with it, but does not go on without TLS. `required` wants one of a trusted
    * authority, for `servername`.
    */
   tls: 'none' | 'opportunistic' | 'encrypted' | 'required'
-  /** What is wrong with the server's certificates, its own first; null for nothing. */
+  /** Problem of the server's certificates, its own first; null for none. */
   chainProblem?(chain: readonly X509Certificate[]): string | null
   /** Name that the certificate must have, where TLS is required. */
   servername?: string
@@ -70,7 +70,7 @@ export interface Transaction {
 }
 
 export interface Sent {
-  /** Where the server said yes or no. */
+  /** Stage at which the server accepted or refused. */
   stage: 'sender' | 'recipient' | 'data' | 'content'
   reply: Reply
 }
@@ -172,7 +172,7 @@ export class SmtpClient {
     this.#socket.destroy()
   }
 
-  /** Nobody was accepted, and the server waits for content all the same: it gets none (RFC 2920 §3.1). */
+  /** No recipient was accepted, and the server waits for content all the same: it gets none (RFC 2920 §3.1). */
   async #closeEmpty(ms: number): Promise<void> {
     this.#write('.\r\n')
     await this.#next(ms)
@@ -221,7 +221,7 @@ export class SmtpClient {
     this.#write('STARTTLS\r\n')
     const answer = await this.#next(commandMs)
     if (answer.code !== 220) throw new SmtpError('tls', replyLine(answer), { reply: answer })
-    // What came before the handshake may be somebody else's (CVE-2011-0411 and its like).
+    // Bytes from before the handshake may be injected (CVE-2011-0411 and similar).
     if (this.#received.length > 0) throw new SmtpError('tls', 'the server spoke before the handshake')
     const plain = this.#socket
     plain.removeAllListeners('data')

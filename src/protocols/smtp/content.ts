@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows DATA (RFC 5321 §4.5.2): lines that end in CR LF, up to a line with a single dot. The reader is strict: a CR
-// or LF by itself is refused, since servers that read it as an end of line can be made to see a second message in the first.
+// Content after DATA (RFC 5321 §4.5.2): lines that end in CR LF, up to a line with a single dot. The reader is strict:
+// a CR or LF by itself is refused, since servers that read it as an end of line can be made to see a second message in
+// the first.
 
 export type ContentEnd =
   | { kind: 'more' }
@@ -9,7 +10,7 @@ export type ContentEnd =
   | { kind: 'too_large'; rest: Buffer }
   /** A CR or LF stood by itself. */
   | { kind: 'bare_line_end' }
-  /** So much more than may be that the end is not waited for. */
+  /** Far beyond the limit: the end is not waited for. */
   | { kind: 'flood' }
 
 const cr = 13

@@ -256,7 +256,7 @@ export class ServerSession {
   async #startTls(): Promise<void> {
     const secureContext = this.#isSecure ? null : this.#host.secureContext()
     if (!secureContext) return this.#reply(badSequence)
-    // Commands that were sent before the handshake could have been put there by somebody else.
+    // Commands sent before the handshake may be injected.
     if (this.#input.length > 0) return this.#end(reply(521, '5.5.1 Nothing may follow STARTTLS before the handshake'))
     const plain = this.#socket
     plain.removeAllListeners('data')

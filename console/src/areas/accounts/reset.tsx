@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another password for who forgot theirs: a link by mail is asked for, and taken up. Its secret is behind the # of the address,
-// which no server sees.
+// Password reset: the page asks for a link by mail, and sets a new password by that link. The link's secret is in the
+// fragment (#) of the address, which browsers send to no server.
 import { useState } from 'preact/hooks'
 import { ofConsole } from '../../api.ts'
-import { Field, Mark, Problem } from '../../kit/kit.tsx'
+import { Field, NewPassword, Problem, SignInFrame } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
 export function Reset() {
@@ -22,53 +22,37 @@ export function Reset() {
     }, setError)
   }
   return (
-    <main class="sign-in">
-      <div class="card">
-        <p class="brand">
-          <Mark />
-          Pamoja
+    <SignInFrame title={t('Another password')}>
+      {error && <Problem error={error} />}
+      {isDone ? (
+        <p role="status">
+          {isAsking
+            ? t('If somebody has this address, a link is on its way to it. It works for an hour.')
+            : t('It is changed. Sign in with it.')}
         </p>
-        <h1>{t('Another password')}</h1>
-        {error && <Problem error={error} />}
-        {isDone ? (
-          <p role="status">
-            {isAsking
-              ? t('If somebody has this address, a link is on its way to it. It works for an hour.')
-              : t('It is changed. Sign in with it.')}
-          </p>
-        ) : (
-          <form class="form" onSubmit={submit}>
-            {isAsking ? (
-              <Field
-                key="address"
-                label={t('E-mail address')}
-                type="email"
-                autocomplete="username"
-                required
-                value={typed}
-                onInput={setTyped}
-              />
-            ) : (
-              <Field
-                key="password"
-                label={t('Choose a password')}
-                type="password"
-                autocomplete="new-password"
-                required
-                value={typed}
-                onInput={setTyped}
-                hint={t('At least ten characters')}
-              />
-            )}
-            <button type="submit" class="btn primary">
-              {isAsking ? t('Send the link') : t('Change it')}
-            </button>
-          </form>
-        )}
-        <p>
-          <a href="/console">{t('Sign in')}</a>
-        </p>
-      </div>
-    </main>
+      ) : (
+        <form class="form" onSubmit={submit}>
+          {isAsking ? (
+            <Field
+              key="address"
+              label={t('E-mail address')}
+              type="email"
+              autocomplete="username"
+              required
+              value={typed}
+              onInput={setTyped}
+            />
+          ) : (
+            <NewPassword key="password" value={typed} onInput={setTyped} />
+          )}
+          <button type="submit" class="btn primary">
+            {isAsking ? t('Send the link') : t('Change it')}
+          </button>
+        </form>
+      )}
+      <p>
+        <a href="/console">{t('Sign in')}</a>
+      </p>
+    </SignInFrame>
   )
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a member is signed in, and how they end it elsewhere.
+// Sessions of a member, and how to end the others.
 import { useState } from 'preact/hooks'
 import { ofConsole } from '../../api.ts'
 import { PageHead, Problem, Waiting } from '../../kit/kit.tsx'

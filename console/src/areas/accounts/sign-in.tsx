@@ -1,39 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sign in: address and password, and why not.
+// Sign-in page: e-mail address and password, and the reason of a refusal.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
 import { type Session, sentenceOf, signIn, wants } from '../../api.ts'
-import { Field, Mark } from '../../kit/kit.tsx'
+import { Field, SignInFrame } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
 export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
   const [email, setEmail] = useState('')
   return (
-    <main class="sign-in">
-      <div class="card">
-        <p class="brand">
-          <Mark />
-          Pamoja
-        </p>
-        <h1>{t('Sign in')}</h1>
-        <PasswordForm email={email} onSignedIn={onSignedIn} action={t('Sign in')}>
-          <Field
-            label={t('E-mail address')}
-            type="email"
-            name="email"
-            autocomplete="username"
-            required
-            value={email}
-            onInput={setEmail}
-          />
-        </PasswordForm>
-        <p>
-          <a href="/console/reset">{t('Forgot the password?')}</a>
-        </p>
-        <p class="hint">{t('The first start prints address and password, and writes them to credentials.json.')}</p>
-      </div>
-    </main>
+    <SignInFrame title={t('Sign in')}>
+      <PasswordForm email={email} onSignedIn={onSignedIn} action={t('Sign in')}>
+        <Field
+          label={t('E-mail address')}
+          type="email"
+          name="email"
+          autocomplete="username"
+          required
+          value={email}
+          onInput={setEmail}
+        />
+      </PasswordForm>
+      <p>
+        <a href="/console/reset">{t('Forgot the password?')}</a>
+      </p>
+      <p class="hint">{t('The first start prints address and password, and writes them to credentials.json.')}</p>
+    </SignInFrame>
   )
 }
 
@@ -44,7 +37,7 @@ interface PasswordFormProps {
   children?: ComponentChildren
 }
 
-/** Also asked for in the middle of the work, before keys are changed. */
+/** Password form of the sign-in page; also shown before keys are changed. */
 export function PasswordForm({ email, action, onSignedIn, children }: PasswordFormProps) {
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mail catcher: what test mail arrived, whoever it was for, and one message as its reader sees it in words.
+// Mail catcher: all test mail that arrived, and one message as text.
 import { useState } from 'preact/hooks'
 import { sandboxGetEmail, sandboxListEmails } from '#sdk/operations.ts'
 import { api } from '../../api.ts'

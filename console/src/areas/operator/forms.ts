@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator makes from the screens: tenants, carriers, routes, prices and numbers. Whatever else a carrier or a route
-// can be told, the API takes.
+// Forms of operators: accounts, carriers, routes, prices and numbers. The API takes every other setting of a carrier or
+// a route.
 import {
   operatorAssignSmsNumber,
   operatorCreateAccount,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of the installation, for whoever runs it: by the second part of the address. forms.ts has what is made in them.
+// Lists of the installation for operators, by the second part of the address. forms.ts has their forms.
 import {
   operatorApproveSmsSenderId,
   operatorChangeSmsBind,
@@ -25,12 +25,9 @@ import {
   operatorUpdateAccount,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { type ListOf, textOf } from '../../kit/list-page.tsx'
+import { amount, created, type ListOf, state, textOf } from '../../kit/list-page.tsx'
 import { newCarrier, newNumber, newPrice, newRoute, newTenant } from './forms.ts'
 
-const created = { name: 'Time', field: 'created_at', as: 'time' } as const
-const state = { name: 'State', field: 'status', as: 'state' } as const
-const amount = { name: 'Amount', field: 'amount', as: 'money' } as const
 const account = { name: 'Account', field: 'account_id', as: 'mono' } as const
 const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time' } as const
 const country = { name: 'Country', field: 'country' } as const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For whoever runs the installation: one search over all accounts, nodes, queues, carriers and providers at a glance.
+// Overview for operators: one search over all accounts, and nodes, queues, carriers and providers at a glance.
 import { useState } from 'preact/hooks'
 import { operatorListSmsBinds, operatorSearch, operatorSystem } from '#sdk/operations.ts'
 import type { FoundThing, System } from '#sdk/schemas.ts'

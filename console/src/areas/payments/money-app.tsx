@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mobile money on a handset: the prompt that asks for the PIN, and what became of earlier ones. A switch decides whether this
-// payer waits for somebody, or decides by its number as the others do.
+// Mobile money on a handset: the prompt that asks for the PIN, and the outcome of earlier ones. A switch decides
+// whether this payer waits for a person, or answers by its number as others do.
 import { useState } from 'preact/hooks'
 import {
   sandboxAnswerPrompt,
@@ -53,7 +53,7 @@ function Shown({ prompt: { payment_id, status, amount, currency, reference, aske
   )
 }
 
-/** What the network shows over everything else on the phone. */
+/** Prompt that the network shows over everything else on the phone. */
 function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
   const { payment_id, provider, amount, currency, reference, description } = prompt
   const [error, setError] = useState<Error | null>(null)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts on a handset: what arrived, and a line to answer whoever wrote last.
+// Texts on a handset: received ones, and a line to answer the last sender.
 import { sandboxHandset, sandboxSmsInbound } from '#sdk/operations.ts'
 import type { HandsetText } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'

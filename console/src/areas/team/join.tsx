@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who was invited chooses a password. The secret of the invitation is behind the # of the address, which no server sees.
+// Invitation page: a new member chooses a password. The invitation's secret is in the fragment (#) of the address, which
+// browsers send to no server.
 import { useState } from 'preact/hooks'
 import { join, type Session } from '../../api.ts'
-import { Field, Mark, Problem } from '../../kit/kit.tsx'
+import { NewPassword, Problem, SignInFrame } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
 export function Join({ onSignedIn }: { onSignedIn(session: Session): void }) {
@@ -17,29 +18,14 @@ export function Join({ onSignedIn }: { onSignedIn(session: Session): void }) {
     }, setError)
   }
   return (
-    <main class="sign-in">
-      <div class="card">
-        <p class="brand">
-          <Mark />
-          Pamoja
-        </p>
-        <h1>{t('Welcome')}</h1>
-        {error && <Problem error={error} />}
-        <form class="form" onSubmit={submit}>
-          <Field
-            label={t('Choose a password')}
-            type="password"
-            autocomplete="new-password"
-            required
-            value={password}
-            onInput={setPassword}
-            hint={t('At least ten characters')}
-          />
-          <button type="submit" class="btn primary">
-            {t('Begin')}
-          </button>
-        </form>
-      </div>
-    </main>
+    <SignInFrame title={t('Welcome')}>
+      {error && <Problem error={error} />}
+      <form class="form" onSubmit={submit}>
+        <NewPassword value={password} onInput={setPassword} />
+        <button type="submit" class="btn primary">
+          {t('Begin')}
+        </button>
+      </form>
+    </SignInFrame>
   )
 }

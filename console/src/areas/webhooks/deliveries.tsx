@@ -96,7 +96,7 @@ const pages: readonly [prefix: string, page: string][] = [
   ['po_', '/payouts/'],
 ]
 
-/** What an event is about, as a link where it has a page. */
+/** Resource of an event, as a link where it has a page. */
 export function About({ id }: { id: string }) {
   const [, page] = pages.find(([prefix]) => id.startsWith(prefix)) ?? []
   if (page === undefined) return <span class="mono cut">{id}</span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member who does something outside the API, such as signing in, and how that stands in the audit log.
+// Actor of the audit log for what members do outside the API, such as signing in.
 import { bucketOf, idOf, newUuid } from '../../../kernel/ids.ts'
 import type { AuditAs } from '../../../platform/audit.ts'
 import type { HookCall } from '../../../platform/hook.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the console asks: signing in and out, who is signed in, and their other sessions. Everything else it does through
-// the API that customers have.
+// Endpoints of the console alone: signing in and out, the signed-in member, and their other sessions. For everything
+// else the console uses the API that customers have.
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -132,7 +132,7 @@ const reset = hook({
     const { email, reset: secret, password } = bodyIn(call)
     if (secret === undefined) {
       await askForReset(app, addressIn(email))
-      // Nobody is told whether anybody has the address.
+      // The reply does not say whether the address is known.
       return status(202)
     }
     if (typeof secret !== 'string' || !/^[\w-]{43}$/.test(secret)) throw noSuchReset()
@@ -187,7 +187,7 @@ function requireFresh({ signed_in_at }: SessionRow, nowMs: number): void {
   if (refusal) throw refusal
 }
 
-/** What a page needs to know before it can ask anything. */
+/** Facts that a page needs before its first request. */
 function bootstrap(row: SessionRow, token: string): object {
   return {
     csrf: csrfOf(token),

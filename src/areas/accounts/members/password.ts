@@ -13,7 +13,7 @@ const mostWaiting = 50
 let running = 0
 const waiting: (() => void)[] = []
 
-/** `scrypt$N$r$salt$key`: whoever raises the cost later can still verify what is stored. */
+/** Hash as `scrypt$N$r$salt$key`: stored hashes stay valid when the cost is raised later. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(password, salt, cost, blockSize)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another password for somebody who forgot theirs: by a link that works once, for an hour. It comes by mail, from the
-// operator's own domain, or from an owner of the account. It opens nothing by itself: whoever used it signs in, with the second
-// factor where they have one.
+// Password reset by a link that works once, for an hour. The link comes by mail from the operator's own domain, or from
+// an owner of the account. It signs nobody in: the member signs in afterwards, with the second factor if there is one.
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -26,7 +25,7 @@ const worksForMs = hourMs
 /** Between two mails to one member. */
 const pauseMs = 2 * 60_000
 
-/** Makes the link; null when nobody can sign in under this id. The secret is after the #, so that it is in no log of any server. */
+/** Create a reset link; null when no member has this id. The secret is after the #, so that no server logs it. */
 export async function newReset(
   app: Pick<App, 'clock' | 'publicUrl'>,
   db: Queryable,
@@ -38,10 +37,10 @@ export async function newReset(
   return row && { url: `${app.publicUrl}/console/reset#${secret}`, until, email: row.email }
 }
 
-/** Its secret is made when it is carried out, so that none lies in the queue. */
+/** Job that mails a reset link. It makes the secret itself, so that none is stored in the queue. */
 const mailReset = { lane: 'accounts.mail_reset', payload: Type.Object({ member: Type.String() }) }
 
-/** Has the link mailed, if anybody has the address. */
+/** Queue the mail with a reset link, if a member has the address. */
 export async function askForReset(app: App, email: string): Promise<void> {
   const nowMs = app.clock.nowMs()
   await app.db.acrossTx(async (tx) => {
@@ -62,7 +61,7 @@ export const mailResetJob: Job<App, typeof mailReset.payload> = {
     const operator = await maybe(app.db.query(firstOperator, {}))
     const made = operator && (await newReset(app, app.db, payload.member))
     if (!made) return { kind: 'done' }
-    // Where nothing is real, mail goes to the mailboxes of the sandbox.
+    // Outside production, mail goes to the mailboxes of the sandbox.
     const environment = app.config.NODE_ENV === 'production' ? 'live' : 'test'
     const tenant = tenantOf({ bucket: operator.bucket, account_id: operator.id, environment })
     try {
@@ -72,7 +71,7 @@ export const mailResetJob: Job<App, typeof mailReset.payload> = {
       if (error.status >= 500) return { kind: 'retry', reason: error.code }
       app.log.warn(
         { code: error.code },
-        'a link to reset a password could not be mailed: give the operator’s account a domain',
+        'link to reset a password not mailed: give the operator’s account a sending domain',
       )
     }
     return { kind: 'done' }
@@ -101,7 +100,7 @@ export function noSuchReset(): AppError {
   return new AppError('NOT_FOUND', 'this link was used, or its time is over: ask for another')
 }
 
-/** Ends every session of theirs: whoever knew the old password may be in one. */
+/** Set a new password and end all sessions of the member: somebody who knew the old one may be in one. */
 export async function resetPassword(app: App, secret: string, password: string, from: From): Promise<void> {
   const nowMs = app.clock.nowMs()
   const passwordHash = await hashPassword(password)

@@ -7,6 +7,7 @@ import { hashOf, type SessionFacts } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import type { Environment } from '../../../platform/tenant.ts'
+import { planFacts } from '../store.ts'
 import { scopesOf } from './roles.ts'
 import { dropFailures, dropSessions, endOldest, insertSession, type SessionRow } from './store.ts'
 
@@ -54,13 +55,7 @@ export function sessionFacts(row: SessionRow, environment: Environment): Session
       rateLimitPerSecond: null,
       strict: false,
       envelope: 'both',
-      plan: row.plan,
-      planLimits: { ...row.plan_limits, ...row.own_limits },
-      allowances: row.allowances,
-      currency: row.currency,
-      country: row.country,
-      operator: row.operator,
-      suspended: row.account_status === 'suspended',
+      ...planFacts(row),
       clockOffsetMs: environment === 'test' ? Number(row.clock_offset_ms) : 0,
     },
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in: a wrong password and an address that nobody has are told apart by nothing, and whoever keeps guessing waits.
+// Sign-in. A wrong password and an unknown address get the same reply, and repeated failures wait.
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -57,7 +57,7 @@ async function countOrRefuse({ db, clock }: App, hash: Buffer): Promise<void> {
   })
 }
 
-/** Makes whoever was invited a member with a password of their own, and signs them in. */
+/** Accept an invitation: the new member chooses a password and is signed in. */
 export async function takeUp(app: App, invitation: string, password: string, from: From): Promise<string> {
   const nowMs = app.clock.nowMs()
   const passwordHash = await hashPassword(password)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of members, their sessions and failed sign-ins.
 import { statement } from '../../../platform/db.ts'
+import type { AccountFactsRow } from '../store.ts'
 import type { Role } from './roles.ts'
 
 interface MemberRow {
@@ -57,32 +58,21 @@ export const endOldest = statement.home<{ member: string; most: number }, object
     where hash in (select hash from accounts.sessions where member_id = $member order by id desc offset $most::int)`,
 )
 
-export interface SessionRow {
+export interface SessionRow extends AccountFactsRow {
   id: string
   member_id: string
   email: string
   role: Role
-  account_id: string
   account_name: string
   timezone: string
   signed_in_at: Date
   seen_at: Date
-  bucket: number
-  plan: string
-  plan_limits: Partial<Record<string, number | null>>
-  own_limits: Partial<Record<string, number | null>>
-  allowances: Readonly<Record<string, number>>
-  currency: string
-  country: string
-  operator: boolean
   /** Of the member; it counts where the account is an operator's. */
   operates: boolean
   member_name: string
   totp_enabled: boolean
   /** The account wants a second factor of everybody. */
   totp_required: boolean
-  account_status: string
-  clock_offset_ms: bigint
 }
 
 /** Finds a session that has not ended and notes that it is used. */

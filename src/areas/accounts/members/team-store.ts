@@ -46,7 +46,7 @@ export const lockTeam = statement.home<{ account: string }, object>(
   'select id from accounts.accounts where id = $account for update',
 )
 
-/** Gives no row when somebody has the address already, in whichever account. */
+/** Insert an invited member; no row when the address belongs to a member of any account. */
 export const invite = statement.home<
   { id: string; account: string; email: string; name: string; role: Role; hash: Buffer; until: Date },
   TeamRow
@@ -102,7 +102,7 @@ export const useRecoveryCode = statement.home<{ id: string; hash: string }, { id
     where id = $id and $hash = any(recovery_hashes) returning id`,
 )
 
-/** Gives no row for whoever was mailed a moment ago, so that nobody's mailbox is filled. */
+/** Note a reset link; no row when one was mailed a moment ago, so that no mailbox is flooded. */
 export const askReset = statement.home<{ email: string; now: Date; notSince: Date }, { id: string; email: string }>(
   'accounts.ask_reset',
   `update accounts.members set reset_asked_at = $now

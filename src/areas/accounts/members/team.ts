@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The team of an account: who may sign in to the console and as what. An invitation is a link that works once, for a week;
-// whoever invites passes it on. An account never loses its last owner.
+// Team of an account: members of the console and their roles. An invitation is a link that works once, for a week, and
+// that the inviting member passes on. An account never loses its last owner.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'

@@ -25,10 +25,13 @@ interface Holder {
   recovery_hashes: readonly string[]
 }
 
-/** How a code is used up, in the transaction that lets the member in. */
+/** Marks a code as used, in the transaction that signs the member in. */
 type UseUp = (tx: Tx) => Promise<void>
 
-/** Throws when the code is missing or wrong; what it gives throws when somebody else was let in by the same code meanwhile. */
+/**
+ * Check a second factor; throws when the code is missing or wrong. The returned function throws when another sign-in
+ * used the same code meanwhile.
+ */
 export async function secondFactor(app: App, member: Holder, code: string | null, nowMs: number): Promise<UseUp> {
   const { id, totp_secret: sealed, totp_step: used, recovery_hashes: codes } = member
   if (sealed === null) return async () => undefined

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch of invoices of one account, as at the turn of a month: open from the start, their numbers taken as one range.
 // Rare cases, such as applying credit, go through `create.ts` one by one.
-import { randomBytes } from 'node:crypto'
 import { newUuid } from '../../../kernel/ids.ts'
 import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
 import type { Currency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { newToken } from '../../../platform/web/secret-name.ts'
 import { customerFacts } from '../customers/customer.ts'
 import type { CustomerRow } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import type { Figures } from './calculation.ts'
 import { usualDueDate } from './create.ts'
-import { invoiceEventBody, stored, tokenBytes } from './invoice.ts'
+import { invoiceEventBody, stored } from './invoice.ts'
 import { type InvoiceRow, insertOpenInvoices, nextNumbers } from './store.ts'
 
 export interface NewOpenInvoice {
@@ -55,7 +55,7 @@ export async function createInvoices(
     total: figures.total.toString(),
     subscription_id: rest.subscriptionId,
     callback_url: rest.callbackUrl,
-    token: `\\x${randomBytes(tokenBytes).toString('hex')}`,
+    token: `\\x${newToken().toString('hex')}`,
     sequence: rest.isTold ? 1 : 0,
   }))
   const dueDate = usualDueDate(nowMs)

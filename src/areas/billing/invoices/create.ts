@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Create and open an invoice: opening assigns its number and applies the customer's credit. Open one invoice per
 // transaction: the number counter is the last lock, so a second invoice would break the lock order.
-import { randomBytes } from 'node:crypto'
 import { type AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { numberOf, usualPattern } from '../../../kernel/invoice-number.ts'
@@ -10,10 +9,11 @@ import { dayMs, dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { newToken } from '../../../platform/web/secret-name.ts'
 import { customerFacts, customerFor, type NewCustomer, takeCredit } from '../customers/customer.ts'
 import { type Discount, type NewItem, reckon } from './calculation.ts'
 import { settled } from './hooks.ts'
-import { notWhile, stored, tokenBytes } from './invoice.ts'
+import { notWhile, stored } from './invoice.ts'
 import { findInvoiceReference, type InvoiceRow, insertInvoice, nextNumbers, openDraft } from './store.ts'
 
 const usualDueDays = 14
@@ -68,7 +68,7 @@ export async function createInvoice(app: App, tx: Tx, occasion: Occasion, wanted
       subscription: wanted.subscriptionId ?? null,
       callbackUrl: wanted.callbackUrl ?? null,
       metadata,
-      token: randomBytes(tokenBytes),
+      token: newToken(),
       at: new Date(nowMs),
     }),
   )

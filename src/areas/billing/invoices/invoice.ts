@@ -2,18 +2,17 @@
 // Invoice objects of replies and events.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { bucketCount, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { dayOf } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { EventType, Occasion } from '../../../platform/events.ts'
+import { secretName } from '../../../platform/web/secret-name.ts'
 import { type PaymentRow, recordOf as paymentRecordOf } from '../../payments/area.ts'
 import { type Invoice, invoiceEvents } from '../events.ts'
 import type { Item } from './calculation.ts'
 import { type InvoiceRow, nextInvoiceSequence, type StoredItem } from './store.ts'
-
-export const tokenBytes = 16
 
 export function invoiceOf(app: App, row: InvoiceRow, nowMs: number): Static<typeof Invoice> {
   const url = row.opened_at === null ? null : payUrl(app, row)
@@ -71,17 +70,12 @@ function isOverdue({ status, due_date }: InvoiceRow, nowMs: number): boolean {
   return status === 'open' && due_date < dayOf(new Date(nowMs))
 }
 
-/** Payment address of an invoice: its bucket and a random 128-bit token. */
-export function payUrl(app: App, { bucket, token }: Pick<InvoiceRow, 'bucket' | 'token'>): string {
-  return `${app.publicUrl}/pay/${Buffer.concat([Buffer.from([bucket]), token]).toString('base64url')}`
-}
+/** Path of the pages of invoices, before their secret names. */
+export const payPath = '/pay'
 
-/** Parse an invoice's payment address; null when malformed. */
-export function placeOf(name: string): { bucket: number; token: Buffer } | null {
-  const bytes = /^[A-Za-z0-9_-]{23}$/.test(name) ? Buffer.from(name, 'base64url') : Buffer.alloc(0)
-  const [bucket] = bytes
-  if (bucket === undefined || bucket >= bucketCount || bytes.length !== 1 + tokenBytes) return null
-  return { bucket, token: bytes.subarray(1) }
+/** Payment address of an invoice. */
+export function payUrl(app: App, row: Pick<InvoiceRow, 'bucket' | 'token'>): string {
+  return `${app.publicUrl}${payPath}/${secretName(row)}`
 }
 
 export function stored({ description, quantity, unitAmount, taxRate, amount, discount, tax }: Item): StoredItem {

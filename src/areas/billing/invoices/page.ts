@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invoice page for payers: the invoice and its payment forms. One document without scripts or images, below 30 KB for
 // any invoice, because it is read on slow phones; the PDF has all lines.
-
 import { currencyOf } from '../../../platform/currencies.ts'
-import type { Brand } from '../../../platform/web/brand.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
-import type { Reader } from '../../../platform/web/reader.ts'
-import type { Page } from '../../../platform/web/shell.ts'
-import { type Checkout, checkoutPage, type Problem, paymentForms, type WaysToPay } from '../../payments/area.ts'
+import type { Payable } from '../../payments/area.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import { invoiceTexts } from './page-texts.ts'
 import type { InvoiceRow } from './store.ts'
@@ -18,23 +14,15 @@ const shownItems = 20
 const shownCharacters = 100
 const shownNotes = 500
 
-export interface Shown {
+/** Invoice as a visitor of its page finds it. */
+export interface Shown extends Payable {
   readonly invoice: InvoiceRow
-  /** Name of the account that sends the invoice. */
-  readonly accountName: string
-  readonly brand: Brand
-  /** The path of the page, without a trailing slash. */
-  readonly path: string
-  /** Language and time zone of the reader. */
-  readonly reader: Reader
-  /** Query of links that keeps the language asked for, such as `?lang=fr`, or nothing. */
-  readonly lang: string
 }
 
 type Say = Words<keyof typeof invoiceTexts>
 
-/** Invoice page with the available payment methods. */
-export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | null = null): Page {
+/** Content of an invoice's page, with the forms to pay it. */
+export function invoiceContent(shown: Shown, forms: Html): Html {
   const { invoice, path } = shown
   const money = moneyOf(shown)
   const say = sayOf(shown)
@@ -46,9 +34,7 @@ export function invoicePage(shown: Shown, ways: WaysToPay, problem: Problem | nu
   const sum = (name: string, micros: bigint, kind = '') =>
     html`<tr class="${kind}"><th scope="row">${name}</th><td>${money(micros)}</td></tr>`
   const { discount_total: discount, tax_total: tax, amount_paid: paid, credit_applied: credit } = invoice
-  return checkoutPage(
-    checkoutOf(shown),
-    html`${standing(shown)}
+  return html`${standing(shown)}
 <table>${items}${more > 0 && html`<tr><th colspan="2">${say('more', { count: more })}</th></tr>`}
 ${discount > 0n && sum(say('discount'), -discount)}
 ${tax > 0n && sum(say(invoice.tax_inclusive ? 'taxIncluded' : 'tax'), tax)}
@@ -57,14 +43,8 @@ ${credit > 0n && sum(say('credit'), -credit)}
 ${paid - credit > 0n && sum(say('paid'), paid - credit)}
 ${invoice.amount_refunded > 0n && sum(say('refunded'), invoice.amount_refunded)}</table>
 ${invoice.notes !== null && html`<p class="soft">${cut(invoice.notes, shownNotes)}</p>`}
-${isPayable(invoice) && paymentForms(checkoutOf(shown), ways, problem)}
-<footer><a href="${path}/invoice.pdf">${say('pdf')}</a></footer>`,
-  )
-}
-
-export function checkoutOf({ invoice, ...shown }: Shown): Checkout {
-  const { currency, environment, number } = invoice
-  return { ...shown, title: `${shown.accountName}: ${number}`, amount: dueOf(invoice), currency, environment }
+${isPayable(invoice) && forms}
+<footer><a href="${path}/invoice.pdf">${say('pdf')}</a></footer>`
 }
 
 /** Link back to the invoice after payment. */

@@ -78,7 +78,7 @@ const gatheringOf = onePerApp(
  */
 export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   try {
-    await app.db.tx(tenant, (tx) => renewTogether(app, tx, tenant, runs))
+    await app.db.tx(tenant, (tx) => renewBatch(app, tx, tenant, runs))
   } catch (error) {
     if (isUnavailable(error)) throw error
     if (runs.length === 1) return app.db.tx(tenant, (tx) => handOver(app, tx, tenant, runs))
@@ -97,7 +97,7 @@ function aloneJobs(app: App, tenant: Tenant, runs: readonly Renewal[]): NewJob[]
   return runs.map(({ payload }) => app.work.prepare(renewalAlone, tenant, payload))
 }
 
-async function renewTogether(app: App, tx: Tx, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
+async function renewBatch(app: App, tx: Tx, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   const { account, environment } = tenant
   const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
   if (is_suspended)

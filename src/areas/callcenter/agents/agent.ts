@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The noun: status transitions of an agent, and who may take a call. Pure.
-import type { RequiredSkillOf, SkillOf } from '../schema.ts'
-
-export const agentStatuses = [
-  'offline',
-  'available',
-  'ringing',
-  'on_call',
-  'wrap_up',
-  'break',
-  'away',
-  'training',
-  'meeting',
-] as const
+import type { agentStatuses, RequiredSkillOf, SkillOf } from '../schema.ts'
 
 export type AgentStatus = (typeof agentStatuses)[number]
 

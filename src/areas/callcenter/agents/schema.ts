@@ -2,8 +2,8 @@
 // Schemas of agent requests and replies.
 import { Type } from 'typebox'
 import { At, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
-import { AgentId, Language, PhoneNumber, SipUri, Skill } from '../schema.ts'
-import { agentStatuses, settableStatuses } from './agent.ts'
+import { AgentId, agentStatuses, Language, PhoneNumber, SipUri, Skill } from '../schema.ts'
+import { settableStatuses } from './agent.ts'
 
 const agent_id = AgentId('Your own id of the agent')
 

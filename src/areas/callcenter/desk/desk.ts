@@ -14,8 +14,8 @@ import type { ContactRow } from '../contacts.ts'
 import { contextOf } from '../metrics/agent-context.ts'
 import type { QueueRow } from '../queues/store.ts'
 import type { DeskAudio } from './audio-pool.ts'
+import { type CommandContext, runCommand } from './commands.ts'
 import { type DeskMessage, idIn, readMessage } from './message.ts'
-import { type CommandContext, obey } from './obey.ts'
 
 /** Snapshot of an agent's work. */
 export interface DeskView {
@@ -41,6 +41,8 @@ export class Desk implements Conversation {
   /** Leg whose audio this desk carries. */
   private bridged: string | null = null
   private isMuted = false
+  /** Number of the newest snapshot that was shown. */
+  private shown = 0
   /** Last message sent per type, to skip repeats. */
   private readonly said = new Map<string, string>()
 
@@ -77,8 +79,13 @@ export class Desk implements Conversation {
 
   // --- messages to the agent ---
 
-  /** Send what changed since the last snapshot. */
-  async show(view: DeskView): Promise<void> {
+  /**
+   * Send what changed since the last snapshot. Snapshots are numbered when their reading begins; one that a newer one has
+   * overtaken is dropped, or the desk would forget a call that it has just offered.
+   */
+  async show(view: DeskView, number: number): Promise<void> {
+    if (number < this.shown) return
+    this.shown = number
     this.row = view.agent
     this.contact = view.contact
     this.transfer = view.transfer
@@ -94,6 +101,7 @@ export class Desk implements Conversation {
     if (agent.session_id !== this.session) return this.close(4_001, 'logged in elsewhere')
     await this.follow(agent.leg_id)
     if (agent.status === 'ringing' && agent.leg_id !== null) await this.offer(view, agent.leg_id)
+    if (number < this.shown) return
     this.say('call.state', this.callState(view))
     this.say('transfer.state', { transfer: view.transfer && transferRecord(view.transfer) })
   }
@@ -206,7 +214,7 @@ export class Desk implements Conversation {
         this.say('call.state', this.callState({ agent: this.row, contact: this.contact, queue: null, transfer: null }))
         return undefined
       default:
-        return obey(this.app, await this.connection.caller(), message, this.now())
+        return runCommand(this.app, await this.connection.caller(), message, this.now())
     }
   }
 

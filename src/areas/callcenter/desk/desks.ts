@@ -38,6 +38,8 @@ class Desks {
   private readonly timer: NodeJS.Timeout
   private readonly unwatch: () => void
   private isLooking = false
+  /** How many snapshots of agents were begun to be read. */
+  private snapshots = 0
 
   constructor(app: App) {
     this.app = app
@@ -150,6 +152,7 @@ class Desks {
   private async refresh(desk: Desk): Promise<void> {
     const { tenant, agentId } = desk
     const { db, log } = this.app
+    const number = ++this.snapshots
     try {
       const agent = await maybe(db.query(findAgent, { ...tenant, agent: agentId }))
       if (!agent) return
@@ -158,7 +161,7 @@ class Desks {
       const queueId = contact?.queue_id ?? null
       const queue = queueId === null ? null : await maybe(db.query(findQueue, { ...tenant, id: queueId }))
       const transfer = call === null ? null : await maybe(db.query(transferOfCall, { ...tenant, call }))
-      await desk.show({ agent, contact, queue, transfer })
+      await desk.show({ agent, contact, queue, transfer }, number)
     } catch (error) {
       log.warn({ error }, 'desk not updated: the next poll updates it; check the database if this repeats')
     }
@@ -183,6 +186,7 @@ class Desks {
 
   private async lookAt(tenant: Tenant): Promise<void> {
     const { db } = this.app
+    const number = ++this.snapshots
     const scene = await readScene(db, tenant)
     const transfers = await db.query(openTransfers, tenant)
     const { nowMs } = await occasionOf(this.app, tenant)
@@ -196,7 +200,7 @@ class Desks {
       const contact = scene.contacts.find(({ id }) => id === agent.contact_id) ?? null
       const queue = scene.queues.find(({ id }) => id === contact?.queue_id) ?? null
       const transfer = transfers.find(({ call_id }) => call_id === agent.call_id) ?? null
-      await desk.show({ agent, contact, queue, transfer } satisfies DeskView)
+      await desk.show({ agent, contact, queue, transfer } satisfies DeskView, number)
       desk.showQueues(queuesOf(scene, agent, nowMs))
     }
   }

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
 import { OneOf } from '../../../platform/schema.ts'
-import { Destination, type DestinationOf, destinationProblem, Language, Url } from '../schema.ts'
+import { Destination, type DestinationOf, destinationProblem, Language, plainDestination, Url } from '../schema.ts'
 
 const mostMenus = 200
 const mostDepth = 10
@@ -203,17 +203,8 @@ export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: Ivr
 }
 
 /** Destination of an action; null when it has none. */
-export function destinationIn({ type, id, number, uri, answer_url, text, language }: IvrAction): DestinationOf | null {
-  if (type === undefined) return null
-  return {
-    type,
-    ...(id === undefined ? {} : { id }),
-    ...(number === undefined ? {} : { number }),
-    ...(uri === undefined ? {} : { uri }),
-    ...(answer_url === undefined ? {} : { answer_url }),
-    ...(text === undefined ? {} : { text }),
-    ...(language === undefined ? {} : { language }),
-  }
+export function destinationIn({ type, ...action }: IvrAction): DestinationOf | null {
+  return type === undefined ? null : plainDestination({ type, ...action })
 }
 
 /** Why menus are invalid: the field and a sentence; null when valid. */

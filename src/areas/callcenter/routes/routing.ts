@@ -31,7 +31,7 @@ import {
 } from '../routing/store.ts'
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
-import { Destination, Language, PhoneNumber } from '../schema.ts'
+import { Destination, Language, PhoneNumber, plainDestination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 
 const RuleId = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, rule_…' }) })
@@ -377,20 +377,6 @@ const simulate = write({
     }
   },
 })
-
-/** Destination without the extra fields of a rule. */
-function plainDestination(given: Static<typeof Destination>): Static<typeof Destination> {
-  const { type, id, number, uri, answer_url, text, language } = given
-  return {
-    type,
-    ...(id === undefined ? {} : { id }),
-    ...(number === undefined ? {} : { number }),
-    ...(uri === undefined ? {} : { uri }),
-    ...(answer_url === undefined ? {} : { answer_url }),
-    ...(text === undefined ? {} : { text }),
-    ...(language === undefined ? {} : { language }),
-  }
-}
 
 function assumed(
   around: Surroundings,

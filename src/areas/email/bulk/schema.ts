@@ -2,6 +2,7 @@
 // Schemas of bulk requests and replies.
 import { Type } from 'typebox'
 import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { bulkProgress } from '../events.ts'
 import { contentFields, Tags, Variables } from '../schema.ts'
 
 const maxEntries = 10_000
@@ -56,31 +57,12 @@ export const BulkAccepted = Type.Object(
 )
 
 const bulkStatuses = ['scheduled', 'queued', 'sending', 'paused', 'completed', 'cancelled'] as const
-const count = Type.Integer()
 
 export const BulkRecord = Type.Object(
   {
     bulk_id: Type.String(),
     status: OneOf(bulkStatuses),
-    total: count,
-    accepted: count,
-    rejected: count,
-    suppressed: count,
-    batches: count,
-    batches_sent: count,
-    counts: Type.Object({
-      queued: count,
-      sent: count,
-      delivered: count,
-      opened: count,
-      clicked: count,
-      bounced: count,
-      complained: count,
-      unsubscribed: count,
-      failed: count,
-    }),
-    created_at: At(),
-    started_at: Nullable(At()),
+    ...bulkProgress,
     completed_at: Nullable(At()),
     paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate', 'request'])),
   },

@@ -104,7 +104,7 @@ class AcquirerCarrier implements Acquirer {
     const path = `${acquirerPaths.intents}/${found.id}/cancel`
     const answer = await this.#post(path, `${attempt}-cancel`, {}, queryMs)
     const outcome = outcomeOf(answer, currency)
-    // That it cannot be given up is no refusal by the issuer: what it has become is found by asking.
+    // A refused cancellation is no refusal by the issuer: polling finds the outcome.
     return outcome.kind === 'refused' || outcome.kind === 'unavailable'
       ? { kind: 'unknown', reason: 'it was not given up' }
       : outcome
@@ -126,7 +126,7 @@ class AcquirerCarrier implements Acquirer {
 
   async queryRefund(refund: string): Promise<RefundOutcome> {
     const outcome = refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
-    // That it does not say now what became of a refund does not mean that it never took it.
+    // An unavailable answer about a refund does not mean that it was never taken.
     return outcome.kind === 'unavailable' ? { kind: 'unknown', reason: outcome.reason } : outcome
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Airtel Money payouts: disbursements, with a PIN that is encrypted for the provider. The payout's own id names it, so that it
-// can be asked about whatever became of the answer. What the provider says to an id that comes twice is not certain, so
-// nothing is sent again; and nobody calls, so that it is asked.
+// Airtel Money payouts: disbursements, with a PIN that is encrypted for the provider. The payout's own id names it, so
+// that it can be polled even when the answer got lost. The provider's reply to a repeated id is not certain, so nothing
+// is sent again; it has no callbacks, so it is polled.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelDisbursementBody, airtelPayoutCodes } from '../../../protocols/airtel.ts'
 import { encryptFor } from '../../../protocols/rsa.ts'

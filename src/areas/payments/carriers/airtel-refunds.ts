@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refunds of Airtel Money: all of a payment at once, named by the provider's own id of it. The answer says how it went, and
-// nothing can be asked afterwards: when the answer gets lost, somebody has to look at the provider's statement.
+// Refunds of Airtel Money: all of a payment at once, named by the provider's own id of it. The answer says how it went,
+// and nothing can be polled afterwards: when the answer gets lost, a person has to look at the provider's statement.
 import { airtelCodes, airtelRefundBody, readAirtelRefundAnswer } from '../../../protocols/airtel.ts'
 import type { FailureReason, OutgoingVerdict, RefundCarrier, RefundOrder } from '../providers/provider.ts'
 import { marketHeaders } from './airtel-orders.ts'

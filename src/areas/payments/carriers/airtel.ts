@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Airtel Money. The attempt's own id names the payment, so that it can be asked about whatever became of the answer. What
-// the provider says to an id that comes twice is not certain, so nothing is sent again. It calls one address for a whole
-// app, which cannot tell that it was the provider who called: nobody listens there, it is asked instead.
+// Airtel Money. The attempt's own id names the payment, so that it can be polled even when the answer got lost. The
+// provider's reply to a repeated id is not certain, so nothing is sent again. Its callbacks go to one address per app
+// and prove nothing of the caller, so they are not taken; it is polled.
 import { formatMicros } from '../../../kernel/money.ts'
 import { airtelCodes, airtelPaymentBody } from '../../../protocols/airtel.ts'
 import { payerHeaders } from '../../../protocols/sandbox-payer.ts'

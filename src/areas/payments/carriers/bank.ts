@@ -74,7 +74,7 @@ class BankCarrier implements Bank {
 
   async queryAccount(id: string, isOpen: boolean): Promise<Verdict> {
     return found(await this.#find(bankPaths.virtualAccounts, id), (object) => {
-      // That its time is over is ours to say: the bank may be a moment ahead.
+      // We decide when its time is over: the bank's clock may be ahead.
       if (object.state === 'expired' && !isOpen) return refused('EXPIRED')
       return inProgress(object)
     })

@@ -14,11 +14,11 @@ const tokenMs = 10_000
 
 export interface BearerOptions {
   surroundings: Surroundings
-  /** How a token is asked for. */
+  /** Request for a token. */
   request: Omit<ProviderRequest, 'timeoutMs'>
   /** The token in an answer, as it is sent with requests; null when there is none. That of OAuth without it. */
   readToken?(body: unknown): string | null
-  /** How long one is used: well below what it is good for. */
+  /** Lifetime of a token here, well below its real one. */
   tokenForMs: number
   /** Whether an answer says that the token was not good. Nothing was done then. */
   isRefused(answer: { status: number; body: unknown }): boolean
@@ -63,7 +63,7 @@ export class BearerClient {
     })
     const { readToken = oauthTokenIn, tokenForMs } = this.#options
     const text = answer.kind === 'answered' ? readToken(answer.body) : null
-    // The request that the token was for was not sent, whatever became of this one.
+    // Without a token the request itself was not sent.
     if (text === null) return { kind: 'unsent', reason: 'no token was given' }
     this.#token = { text, untilMs: performance.now() + tokenForMs }
     return text

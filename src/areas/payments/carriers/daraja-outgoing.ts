@@ -102,7 +102,7 @@ export class DarajaOutgoing implements Outgoing {
   }
 
   readPayout(topic: keyof Addresses, body: unknown): Heard | null {
-    // That it gave up waiting for itself tells nothing of the money, whatever else it says.
+    // A timeout inside the provider says nothing of the money, whatever else the call says.
     if (topic === 'timeout') return { id: null, verdict: { kind: 'unknown', reason: 'the provider timed out' } }
     return topic === 'answer' ? readAnswer(body) : readResult(body, reasons)
   }

@@ -69,7 +69,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
 
 /** Said with a server's error of a push that it did not make: the payer has another one open, or the password is wrong. */
 const notAskedCode = '500.001.1001'
-/** Which of the two it is, only words tell. */
+/** Only the words tell the two apart. */
 const lockedWords = /lock subscriber/i
 
 class DarajaCarrier implements MobileMoney {

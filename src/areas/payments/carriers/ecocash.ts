@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EcoCash, over its Open API. A payment is known by the attempt's own id and the payer's number, so that it can be asked about
-// whatever became of the answer. What the provider says to an id that comes twice is not certain, so nothing is sent again.
+// EcoCash, over its Open API. A payment is known by the attempt's own id and the payer's number, so that it can be
+// polled even when the answer got lost. The provider's reply to a repeated id is not certain, so nothing is sent again.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {

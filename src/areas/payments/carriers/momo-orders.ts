@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of MTN MoMo, the same for money that comes in, goes out or goes back. Our own id is the reference of an order, so
-// that it can be asked about whatever became of the answer, and sent again when the provider never heard of it: the same
-// reference is taken once.
+// Orders of MTN MoMo, the same for money that comes in, goes out or goes back. Our own id is the reference of an order,
+// so that it can be polled even when the answer got lost, and sent again when the provider never heard of it: it takes
+// a reference once.
 
 import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { ProviderRequest } from '../../../platform/outbound/provider-http.ts'

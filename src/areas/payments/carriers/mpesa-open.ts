@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// M-Pesa in Tanzania, over Vodacom's Open API. The attempt's own id names the payment, so that it can be asked about whatever
-// became of the answer; what the provider says to an id that comes twice is not certain, so nothing is sent again. It calls one
-// address for a whole application, where nobody listens: it is asked instead.
+// M-Pesa in Tanzania, over Vodacom's Open API. The attempt's own id names the payment, so that it can be polled even
+// when the answer got lost; the provider's reply to a repeated id is not certain, so nothing is sent again. Its
+// callbacks go to one address per application and are not taken; it is polled.
 import { formatMicros } from '../../../kernel/money.ts'
 import { membersOf, textOf } from '../../../protocols/json.ts'
 import {

@@ -100,7 +100,7 @@ class OrangeMoneyCarrier implements MobileMoney {
       case 'PENDING':
         return { kind: 'pending' }
       case 'SUCCESS':
-        // It was asked about by its amount.
+        // The poll named the amount.
         return { kind: 'paid', receipt: heard?.receipt ?? null, micros }
       case 'EXPIRED':
         return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'EXPIRED' }

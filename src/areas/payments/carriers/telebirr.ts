@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// telebirr, over its web checkout: the payer is sent to a page of the provider's. Every request is signed with a key of the
-// merchant's own. An order whose answer got lost has no page, so that nobody pays it.
+// telebirr, over its web checkout: the payer is sent to a page of the provider's. Every request is signed with the
+// merchant's own key. An order whose answer got lost has no page and cannot be paid.
 import { randomBytes } from 'node:crypto'
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -119,7 +119,9 @@ class TelebirrCarrier implements MobileMoney {
     }
   }
 
-  /** That money came is believed when the provider says so too, asked by us; the address of a notice proves the rest. */
+  /**
+   * Read a callback. A payment counts only once a poll confirms it; the secret address of the callback proves the rest.
+   */
   readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
     const notice = readTelebirrNotice(body)
     if (!notice || notice.orderId !== providerId) return null
@@ -151,7 +153,7 @@ class TelebirrCarrier implements MobileMoney {
     try {
       return await this.#client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), ...request })
     } catch {
-      // Only the signature can fail: whatever happens to a request is an answer.
+      // Only the signature can throw; errors of the request are answers.
       return { kind: 'unsent', reason: 'the private key cannot sign' }
     }
   }

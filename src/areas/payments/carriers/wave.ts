@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wave, over its checkout: the payer is sent to an address of the provider's. A session is looked for by the attempt's id, so
-// that one whose answer got lost is found, and its payer sent on later. The provider calls one address for a whole business,
-// where nobody can tell which account is meant: it is asked instead.
+// Wave, over its checkout: the payer is sent to an address of the provider's. A session is looked up by the attempt's
+// id, so that one whose answer got lost is found, and its payer sent on later. Callbacks go to one address per
+// business, which does not name the account, so the provider is polled.
 import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readWaveAnswer, type WaveSession, wavePaths, waveSessionBody } from '../../../protocols/wave.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a form of a page to pay on asks for: a payment from a phone, into a bank account, or by card. A card is in the memory
-// of the request and on the wire to the acquirer, as with every payment.
+// Forms of the hosted checkout: a payment from a phone, into a bank account, or by card. A card is in the memory of the
+// request and on the wire to the acquirer, as with every payment.
 import { AppError } from '../../../kernel/errors.ts'
 import { writtenIn } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
@@ -19,7 +19,7 @@ import { problemTexts } from './texts.ts'
 
 /** Bytes that a form may have. */
 export const maxFormBytes = 4 * 1_024
-/** So much of what was written as a phone number is shown again. */
+/** Characters of a mistyped phone number that are shown again. */
 const maxPhoneCharacters = 24
 
 /** The fields of a payment that a form asks for. */
@@ -35,7 +35,7 @@ export function waysFor(
   return waysToPay(app, tenant, { currency, micros }, (method) => methods === null || methods.includes(method))
 }
 
-/** What may hold a card is not left lying in a buffer that nobody has overwritten yet. */
+/** Fields of a form. Its buffer is cleared, because it may hold a card. */
 export function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
   if (bytes.length > 0 && !/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this is no form')
@@ -76,7 +76,7 @@ function cardIn(form: URLSearchParams): NonNullable<Wanted['card']> {
   return { number, exp_month: Number(month), exp_year: Number(year), cvv }
 }
 
-/** What is said beside the form that was not taken. */
+/** Problem shown beside a refused form. */
 export function problemIn(form: URLSearchParams, reader: Reader, error: AppError): Problem {
   const phone = (form.get('phone') ?? '').slice(0, maxPhoneCharacters)
   return { method: form.get('method') ?? 'mobile_money', sentence: sentenceOf(reader, error), phone }
@@ -102,7 +102,7 @@ function refusal({ language }: Reader, status: number, title: string, why: strin
   return page(status, { title, language, content: notice('bad', title, html`<p>${why}</p>`) })
 }
 
-/** What a payer can do about it; the details are written for programs. */
+/** Sentence that tells a payer what to do; the details are written for programs. */
 function sentenceOf(reader: Reader, { code }: AppError): string {
   if (isProblem(code)) return reader.words(problemTexts)(code)
   return failureSentence(reader, code) ?? reader.words(problemTexts)('other')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a payer sees of a payment, whatever is paid for: the forms, and how the payment is going. Documents without scripts or
-// images, because they are read on slow phones.
+// Pages of the hosted checkout: the forms, and the status of a payment. Documents without scripts or images, because
+// they are read on slow phones.
 import { currencyOf } from '../../../platform/currencies.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
@@ -15,29 +15,29 @@ import { recordOf } from '../records/payment.ts'
 import { open, type PaymentRow } from '../records/store.ts'
 import { checkoutTexts } from './texts.ts'
 
-/** How soon a page looks again how a payment is going. */
+/** Interval at which a status page reloads. */
 const refreshSeconds = 3
 const transferRefreshSeconds = 10
 
-/** What is paid on a page, and to whom. */
+/** Payment page: what is paid, and to whom. */
 export interface Checkout {
   readonly title: string
-  /** What is due. */
+  /** Amount due. */
   readonly amount: bigint
   readonly currency: string
   readonly environment: Environment
-  /** Who is paid. */
+  /** Name of the account that is paid. */
   readonly accountName: string
   readonly brand: Brand
   /** The path of the page, without a trailing slash. */
   readonly path: string
-  /** Who looks at it. */
+  /** Language and time zone of the visitor. */
   readonly reader: Reader
   /** The language that the address asked for, as the end of the next address: `?lang=fr`, or nothing. */
   readonly lang: string
 }
 
-/** What was sent and is not taken: by which way, why, and the phone number as it was written. */
+/** Refused form: its method, the reason, and the phone number as typed. */
 export interface Problem {
   readonly method: string
   readonly sentence: string
@@ -71,7 +71,7 @@ export function paymentForms(
   const [first] = offered
   const said = problem && html`<p class="problem" role="alert" id="problem">${problem.sentence}</p>`
   if (first === undefined) return html`${said}<p>${say('cannotBePaid')}</p>`
-  // What cannot be said beside a form is said above all of them.
+  // A problem that belongs to no form is shown above all of them.
   const met = offered.find(({ method }) => method === problem?.method)
   const shownFirst = met ?? first
   const hidden = (name: string, value: string) => html`<input type="hidden" name="${name}" value="${value}">`
@@ -83,7 +83,7 @@ ${offered.map(
 )}`
 }
 
-/** How a payment is going; looks again by itself until it is over. `back` is what there is to do once it is paid. */
+/** Status of a payment; reloads until it is over. `back` is the link shown once it is paid. */
 export function statusPage(shown: Checkout, payment: PaymentRow, back: Html | null): Page {
   const { path, lang, reader } = shown
   const say = sayOf(shown)
@@ -109,19 +109,19 @@ export function statusPage(shown: Checkout, payment: PaymentRow, back: Html | nu
   )
 }
 
-/** The path alone: whoever sees this page is on the machine that serves the receipt. */
+/** Link to the receipt, as a path: the host of this page also serves it. */
 function receiptLink(say: Say, { receipt_url: url }: PaymentRow, lang: string): Html | null {
   return url === null ? null : html`<a href="${new URL(url).pathname}${lang}">${say('receiptPage')}</a>`
 }
 
-/** What the payer has to do. */
+/** Page that tells the payer what to do. */
 function waitingPage(shown: Checkout, payment: PaymentRow): Page {
   const { path, lang, reader } = shown
   const say = sayOf(shown)
   const amount = moneyOf(shown)(payment.amount)
   const { redirect_url, bank_transfer } = recordOf(payment)
   if (redirect_url !== undefined) {
-    // The path alone: whoever sees this page is on the machine that serves the other one.
+    // As a path: the host of this page also serves the other one.
     const there = `${new URL(redirect_url).pathname}${lang}`
     const isCard = payment.method === 'card'
     const provider = providerNamed(payment.provider)?.name ?? payment.provider
@@ -177,7 +177,7 @@ function whatHappens(
 interface Way {
   readonly method: string
   readonly title: Html
-  /** What the form asks for, and its button. */
+  /** Fields of the form, and its button. */
   fields(problem: Problem | null): Html
 }
 
@@ -192,7 +192,7 @@ function phoneHint({ environment, reader }: Checkout): Html | null {
 function cardHint({ environment, reader }: Checkout): Html | null {
   if (environment !== 'test') return null
   const cards = {
-    // Four times the same: whatever a payer types stands nowhere on the page again, not even by chance.
+    // Not written out: a card number that a payer typed must not appear on the page, not even by chance.
     paid: reader.leftToRight('4242 × 4'),
     declined: reader.leftToRight('4000 0000 0000 0002'),
   }
@@ -212,7 +212,7 @@ ${hint}<label>${say('provider')}<select name="provider"><option value="">${say('
   }
 }
 
-/** What was written into it is never shown again. */
+/** Card form. What was typed into it is never shown again. */
 function cardWay(say: Say, amount: string, hint: Html | null): Way {
   return {
     method: 'card',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every page on which something is paid says to whoever pays: its forms, and what becomes of the payment.
+// Texts of the hosted checkout: its forms, and the outcome of a payment.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const checkoutTexts = {

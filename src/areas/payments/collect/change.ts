@@ -8,7 +8,7 @@ import { type AttemptState, open, type PaymentRow, type Status } from '../record
 const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
 
 export interface Change {
-  /** How far the attempt has come, if it is not farther already. */
+  /** Progress of the attempt, if it is not further already. */
   readonly attempt: AttemptState | null
   /** As the provider knows it, if it said so now. */
   readonly providerId: string | null
@@ -110,7 +110,7 @@ function mismatched(
   return { after, posting: after && { step: 'mismatch', credit, micros, fee: 0n } }
 }
 
-/** The payment after a move; null when it cannot make it. What is told of a payment is counted. */
+/** Payment after a transition; null when the transition is not allowed. Events of a payment are numbered. */
 function moved(
   payment: PaymentRow,
   from: readonly Status[],

@@ -12,7 +12,7 @@ import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighBatch } from '../fraud/assess.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { takeBack } from '../fraud/lookup.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
@@ -38,7 +38,9 @@ export async function accept(app: App, tx: Tx, request: PaymentRequest): Promise
   return accepted
 }
 
-/** The same for several in one transaction, as if they had come one after the other. Of one that is refused nothing stays. */
+/**
+ * Accept several payments in one transaction, as if they had come one after the other. A refused one leaves nothing.
+ */
 export async function acceptMany(
   app: App,
   tx: Tx,
@@ -93,7 +95,7 @@ async function draftsOf(app: App, tx: Tx, intents: readonly Intent[]): Promise<D
   const weighings = intents.map((intent) => {
     return { occasion: intent.request.occasion, subject: subjectOf(intent), mode: 'enforced' } as const
   })
-  const weighed = await weighTogether(app, tx, weighings)
+  const weighed = await weighBatch(app, tx, weighings)
   return intents.map((intent, i) => runWithin(intent.request, () => draftOf(app, intent, weighed[i] ?? null)))
 }
 
@@ -212,7 +214,7 @@ function rowOf({ request, id, method, plan, money }: Intent, risk: Risk | null, 
     refunded: 0n,
     dispute_status: null,
     receipt_url: null,
-    // That it is being looked at is told right after that it was made.
+    // The event of the review follows that of the creation.
     sequence: risk?.decision === 'review' ? 2 : 1,
     request_id: requestId,
     expires_at: expiresAt,
@@ -278,7 +280,7 @@ function refusalOf(app: App, payment: PaymentRow): AppError | null {
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })
 }
 
-/** As it comes back from where it is stored: without what is not there. */
+/** Payment as the database returns it: without undefined members. */
 function asStored(value: object = {}) {
   return JSON.parse(JSON.stringify(value))
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores payments with all that belongs to them, in one statement: what was decided about them, the attempts, the jobs that
-// look after those, and what is told.
+// Insert of payments with all that belongs to them, in one statement: risk decisions, attempts, their jobs, and events.
 
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Applies a verdict to a payment: its state, the ledger and its event, in one commit that is shared with other
-// payments. It is decided on the payment as it was read, and stored if nobody has changed it since; otherwise it is read
-// and decided anew.
+// payments. It is decided on the payment as it was read, and stored if the row is unchanged; otherwise it is read and
+// decided again.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -68,7 +68,7 @@ const settleOperation = operation.tenant(
   { stored: 'boolean', version: 'text', deliveries: 'text' },
 )
 
-/** Applies what is known of an attempt; gives the payment as it is then. `known` is the payment as it was read last. */
+/** Apply a verdict on an attempt; returns the payment afterwards. `known` is the payment as read last. */
 export async function settle(
   app: App,
   tenant: Tenant,

@@ -31,8 +31,8 @@ import { expire, settle } from './settle.ts'
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
 /**
- * How long the callback is waited for that says how much was paid, when the provider does not when it is asked. It is late
- * because of the network or the load, so that it is waited for as long where the sandbox's time passes faster.
+ * Wait for the callback that names the paid amount, where a poll does not. Network and load delay it, so the wait is
+ * not shortened where the sandbox's time passes faster.
  */
 const callbackMs = 10_000
 
@@ -136,7 +136,7 @@ async function nextPoll(
 ): Promise<Outcome> {
   if (isAnswer(verdict)) return { kind: 'done' }
   const leftMs = untilOverMs(app, tenant, payment, attempt)
-  // The payer has said yes: what is left to wait for is the account, or the end of its time.
+  // The payer has approved: the account number or the expiry is awaited.
   if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
   const { updated_at } = await one(app.db.query(findAttempt, { ...tenant, id: attempt.id }))
   const quietMs = app.clock.nowMs() - updated_at.getTime()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debts that lost disputes leave, of all accounts: they are taken from what comes into the wallets, and operators see who owes
-// what.
+// Debts of lost disputes, of all accounts: they are collected from money that comes into the wallets, and listed for
+// operators.
 import { type Static, Type } from 'typebox'
 import { buckets, idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -12,7 +12,7 @@ import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platf
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { collectDebts } from '../records/debts.ts'
 
-/** So many debts are looked at in one go. */
+/** Debts per sweep. */
 const debtsAtOnce = 500
 
 interface DebtRow {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a test account ends a dispute of its own: the simulated acquirer is told what the payer's bank decides, and tells it
-// as it would in earnest.
+// Sandbox route that ends a dispute of a test account: the simulated acquirer learns the bank's decision, and reports
+// it as a real one would.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'

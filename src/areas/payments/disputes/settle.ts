@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dispute does to a payment, the wallet and the ledger, and what is told of it, in one transaction. The payment is
-// locked meanwhile and whoever comes second changes nothing, so that the acquirer may tell it twice, late and in any order.
+// Effect of a dispute on the payment, the wallet and the ledger, with its event, in one transaction. The payment is
+// locked and a second report changes nothing, so the acquirer may report twice, late and in any order.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, least } from '../../../kernel/money.ts'
 import { capture, hold, lockAvailable, post, release } from '../../../ledger/wallets.ts'
@@ -55,10 +55,10 @@ export async function applyDispute(
 }
 
 /**
- * The issuer has taken the money already, so that the dispute is opened whatever the wallet holds: what can be spent is set
- * aside, with the overdraft that the operator grants. A wallet never falls below that, so that a dispute cannot lend an
- * account what nobody has decided to lend it; what is missing is asked for again when the dispute is lost. What refunds
- * give back, also those under way, is not set aside once more, nor what another dispute of the payment wants or has taken.
+ * Open a dispute. The issuer has taken the money already, so it is opened whatever the wallet holds: the available
+ * amount is set aside, including the overdraft that the operator grants, and no more, so that a dispute never lends an
+ * account money beyond that; the rest is claimed when the dispute is lost. Amounts that refunds give back, also pending
+ * ones, or that another dispute of the payment wants or took, are not set aside again.
  */
 async function opened(
   app: App,
@@ -116,8 +116,9 @@ async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<b
 }
 
 /**
- * The money leaves the wallet, as far as it is there; gives what is owed then. What the acquirer takes beyond what refunds and
- * other lost disputes have left of the payment is not the account's to pay: somebody has to look at it.
+ * Take the money of a lost dispute from the wallet, as far as it is there; returns the debt. What the acquirer takes
+ * beyond the rest of the payment, after refunds and other lost disputes, is not the account's to pay: an operator
+ * resolves it.
  */
 async function paid(
   app: App,

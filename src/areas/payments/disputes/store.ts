@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of disputes. A status moves by guarded updates: the row that comes back belongs to whoever won. Whoever changes
-// one has locked the payment before.
+// All SQL of disputes. A status moves by guarded updates: only the caller whose update changed the row gets it back.
+// Callers lock the payment first.
 import { statement } from '../../../platform/db.ts'
 import type { ShownBounds } from '../../../platform/page.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'

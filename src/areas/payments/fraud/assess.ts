@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deciding about a payment or payout before anybody is asked for it, inside the transaction that accepts it: it is counted,
-// what is known of the other side is read in the same statement, and the decision is stored with all that it rests on.
+// Risk decision on a payment or payout before the provider is asked, inside the transaction that accepts it: it is
+// counted, the history of the other side is read in the same statement, and the decision is stored with its reasons.
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
@@ -56,19 +56,19 @@ export interface Weighed {
   readonly assessment: Assessment
   /** For the caller to store. */
   readonly check: Check
-  /** Where it counted itself. */
+  /** Counters that it was added to. */
   readonly counted: Counted
 }
 
 /** Counts and decides. */
 export async function weigh(app: App, tx: Tx, weighing: Weighing): Promise<Weighed> {
-  const [weighed] = await weighTogether(app, tx, [weighing])
+  const [weighed] = await weighBatch(app, tx, [weighing])
   if (!weighed) throw new Error('a decision was asked for and none was made')
   return weighed
 }
 
-/** The same for several at once: as if they had come one after the other. */
-export async function weighTogether(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
+/** Decide on several at once, as if they had come one after the other. */
+export async function weighBatch(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
   const seen = await lookUp(
     app,
     tx,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule would have matched: it is held against stored checks, which know everything that was known then. A velocity
-// that nothing counted at the time is not known, so that a condition on it is false; how often that was so is said.
+// Backtest of a rule against stored checks, which hold everything that was known then. A velocity that was not counted
+// at the time is unknown, so a condition on it is false; the reply says how often.
 import { Type } from 'typebox'
 import { idOf, nilUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'

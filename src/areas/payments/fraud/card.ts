@@ -8,7 +8,7 @@ import type { RiskHint, SubjectCard } from './fields.ts'
 
 const binLength = 6
 
-/** The same for the same number in this installation; 64 hexadecimal digits. */
+/** Fingerprint of a card number: equal for equal numbers of this installation; 64 hexadecimal digits. */
 export function fingerprintOf(app: App, number: string): string {
   return app.secrets.fingerprint('payments.cards', number).toString('hex')
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conditions of a rule, read once and compiled into closures. There are no regular expressions and no loops in them, so
-// that a rule cannot take long. Whatever is wrong with one is said with the path that leads to it.
+// Conditions of a rule, parsed once and compiled into closures. They have no regular expressions and no loops, so a
+// rule cannot take long. Errors name the path of the faulty part.
 import { AppError } from '../../../kernel/errors.ts'
 import { parseAmount } from '../../../kernel/money.ts'
 import { type BlacklistType, blacklistTypes } from './blacklist.ts'
@@ -31,7 +31,7 @@ type Test = (situation: Situation) => boolean
 export interface Compiled {
   readonly test: Test
   readonly velocities: readonly Velocity[]
-  /** Which fields are looked for in which lists. */
+  /** Fields to look up, and in which lists. */
   readonly lists: readonly { field: string; type: BlacklistType }[]
 }
 

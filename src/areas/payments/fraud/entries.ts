@@ -29,7 +29,7 @@ const value = Type.String({
   maxLength: 254,
   rule: 'must have 1 to 254 characters',
   description: 'Of a card the whole number, which is not kept',
-  // It may be a card number.
+  // The value may be a card number.
   sensitive: true,
 })
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PollSchedule for what is known of those that are decided about: each is counted, and what its rules ask is read, with one statement
-// for all that are decided about in one transaction. They are as if they had come one after the other.
+// Lookup of the facts for risk decisions: each subject is counted, and the facts that its rules need are read, with one
+// statement for all subjects of a transaction, as if they had come one after the other.
 import type { App } from '../../../platform/app.ts'
 import { encodeItems } from '../../../platform/commit/row-encoding.ts'
 import type { Tx } from '../../../platform/db.ts'
@@ -74,7 +74,7 @@ interface View {
   policy: Policy
   usual: ReadonlyMap<string, bigint>
   tallies: readonly Tally[]
-  /** Those that it counts itself in now. */
+  /** Counters that this one is added to. */
   counting: readonly Tally[]
   places: readonly Candidate[]
 }
@@ -139,7 +139,7 @@ function lookAt(tx: Tx, views: readonly View[]): Promise<Looked[]> {
   })
 }
 
-/** Takes back what was counted in this transaction of what there will be nothing of. */
+/** Take back what this transaction counted for subjects that are not stored. */
 export async function takeBack(tx: Tx, { looking, tallies }: Counted): Promise<void> {
   if (tallies.length === 0) return
   await tx.query(uncount, {
@@ -162,7 +162,7 @@ function rowOf({ tally, step, start, since, item, amount, keepSeconds: keep }: T
   return { n, tally, step, start: BigInt(start), since: BigInt(since), item, amount, keep, counts }
 }
 
-/** Where rules look for what they were told to look for. */
+/** List lookups that the rules need. */
 function asked({ lists }: Policy, facts: Facts): Candidate[] {
   return lists.flatMap(({ field, type }) => {
     const fact = facts.get(field)

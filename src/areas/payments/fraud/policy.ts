@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an account as they are asked: compiled once and kept in memory. Their version comes back with every decision,
-// so that what is kept here is never used after it was changed, on whichever node.
+// Rules of an account, compiled once and cached. Every decision returns their version, so that a cached policy is never
+// used after a change on any node.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
@@ -14,7 +14,7 @@ import { type RuleRow, readPolicy, rulesInForce, usualAmounts } from './store.ts
 import { type Velocity, velocityName } from './velocity.ts'
 
 const maxRemembered = 2_000
-/** What is usual for an account is looked at so often, over so many of its latest, if there are so many. */
+/** Usual amount of an account: how long it is cached, over how many of the latest payments, and from how many on. */
 const usualForMs = 10 * 60_000
 const latestAmounts = 1_000
 const fewestAmounts = 20
@@ -60,7 +60,7 @@ export async function policyOf(
   return now
 }
 
-/** How a usual amount is found. */
+/** Key of a usual amount. */
 export function usualKey(direction: Direction, currency: string): string {
   return `${direction} ${currency}`
 }

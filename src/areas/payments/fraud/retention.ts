@@ -7,7 +7,7 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { forgetVelocity } from './store.ts'
 
 const rowsAtOnce = 10_000
-/** A run stops after so many parts; the next one goes on. */
+/** Batches of rows per run; the next run continues. */
 const mostParts = 100
 
 export const velocityChore: Chore = { name: 'velocity', run: (app) => forgetOld(app, app.clock.nowMs()) }

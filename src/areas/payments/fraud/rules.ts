@@ -28,7 +28,7 @@ import {
 } from './store.ts'
 
 const maxRules = 1_000
-/** How many different velocities the rules of an account may count: each costs every payment a row. */
+/** Distinct velocities of an account's rules: each costs every payment a row. */
 const maxVelocities = 50
 /** Hits are counted over so many of the latest checks that matched anything. */
 const maxHitChecks = 100_000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How risky something looks before any rule is asked: points for each thing that is out of the ordinary, in components that
-// add up to the score. Without a rule, a phone that is asked often and fails often stays below what is looked at by a person.
+// Risk score before any rule: points for each unusual fact, in components that add up. Without a rule, a phone that is
+// asked often and fails often stays below the threshold of review.
 import type { Facts, RiskHint } from './fields.ts'
 import { type Velocity, velocityName } from './velocity.ts'
 
@@ -52,7 +52,7 @@ const mostForVelocity = 35
 const amountPoints = [[5n, 15], [2n, 10], [1n, 5]] as const // biome-ignore format: a table reads better dense
 const unusualPoints = 10
 const newCustomerPoints = 5
-/** As many as leave a phone alone, however often it is paid and fails, below what is looked at. */
+/** So few that a phone which is paid often and fails often stays below the threshold of review. */
 const newRecipientPoints = 9
 const disposablePoints = 10
 const cardCountryPoints = 15
@@ -135,7 +135,7 @@ function amountScore(amount: unknown, usualMicros: bigint | null): number {
   return amountPoints.find(([times]) => amount > times * usualMicros)?.[1] ?? 0
 }
 
-/** At least half of what was asked for. */
+/** Whether at least half of the requests failed. */
 function failsOften(totals: ReadonlyMap<string, bigint>): boolean {
   const asked = totals.get(velocityName(askedOfDay)) ?? 0n
   const failed = totals.get(velocityName(failedOfDay)) ?? 0n

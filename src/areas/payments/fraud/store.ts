@@ -110,7 +110,7 @@ export const listRules = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** How often rules matched since: of the latest checks, as many as are looked at. Questions in advance are no hits. */
+/** Matches of rules since a moment, among the latest checks. Checks in advance do not count. */
 export const countHits = statement.tenant<
   Tenant & { rules: readonly string[]; from: string; since: Date; most: number },
   { rule: string; hits: number }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often, how much, how many different: counted in steps of time, so that a window is a sum of few rows. The step is the
-// largest that fits six times into the window; a window reaches back to the beginning of its first step, so that it is up to
-// a sixth longer than it says and never shorter.
+// Velocities: counts, sums and distinct values over a window, counted in steps of time, so that a window is a sum of
+// few rows. The step is the largest that fits six times into the window; a window reaches back to the beginning of its
+// first step, so it is up to a sixth longer than it says and never shorter.
 import { createHash } from 'node:crypto'
 import { nilUuid, uuidText } from '../../../kernel/ids.ts'
 import type { Facts } from './fields.ts'
@@ -16,7 +16,7 @@ export interface Velocity {
   readonly metric: Metric
   /** Quantity that is summed, or whose distinct values are counted. */
   readonly of: string | null
-  /** Those that have all of these in common are counted together. */
+  /** Fields that counted ones must share. */
   readonly by: readonly string[]
   readonly windowSeconds: number
   /** Counted when they reach one of these; null: when they are asked for. */

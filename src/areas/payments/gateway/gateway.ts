@@ -13,7 +13,7 @@ import { identityOf, selectEntered, settingsOf } from './accounts.ts'
 import { providerBreaker } from './breaker.ts'
 import { simulatedAccounts } from './simulated.ts'
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
 
 export const gatewayOf = onePerApp((app) => new Gateway(app))
@@ -21,7 +21,7 @@ export const gatewayOf = onePerApp((app) => new Gateway(app))
 interface Connected {
   carrier: Carrier
   breaker: Breaker
-  /** Of what is paid out: providers have other machines for that. */
+  /** Breakers of payouts: providers have other machines for them. */
   outgoingBreaker: Breaker
   /** Row that the provider was opened with. */
   version: string
@@ -93,7 +93,7 @@ class Gateway {
     return this.#connected(named, environment)?.carrier ?? null
   }
 
-  /** Asks a provider for something new; not at all while it does not answer anybody. */
+  /** Ask a provider for something new; not while its breaker is open. */
   async ask<M extends Carrier['method']>(
     method: M,
     named: Named,
@@ -117,8 +117,8 @@ class Gateway {
   }
 
   /**
-   * Asks a provider to pay. Null, and nothing was asked, while it does not answer anybody, and where the account is another
-   * one by now: what is to be paid waits.
+   * Ask a provider to pay out. Null, and nothing was sent, while its breaker is open, or when the provider account has
+   * changed: the payout waits.
    */
   async pay(
     named: Outbound,
@@ -131,7 +131,7 @@ class Gateway {
     return noted(connected.outgoingBreaker, what(connected.carrier))
   }
 
-  /** Asks a provider to give money back; not at all while it does not answer anybody, or if the account is another one. */
+  /** Ask a provider for a refund; not while its breaker is open, or when the provider account has changed. */
   async giveBack(
     named: Outbound,
     environment: Environment,
@@ -160,7 +160,7 @@ class Gateway {
     return this.#entered.has(`${environment} ${provider} ${country}`)
   }
 
-  /** How much faster than in earnest a payment's time passes. */
+  /** Factor by which a payment's time passes faster than real time. */
   timeScale(environment: Environment): number {
     return environment === 'test' ? this.#app.config.PAMOJA_SANDBOX_TIME_SCALE : 1
   }
@@ -205,7 +205,7 @@ class Gateway {
       }
     }
     this.#entered = now
-    // Its requests under way are answered first; closing is not waited for.
+    // It finishes its requests; closing is not waited for.
     for (const [name, { carrier }] of before) if (now.get(name)?.carrier !== carrier) void carrier.stop()
   }
 

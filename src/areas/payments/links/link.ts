@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payment link: an address of ours at which anybody pays a fixed amount, without an invoice. Shared with many it sells the
-// same thing again and again; with max_uses 1 and a redirect_url it is the checkout of one order.
-import { randomBytes } from 'node:crypto'
+// Payment link: an address of ours for paying a fixed amount, without an invoice. Shared with many it sells the same
+// thing again and again; with max_uses 1 and a redirect_url it is the checkout of one order.
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
-import { bucketCount, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { record } from '../../../platform/audit.ts'
@@ -14,13 +13,15 @@ import { currencyTaken, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { AmountIn, Metadata, Moment, OneOfAnyCase } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { newToken, secretName } from '../../../platform/web/secret-name.ts'
 import { waysFor } from '../checkout/form.ts'
 import { PaymentCreate } from '../records/input.ts'
 import { checkReturnUrl } from '../records/return-url.ts'
 import type { LinkStatus, PaymentLink } from './events.ts'
 import { closeLink, findLink, insertLink, type LinkRow } from './store.ts'
 
-const tokenBytes = 16
+/** Path of the pages of links, before their secret names. */
+export const linkPath = '/link'
 const mostUses = 100_000
 const mostAheadMs = 5 * 366 * dayMs
 
@@ -79,7 +80,7 @@ export async function createLink(
     tx.query(insertLink, {
       ...tenant,
       id: newUuid(receivedMs),
-      token: randomBytes(tokenBytes),
+      token: newToken(),
       amount,
       currency,
       description,
@@ -96,7 +97,7 @@ export async function createLink(
   return link
 }
 
-/** Refuses an amount that nobody could pay: a payer is the wrong one to be told. */
+/** Refuse an amount that no method takes, here and not on the page, where only the payer would see it. */
 function requirePayable(app: App, tenant: Tenant, currency: string, micros: bigint, methods: string[] | null): void {
   const { phones, bank, card } = waysFor(app, tenant, { currency, micros, methods })
   if (phones.length === 0 && !bank && !card)
@@ -113,7 +114,7 @@ function expiryOf(given: string | undefined, nowMs: number): Date | null {
   return at
 }
 
-/** Nothing can be begun over it any more; payments that are under way go on. */
+/** Deactivated links take no new payments; pending ones go on. */
 export async function deactivateLink(
   app: App,
   tx: Tx,
@@ -140,7 +141,7 @@ export function linkOf(app: App, row: LinkRow, nowMs: number): Static<typeof Pay
   const { amount, currency, description, payment_methods, redirect_url, max_uses, uses, metadata } = row
   return {
     payment_link_id: idOf('paymentLink', row.id),
-    url: `${app.publicUrl}${pathOf(row)}`,
+    url: `${app.publicUrl}${linkPath}/${secretName(row)}`,
     status: statusOf(row, nowMs),
     amount,
     currency,
@@ -157,22 +158,9 @@ export function linkOf(app: App, row: LinkRow, nowMs: number): Static<typeof Pay
   }
 }
 
-/** The same words as those that lists are narrowed by in SQL. */
+/** Status of a link; lists filter by the same rules in SQL. */
 export function statusOf({ deactivated_at, uses, max_uses, expires_at }: LinkRow, nowMs: number): LinkStatus {
   if (deactivated_at !== null) return 'inactive'
   if (max_uses !== null && uses >= max_uses) return 'completed'
   return expires_at !== null && expires_at.getTime() <= nowMs ? 'expired' : 'active'
-}
-
-/** The path of a link's page: the bucket it is kept in, and 128 bits that nobody can guess. */
-function pathOf({ bucket, token }: Pick<LinkRow, 'bucket' | 'token'>): string {
-  return `/link/${Buffer.concat([Buffer.from([bucket]), token]).toString('base64url')}`
-}
-
-/** Null when the text is not such an address. */
-export function placeOf(name: string): { bucket: number; token: Buffer } | null {
-  const bytes = /^[A-Za-z0-9_-]{23}$/.test(name) ? Buffer.from(name, 'base64url') : Buffer.alloc(0)
-  const [bucket] = bytes
-  if (bucket === undefined || bucket >= bucketCount || bytes.length !== 1 + tokenBytes) return null
-  return { bucket, token: bytes.subarray(1) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying over a link: a payment whose completion is counted in the same transaction. A link that can be paid so many times
-// only lets so many begin, so that nobody pays for what is gone; an account to pay into takes nobody's place, because it may
-// stay empty for a day.
+// Payments over a link. Their completion is counted in the transaction that completes them. A link with max_uses lets no
+// more payments begin than it has uses left, so that nobody pays for what is sold out; bank transfers do not count as begun,
+// because their account may stay empty for a day.
 import { createHash, randomUUID } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -10,11 +10,8 @@ import { dayMs, hourMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
-import { type Wanted, wantedIn, waysFor } from '../checkout/form.ts'
-import type { Checkout } from '../checkout/page.ts'
-import { accept, sendNow } from '../collect/create.ts'
-import type { WaysToPay } from '../methods/ways.ts'
+import { type FormPayment, nothingHere, type Payable } from '../checkout/hosted.ts'
+import { accept } from '../collect/create.ts'
 import { recordOf } from '../records/payment.ts'
 import { collection, declareLinkPurpose } from '../records/purpose.ts'
 import type { PaymentRow } from '../records/store.ts'
@@ -30,70 +27,53 @@ import {
   lockLink,
 } from './store.ts'
 
-/** How many payments may be begun over one link in an hour: a shop in a sale, not a list of stolen cards. */
+/** Payments per link and hour: enough for a shop in a sale, too few to test a list of stolen cards. */
 const mostPerHour = 2_000
-/** How long a payment can go either way. */
+/** Longest time that a payment is pending. */
 const underWayMs = 7 * dayMs
 
-export interface Found extends Checkout {
+export interface Found extends Payable {
   readonly link: LinkRow
-  readonly tenant: Tenant
-  readonly occasion: Occasion
-  /** The account may not collect just now. */
-  readonly isSuspended: boolean
 }
 
 const linkPurpose = declareLinkPurpose({ ...collection, completed: linkPaid })
 
-export function waysOf(app: App, { tenant, link, isSuspended }: Found): WaysToPay {
-  const { currency, amount: micros, payment_methods } = link
-  return waysFor(app, tenant, { currency, micros, methods: isSuspended ? [] : payment_methods })
-}
-
-/** Stores the payment that a form asks for, or finds the one that it asked for before; gives its id. */
-export async function payByForm(app: App, found: Found, form: URLSearchParams): Promise<string> {
-  const { link, tenant, occasion, path, lang } = found
-  const wanted = wantedIn(form, waysOf(app, found))
-  const { currency, description, metadata } = link
-  const input = {
-    ...wanted,
-    amount: formatMicros(link.amount),
-    currency,
-    description,
-    metadata,
-    // Nobody is sent anywhere to transfer money.
-    ...(wanted.method === 'bank_transfer' ? {} : { return_url: `${app.publicUrl}${path}${lang}` }),
-  }
-  const { id, isNew } = await app.db.tx(tenant, async (tx) => {
+/** Store the payment of a form, or find the one that the same form or phone made before. */
+export async function begin(
+  app: App,
+  { link, tenant, occasion }: Found,
+  how: FormPayment,
+  form: URLSearchParams,
+): Promise<{ id: string; isNew: boolean }> {
+  const { amount, currency, description, metadata } = link
+  const input = { ...how, amount: formatMicros(amount), currency, description, metadata }
+  return app.db.tx(tenant, async (tx) => {
     const locked = await maybe(tx.query(lockLink, { ...tenant, id: link.id }))
     if (!locked) throw nothingHere()
     const once = onceIn(form)
-    const before = await begunBefore(tx, occasion, locked, wanted, once)
+    const before = await begunBefore(tx, occasion, locked, how, once)
     if (before) return { id: before.id, isNew: false }
     await requirePlace(tx, occasion, locked)
     const purpose = { ...linkPurpose, details: { payment_link: idOf('paymentLink', link.id) } }
-    // A card is charged here and now; a job asks for the others.
-    const sendsInline = wanted.card !== undefined
+    const sendsInline = how.card !== undefined
     const payment = await accept(app, tx, { input, occasion, sendsInline, purpose })
     await tx.query(insertLinkPayment, { ...tenant, link: link.id, payment: payment.id, once })
     return { id: payment.id, isNew: true }
   })
-  if (isNew && wanted.card !== undefined) await sendNow(app, { tenant }, id, input)
-  return id
 }
 
-/** What tells one showing of the form from another; one that brings nothing is its own. */
+/** Mark of one view of the form; a form without a mark counts as a view of its own. */
 function onceIn(form: URLSearchParams): Buffer {
   const once = form.get('once') ?? randomUUID()
   return createHash('sha256').update(once).digest().subarray(0, 16)
 }
 
-/** The same form, or the same phone that has not answered yet. */
+/** Payment of the same form, or of the same phone that has not answered yet. */
 async function begunBefore(
   tx: Tx,
   { tenant, receivedMs }: Occasion,
   { id: link }: LinkRow,
-  { phone }: Wanted,
+  { phone }: FormPayment,
   once: Buffer,
 ): Promise<{ id: string } | null> {
   const same = await maybe(tx.query(findLinkPaymentOnce, { ...tenant, link, once }))
@@ -135,8 +115,4 @@ async function linkPaid(app: App, tx: Tx, occasion: Occasion, row: PaymentRow): 
     payment,
     payment_link: shown,
   })
-}
-
-export function nothingHere(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such page')
 }

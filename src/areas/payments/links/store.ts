@@ -2,7 +2,7 @@
 // All SQL of payment links.
 import { statement } from '../../../platform/db.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import type { Brand } from '../../../platform/web/brand.ts'
+import type { PayableRow } from '../checkout/hosted.ts'
 
 export interface LinkRow {
   bucket: number
@@ -56,16 +56,13 @@ export const findLink = statement.tenant<One, LinkRow>(
   `select ${columns} from payments.links where ${mine} and id = $id`,
 )
 
-/** The link, which nobody else changes until this transaction ends. */
+/** Link, locked until the transaction ends. */
 export const lockLink = statement.tenant<One, LinkRow>(
   'payments.lock_link',
   `select ${columns} from payments.links where ${mine} and id = $id for update`,
 )
 
-export const findLinkByToken = statement.tenant<
-  { bucket: number; token: Buffer },
-  LinkRow & { clock_offset_ms: bigint; account_name: string; brand: Brand; time_zone: string; is_suspended: boolean }
->(
+export const findLinkByToken = statement.tenant<{ bucket: number; token: Buffer }, LinkRow & PayableRow>(
   'payments.find_link_by_token',
   `select ${columns}, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
           accounts.name_of(account_id) as account_name, accounts.brand_of(account_id) as brand,
@@ -73,7 +70,7 @@ export const findLinkByToken = statement.tenant<
      from payments.links where bucket = $bucket and token = $token`,
 )
 
-/** What is closed already stays as it is. */
+/** Close a link; one that is closed stays as it is. */
 export const closeLink = statement.tenant<One & { at: Date }, LinkRow>(
   'payments.close_link',
   `update payments.links set deactivated_at = coalesce(deactivated_at, $at) where ${mine} and id = $id
@@ -132,7 +129,10 @@ export const findLinkUnderWay = statement.tenant<
     order by l.payment_id desc limit 1`,
 )
 
-/** Payments over a link since a moment; of those under way the ones that take somebody's place: an account to pay into may stay empty. */
+/**
+ * Payments over a link since a moment; `under_way` counts those that use up a place. Bank transfers do not, since their
+ * account may stay empty.
+ */
 export const countOfLink = statement.tenant<
   Tenant & { link: string; since: string },
   { recent: number; under_way: number }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of a payment link says when nothing can be paid there.
+// Texts of a payment link's page when nothing can be paid there.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const linkTexts = {

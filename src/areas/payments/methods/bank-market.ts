@@ -18,7 +18,7 @@ export function bankMarketFor(app: App, environment: Environment, currency: Curr
   return market
 }
 
-/** Where a bank takes or sends such an amount, and on what terms; throws when it does not. */
+/** Market of a bank for an amount, and its terms; throws when no bank takes or sends it. */
 export function requireBank(
   app: App,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying by bank: the payer's account is debited, or a one-time account is opened for the payer to pay into. Either way
-// the bank knows it by the attempt's id, and is asked whatever it tells.
+// Payments by bank: the payer's account is debited, or a one-time account is opened to pay into. The bank knows both by
+// the attempt's id, and is polled whatever it reports.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'

@@ -13,7 +13,7 @@ import type { Job } from '../../../platform/work.ts'
 import { purposeOf } from '../records/purpose.ts'
 import type { PaymentRow } from '../records/store.ts'
 
-/** Where it stands in the ledger meanwhile. */
+/** Ledger account of money that the acquirer still keeps. */
 export const pendingAccount = 'pending'
 
 const insertSettlement = statement.tenant<
@@ -46,7 +46,7 @@ const sumSettlements = statement.tenant<Tenant, { currency: string; amount: bigi
     where ${mine} group by currency`,
 )
 
-/** How long the acquirer keeps what was collected with a card; zero for everything else. */
+/** Time for which the acquirer keeps card money; zero for other methods. */
 export function settlementMs(
   app: App,
   payment: Pick<PaymentRow, 'method' | 'environment' | 'purpose' | 'details'>,

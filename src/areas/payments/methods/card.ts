@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying by card. The card is in the request alone, so the request sends it; whatever becomes of the answer, the acquirer
-// is asked about the attempt by its id, and the card is never sent again.
+// Payments by card. The card is in the request alone, so the request sends it; if the answer gets lost, the acquirer is
+// polled by the attempt's id, and the card is never sent again.
 import { allCountries } from '../../../kernel/countries.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -27,9 +27,9 @@ import type { PaymentMethod } from './method.ts'
 export const cardProvider = 'acquirer'
 /** A card is charged wherever it comes from: the acquirer has one account for all. */
 export const cardCountry = allCountries
-/** How long a payer may take to prove who it is. */
+/** Time for a payer's 3-D Secure challenge. */
 const challengeSeconds = 900
-/** How long issuers set money aside; in the sandbox too, where the clock can be moved. */
+/** Time for which issuers hold an authorised amount; also in the sandbox, whose clock can be moved. */
 const authorisedSeconds = 7 * 86_400
 
 export const card: PaymentMethod = {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture for each way to pay, for whoever lists them to a payer: the provider's name on a tile of its own colour. These are
-// ours; the marks of the providers are theirs, and are had from them.
+// Pictures of payment methods, for lists shown to payers: the provider's name on a tile of its own colour. These are
+// ours; the providers' own marks must be had from them.
 import { fileHook } from '../../../platform/web/static-files.ts'
 import { kinds } from '../carriers/kinds.ts'
 import type { Tile } from '../providers/facts.ts'
 
-/** Where the picture of a provider is. */
+/** URL of a provider's picture. */
 export function logoUrl({ publicUrl }: { publicUrl: string }, provider: string): string {
   return `${publicUrl}/logos/${provider}.svg`
 }
@@ -19,7 +19,7 @@ export const logoHooks = kinds.map(({ facts: { provider, tile } }) =>
   }),
 )
 
-/** Text that fits: each line is as wide as the tile allows, whatever the reader's font. */
+/** Tile with fitted text: each line is as wide as the tile allows, in any font. */
 function drawn([lines, ground, ink]: Tile): string {
   const middle = 48 - (lines.length - 1) * 13
   const texts = lines.map(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of a payment method: what a request must say, who takes the payment and what that costs, what is stored, how the
-// provider is asked for the money and how it went. Everything else is the same for all of them.
+// Contract of a payment method: the fields of a request, who takes the payment and at what fee, what is stored, how the
+// provider is asked and polled. Everything else is the same for all of them.
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
@@ -17,7 +17,7 @@ import type { AttemptRow, PaymentRow } from '../records/store.ts'
 /** Provider, fee and times of a payment, decided before anything is stored. */
 export interface Plan {
   readonly provider: string
-  /** Which of the provider's accounts takes it. */
+  /** Country of the provider account that takes it. */
   readonly country: string
   readonly fee: bigint
   readonly phone: string | null
@@ -33,11 +33,11 @@ export interface Plan {
 
 export interface PaymentMethod {
   readonly name: PaymentRow['method']
-  /** How long the answer waits for the provider's first word. */
+  /** Time that the reply waits for the provider's first answer. */
   readonly budgetMs: number
   /** When the provider is asked how it went. */
   readonly polls: PollSchedule
-  /** Whether all that is needed to send it is stored. What is not is sent by the request that brought it, or never. */
+  /** Whether everything needed to send it is stored. Otherwise only the request that brought it can send it. */
   readonly isQueued: boolean
   /** Failure reasons that the request is answered with as errors. */
   readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>
@@ -58,8 +58,8 @@ export interface PaymentMethod {
   /** Tells the provider that the payment was given up, where it can be told. */
   withdraw?(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict>
   /**
-   * What a callback says, what the provider wants to hear after it, and what else it must be asked about; null when it is none of
-   * the provider's.
+   * Content of a callback: its verdict, the provider's expected reply, and what else must be polled; null when it is
+   * not from the provider.
    */
   heard(
     app: App,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payers of the sandbox who wait for a PIN instead of deciding by their number, account by account. What is read is kept until
-// an account changes it.
+// Payers of the sandbox that wait for a PIN instead of deciding by their number, per account. Cached until an account
+// changes it.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'

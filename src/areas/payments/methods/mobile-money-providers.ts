@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which providers of mobile money take which currency, from the facts of those that this program speaks to.
+// Mobile money providers by currency, from the facts of those that have a carrier.
 import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'
 import { factsOf } from '../../../kernel/phone.ts'
@@ -44,12 +44,12 @@ export function providerNamed(provider: string): { name: string; confirmsOnPage:
     : null
 }
 
-/** Where a provider is. */
+/** Countries of a provider. */
 export function countriesOf(provider: string): readonly string[] {
   return providers.filter((one) => one.provider === provider).map(({ country }) => country)
 }
 
-/** Those that a customer asks for. */
+/** Providers that match a customer's query. */
 export function offered({ currency, country }: { currency?: string; country?: string }): readonly Provider[] {
   return providers.filter(
     (one) =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paying with mobile money: the payer is asked on the phone by whoever keeps the account of its number, or sent to a page of
-// theirs.
+// Payments by mobile money: the provider of the payer's number prompts the phone, or has a page that the payer is sent
+// to.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -75,11 +75,11 @@ export const mobileMoney: PaymentMethod = {
 
   async query(app, tenant, attempt, payment) {
     const { provider_id } = attempt
-    // Its sender is gone, and how far it came is unknown.
+    // The sending node died, and its progress is unknown.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
     const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
     const carrier = carrierOf(app, tenant, attempt)
-    // It has said so before, and the callback that says how much was waited for.
+    // It was reported as paid before, and the callback with the amount was waited for.
     const ask = async () =>
       carrier?.query({ ...(await askedOf(app, tenant, attempt, payment)), providerId: provider_id })
     const verdict = said_paid_at ? paidAsAsked : await ask()

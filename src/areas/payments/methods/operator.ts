@@ -260,7 +260,7 @@ async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<voi
     await carrierOutbound.checkUrl(body.base_url, 'callback', 'live', 'base_url')
 }
 
-/** Those settings of a kind that a body has; it may have no others. */
+/** Settings of a kind in a body; others are refused. */
 function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret: Settings } {
   const open: Record<string, string> = {}
   const secret: Record<string, string> = {}
@@ -274,7 +274,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
   return { open, secret }
 }
 
-/** Those settings that a body takes away. */
+/** Settings that a body removes. */
 function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
   const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
   const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receipt of a completed payment, as a page that every phone can show: no script, no picture, no cookie. Whoever has
-// the address sees it, so that it says no more of the payer than the end of the number.
+// Receipt page of a completed payment, for every phone: no script, no picture, no cookie. Its address is the only
+// authorisation, so it shows no more of the payer than the end of the phone number.
 
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -14,9 +14,9 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
 import { refusalPage } from '../../../platform/web/refusal.ts'
+import { secretNamed } from '../../../platform/web/secret-name.ts'
 import { type Page, page } from '../../../platform/web/shell.ts'
 import { providerNamed } from '../methods/mobile-money-providers.ts'
-import { receiptNamed } from '../records/receipt-address.ts'
 import type { PaymentRow } from '../records/store.ts'
 import { backWithPayer } from '../refunds/store.ts'
 import { receiptTexts } from './receipt-texts.ts'
@@ -38,7 +38,7 @@ type Found = Pick<
   | 'completed_at'
 > & { account_name: string; brand: Brand; time_zone: string }
 
-/** With what the payer has back: what is only on its way may still fail. */
+/** Receipt with the refunded amount; pending refunds do not count, they may fail. */
 type Shown = Found & { givenBack: bigint }
 
 const findReceipt = statement.tenant<{ bucket: number; token: Buffer }, Found>(
@@ -57,7 +57,7 @@ export const receiptHook = hook({
   maxBytes: 1,
   limits: [pagesPerAddress],
   handle: async (app, call) => {
-    const named = receiptNamed(call.params.name)
+    const named = secretNamed(call.params.name)
     const payment = named && (await maybe(app.db.query(findReceipt, named)))
     if (!payment) throw new AppError('NOT_FOUND', 'there is no such receipt')
     const back = await one(app.db.query(backWithPayer, { ...tenantOf(payment), payment: payment.id }))

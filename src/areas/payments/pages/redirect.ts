@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages around a page of somebody else's: a bank that wants to know who pays (3-D Secure), or a wallet that asks no phone.
-// In earnest the payer is sent on and comes back; in the sandbox this page plays the other one. Either way the provider is
-// asked what came of it: what a browser brings along is believed by nobody.
+// Pages around a provider's page: a bank's 3-D Secure challenge, or a wallet that prompts no phone. Live payers are
+// sent on and come back; in the sandbox this page plays the provider's. In both cases the provider is polled for the
+// outcome: what the browser brings is not believed.
 import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'

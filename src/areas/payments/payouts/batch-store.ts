@@ -126,8 +126,8 @@ export const listItems = statement.tenant<One & { after: number; limit: number }
 )
 
 /**
- * Takes the next payouts of a batch that no job looks after; whoever took them makes the jobs in the same transaction. One
- * that is locked is waited for: the last who takes some must leave none behind.
+ * Take the next payouts of a batch that have no job; the caller adds the jobs in the same transaction. Locked ones are
+ * waited for: the last caller must leave none behind.
  */
 export const takeUnqueued = statement.tenant<
   Tenant & { batch: string; limit: number },

@@ -16,8 +16,8 @@ import { Amount, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { membersOf } from '../../../protocols/json.ts'
-import { batchFields, payoutStatus } from '../records/events.ts'
 import { PaymentCreate } from '../records/input.ts'
+import { batchFields, payoutStatus } from '../records/payout-events.ts'
 import {
   type BatchItem,
   type BatchRow,
@@ -36,9 +36,9 @@ import { findPayoutReferences, type NewPayout } from './store.ts'
 import { batchedPayoutJob } from './submit.ts'
 
 const maxItems = 10_000
-/** So many payouts are handed to PostgreSQL at a time. */
+/** Payouts per insert. */
 const storedAtOnce = 500
-/** So many items are named when a batch is refused for them. */
+/** Items named in the refusal of a batch. */
 const maxProblems = 100
 /** A callback address that many items name is checked once, and a batch may name so many. */
 const maxCallbackUrls = 20

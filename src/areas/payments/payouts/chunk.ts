@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts of one batch go out some at a time, by one job: it judges them, marks them, asks the provider for all of them at
-// once and notes the answers together. It looks once more when the provider has had time; what is not over by then gets a
-// job of its own. No more are marked than are asked for at once, since those of a node that dies there must be asked about.
+// Payouts of one batch, some at a time, by one job: it judges them, marks them, asks the provider for all of them at
+// once and stores the answers together. It polls once more after a while; payouts that are not over by then get a job
+// of their own. No more are marked than are asked for at once, since those of a dead node must be polled.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -10,14 +10,14 @@ import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { keepSent } from './handover.ts'
-import { judgeTogether } from './judge.ts'
+import { judgeBatch } from './judge.ts'
 import { findMany, moveStates } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 import { afterAsking, batchedPayoutJob, pay, polls, queuedMs } from './submit.ts'
 
-/** So many are in the hands of one job. */
+/** Payouts per job. */
 export const chunkSize = 100
-/** So many are judged together, and asked of the provider at once. */
+/** Payouts judged together, and requests to the provider at once. */
 const mostAtOnce = 16
 
 const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
@@ -45,7 +45,7 @@ export const chunkJob: Job<App, typeof Payload> = {
     const pollMs = polls[0] * 1_000 * scale
     if (after.length === 0) return { kind: 'done' }
     if (queued.length === 0) return { kind: 'again', afterMs: pollMs }
-    // Those that the provider has must not wait for those that it does not take yet, or may not be asked for.
+    // Payouts that the provider has do not wait for those that it does not take yet.
     await handOver(
       app,
       tenant,
@@ -64,7 +64,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
   const unjudged = some.filter(({ risk }) => risk === null).map(({ id }) => id)
   const judged = [
     ...some.filter(({ risk }) => risk !== null),
-    ...(unjudged.length > 0 ? await judgeTogether(app, tenant, unjudged) : []),
+    ...(unjudged.length > 0 ? await judgeBatch(app, tenant, unjudged) : []),
   ]
   const ready = judged.filter(isPlanned)
   if (ready.length === 0) return

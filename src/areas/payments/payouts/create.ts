@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepting a payout: what it must be like, the money that is held for it, and the row that is there before anybody is asked.
+// Acceptance of a payout: its rules, the money that is held for it, and its row, stored before the provider is asked.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -29,7 +29,7 @@ import { holdOf } from './payout.ts'
 import { findPayout, findPayoutReferences, insertPayouts, type NewPayout, type PayoutRow } from './store.ts'
 import { payoutJob, polls, submit } from './submit.ts'
 
-/** How long the answer waits for the provider's first word. */
+/** Time that the reply waits for the provider's first answer. */
 const budgetMs = 8_000
 const mostAheadMs = 365 * dayMs
 
@@ -74,8 +74,8 @@ export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
 export type NewPayoutInput = Static<typeof PayoutItem>
 
 /**
- * Stores the payout, judges it, holds its money and adds the job that follows it. Nothing has been asked of anybody yet. One
- * that was blocked comes back failed.
+ * Store a payout, judge it, hold its money and add its job. The provider has not been asked yet. A blocked one is
+ * returned as failed.
  */
 export async function accept(
   app: App,
@@ -87,8 +87,7 @@ export async function accept(
   const { tenant, nowMs } = occasion
   const currency = currencyTaken(app, input.currency)
   const draft = draftOf(app, input, currency, occasion)
-  // The row comes before what is counted and that before the wallet, as whoever settles one takes them: the other way round
-  // two could wait for each other.
+  // Lock order: the row, then the counters, then the wallet, as in settling; another order could deadlock.
   const stored = await maybe(insert(tx, occasion, null, currency, [draft]))
   if (!stored) throw await usedBefore(tx, tenant, input.reference ?? '')
   const payout = await judge(app, tx, occasion, stored)

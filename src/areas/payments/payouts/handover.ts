@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handover of payouts from the sender to the provider's callback: the callback needs to know whose it is and what was
-// agreed on, which does not change. The payout is read under its lock when it is settled. Taken once; what is not found
-// here is read.
+// Handover of payouts from the sender to the provider's callback: the callback needs the owner and the terms, which do
+// not change. The payout is read under its lock when it is settled. Taken once; otherwise read from the database.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'

@@ -10,10 +10,11 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Risk, riskOf, type Weighed, weighTogether } from '../fraud/assess.ts'
+import { type Risk, riskOf, type Weighed, weighBatch } from '../fraud/assess.ts'
 import type { Subject } from '../fraud/fields.ts'
 import { refusalOf } from '../fraud/refusal.ts'
-import { fraudEvents, type Payout } from '../records/events.ts'
+import { fraudEvents } from '../records/fraud-events.ts'
+import type { Payout } from '../records/payout-events.ts'
 import { recordOf } from './payout.ts'
 import { block, occasionOf } from './settle.ts'
 import { judgedColumns, lockMany, noteRisks } from './settle-batch-store.ts'
@@ -22,14 +23,14 @@ import type { PayoutRow } from './store.ts'
 /** Wait for a lock that one payout of a batch needs, before the batch is given up. */
 const lockTimeoutMs = 250
 
-/** Judges a payout that is stored and was not sent; gives it as it is then. The row comes first, then what is counted. */
+/** Judge a stored payout that was not sent; returns it afterwards. Lock order: the row, then the counters. */
 export async function judge(app: App, tx: Tx, occasion: Occasion, payout: PayoutRow): Promise<PayoutRow> {
   const [judged] = await judgeSome(app, tx, occasion, [payout])
   if (!judged) throw new Error('a payout was judged while somebody else had it')
   return judged
 }
 
-/** The same for some of one account, which are locked. */
+/** Judge several locked payouts of one account. */
 async function judgeSome(
   app: App,
   tx: Tx,
@@ -39,7 +40,7 @@ async function judgeSome(
   if (payouts.length === 0) return []
   const { tenant, nowMs, receivedMs } = occasion
   const weighings = payouts.map((payout) => ({ occasion, subject: subjectOf(payout), mode: 'enforced' }) as const)
-  const weighed = await weighTogether(app, tx, weighings)
+  const weighed = await weighBatch(app, tx, weighings)
   const found = new Map(weighed.map(({ assessment }) => [assessment.checkId, { assessment, risk: riskOf(assessment) }]))
   const rows = await tx.query(noteRisks, {
     ...tenant,
@@ -95,8 +96,11 @@ export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promis
   return one(app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, [id])))
 }
 
-/** The same for some of a batch. When the shared transaction fails or waits too long for a lock, each is judged alone. */
-export async function judgeTogether(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
+/**
+ * Judge several payouts of a batch. When the shared transaction fails or waits too long for a lock, each is judged
+ * alone.
+ */
+export async function judgeBatch(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {
   try {
     return await app.db.tx(tenant, (tx) => judgeLocked(app, tx, tenant, ids), { lockTimeoutMs })
   } catch (error) {

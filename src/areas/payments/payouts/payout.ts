@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payout as customers read it and are told of it, and where its money is kept until it is over.
+// Payout objects of replies and events, and the hold of its money.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Step } from '../../../ledger/wallets.ts'
 import { maskedAccount } from '../providers/banks.ts'
-import type { Payout } from '../records/events.ts'
 import { sentenceOf } from '../records/payment.ts'
+import type { Payout } from '../records/payout-events.ts'
 import type { BatchRow } from './batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
-/** Where the money is kept: those of a batch share one hold. */
+/** Hold of a payout; those of a batch share one. */
 export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): Step {
   return { sourceId: batch_id ?? id, step: 'payout:hold' }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts that wait for a person: their money is held, and nothing looks after them until somebody lets them go here, rejects
-// them, or withdraws them like any other that is pending.
+// Payouts under review: their money is held, and nothing happens until a person releases or rejects them here, or
+// withdraws them like any other pending payout.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
@@ -8,7 +8,7 @@ import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import { type Route, write } from '../../../platform/route.ts'
-import { Payout } from '../records/events.ts'
+import { Payout } from '../records/payout-events.ts'
 import { makerOf, watchFrom } from './create.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { notInReview, reject } from './settle.ts'

@@ -18,7 +18,9 @@ export const lockMany = statement.tenant<Many, PayoutRow>(
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
 )
 
-/** Moves the requests for payouts on; gives those that nobody else moved before. `sentBy`: of each that is to be sent. */
+/**
+ * Move payouts to a new state; returns those that were not moved before. `sentBy`: provider account of each.
+ */
 export const moveStates = statement.tenant<
   Many & { from: AttemptState; to: AttemptState; sentBy: readonly string[]; at: Date },
   PayoutRow
@@ -49,7 +51,7 @@ export const completeMany = statement.tenant<Many & { receipts: readonly string[
    returning ${columns}`,
 )
 
-/** Takes what was paid, and the fees, out of the hold that they share. */
+/** Capture paid amounts and fees from the shared hold. */
 export const captureShares = statement.tenant<
   Tenant & {
     source: string
@@ -83,7 +85,7 @@ export const judgedColumns = {
   check_watched: 'jsonb',
 } as const
 
-/** Stores what was found when payouts that are locked were judged, and what it rests on; those to be looked at wait. */
+/** Store the risk decisions on locked payouts; those under review wait. */
 export const noteRisks = statement.tenant<Tenant & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
   'payments.note_payout_risks',
   `with judged as materialized (select * from unnest($items::payments.judged_item[])),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payouts of one batch that were paid are settled together: they share a hold, a wallet and the count of their batch, for
-// which they would only wait in turn. What is said of them while a transaction runs goes into the next one.
+// Settlement of paid payouts of one batch together: they share a hold, a wallet and the counts of their batch, for
+// which they would only wait in turn. Verdicts that come while a transaction runs go into the next one.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { Gatherer } from '../../../platform/concurrency/gather.ts'
@@ -9,15 +9,15 @@ import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import type { OutgoingVerdict } from '../providers/provider.ts'
-import { payoutEvents } from '../records/events.ts'
+import { payoutEvents } from '../records/payout-events.ts'
 import { holdOf, stepOf, toldOf } from './payout.ts'
 import { countInto, occasionOf, settle } from './settle.ts'
 import { captureShares, completeMany, lockMany } from './settle-batch-store.ts'
 import type { PayoutRow } from './store.ts'
 
-/** So many are settled by one transaction. */
-const mostTogether = 128
-/** So many batches of payouts are settled side by side, each by one transaction. */
+/** Payouts per transaction. */
+const maxBatch = 128
+/** Transactions at once. */
 const batchesAtOnce = 16
 
 type Paid = OutgoingVerdict & { kind: 'paid' }
@@ -34,10 +34,10 @@ interface Settled {
   readonly after: Promise<PayoutRow>
 }
 
-/** Each batch in its own order; what is said of it while a transaction runs goes into the next one. */
+/** One transaction at a time per batch; verdicts that come meanwhile go into the next one. */
 const gathererOf = onePerApp((app) => {
   const run = (some: readonly Said[]) => settleSome(app, some)
-  return new Gatherer<Said, Settled>({ most: mostTogether, atOnce: batchesAtOnce, run })
+  return new Gatherer<Said, Settled>({ most: maxBatch, atOnce: batchesAtOnce, run })
 })
 
 /** Applies what the provider says of a payout; gives it as it is then. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verdict does to a payout: its state, the hold, the ledger and what is told of it, in one transaction. Whoever comes
-// second changes nothing, so that verdicts may come twice, late and in any order. Time alone fails nothing.
+// Effect of a verdict on a payout: its state, the hold, the ledger and its event, in one transaction. A second verdict
+// changes nothing, so verdicts may come twice, late and in any order. Time alone fails nothing.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
@@ -12,7 +12,7 @@ import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
-import { payoutEvents } from '../records/events.ts'
+import { payoutEvents } from '../records/payout-events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
 import {
@@ -29,7 +29,7 @@ import {
 
 /** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
 export const missedMs = 60_000
-/** So many are withdrawn by one statement, which must not take too long. */
+/** Payouts per withdrawing statement, which must not take too long. */
 const mostAtOnce = 1_000
 
 /** Applies what the provider says of a payout; gives it as it is then. */
@@ -75,8 +75,8 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
 }
 
 /**
- * Applies what a person found out. One that failed here and was paid all the same is taken from the wallet after all, if it
- * is there; one that was completed and never paid is given back. What only confirms the books needs nobody's eyes any more.
+ * Apply what an operator found out. A failed payout that was paid after all is taken from the wallet, if it covers it;
+ * a completed one that was never paid is given back. A finding that confirms the books takes it off the list.
  */
 export async function decide(
   app: App,
@@ -270,7 +270,7 @@ async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): P
   if (payout.batch_id !== null) await countInto(app, tx, occasionOf(app, payout), payout.batch_id, counts)
 }
 
-/** Counts what is over in its batch; the last one ends the batch and tells so. */
+/** Count an ended payout in its batch; the last one ends the batch and emits its event. */
 export async function countInto(
   app: App,
   tx: Tx,
@@ -354,7 +354,7 @@ async function moved(
   if (!after) return payout
   const callbackUrl = after.callback_url
   if (event) await app.outbox.emit(tx, event, occasion, idOf('payout', after.id), toldOf(after), { callbackUrl })
-  // What was blocked never failed.
+  // Blocked payouts do not count as failed.
   if (to !== 'processing' && reason !== 'BLOCKED_BY_RULE' && reason !== 'BLACKLISTED')
     await noteFate(tx, occasion, [after.id], to)
   return after

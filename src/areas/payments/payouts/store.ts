@@ -23,7 +23,7 @@ export interface PayoutRow {
   amount: bigint
   currency: string
   fee: bigint
-  /** Where to: one of the two. */
+  /** Destination: phone or bank account. */
   phone: string | null
   bank: BankAccountIn | null
   recipient: { name?: string; email?: string }
@@ -138,7 +138,7 @@ export const findPayouts = statement.tenant<
   `select id, reference, description, metadata from payments.payouts where ${mine} and id = any($ids::uuid[])`,
 )
 
-/** Which of the references were used before, and for what. */
+/** Used references, and by what. */
 export const findPayoutReferences = statement.tenant<
   Tenant & { references: readonly string[] },
   { id: string; status: PayoutStatus; reference: string }
@@ -267,7 +267,9 @@ export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
    returning id`,
 )
 
-/** The provider contradicts itself, or us: a person has to find out, whatever the payout is. */
+/**
+ * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout.
+ */
 export const markDoubtful = statement.tenant<One & { at: Date }, object>(
   'payments.mark_payout_doubtful',
   `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
@@ -281,7 +283,7 @@ export const clearOverdue = statement.tenant<One, PayoutRow>(
 
 const every = 'bucket = any($buckets::smallint[])'
 
-/** Those that a person has to find out about, of every account, oldest first. */
+/** Payouts that a person has to find out about, of all accounts, oldest first. */
 export const listOverdue = statement.everywhere<
   { buckets: readonly number[]; after: string | null; limit: number },
   PayoutRow & { overdue_at: Date }

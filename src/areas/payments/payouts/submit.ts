@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the stored payout to the provider, and after it until the payout is over: the provider is asked again and again,
-// because calls get lost. One that may have been sent is sent a second time only under the same id, to a provider that takes
-// an id once and has said twice, a minute apart, that it never heard of it. That must be the account which was asked first:
-// another one has never heard of anything. While a provider answers nobody, payouts wait.
+// Submission of a stored payout to the provider, and polling until it is over, because callbacks get lost. One that may
+// have been sent is sent again only under the same id, to a provider that takes an id once and has said twice, a minute
+// apart, that it never heard of it. That must be the provider account that was asked first: another one knows nothing
+// of it. While a provider's breaker is open, payouts wait.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
@@ -23,7 +23,7 @@ import { begin, missedMs, settle } from './settle.ts'
 import { settleOne } from './settle-batch.ts'
 import { beginSending, findPayout, markOverdue, moveState, type PayoutRow } from './store.ts'
 
-/** Which address says what. */
+/** Topics of a payout's callback addresses. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
 
 /** When the provider is asked how it went: in the end once a day. */
@@ -55,8 +55,8 @@ export const payoutJob: Job<App, typeof Payload> = {
 }
 
 /**
- * Payouts of batches that wait for their time or are not over when they should be. They have a lane of their own, so that
- * nobody's single one waits behind ten thousand, and a wallet that they share: more at once would only hold connections.
+ * Job of batched payouts that wait for their time or are overdue. They have a lane of their own, so that no single
+ * payout waits behind ten thousand, and they share a wallet: more at once would only hold connections.
  */
 export const batchedPayoutJob: Job<App, typeof Payload> = {
   ...common,
@@ -123,7 +123,7 @@ async function poll(app: App, tenant: Tenant, payout: PayoutRow): Promise<{ afte
   const { id } = payout
   const outgoing = gatewayOf(app).outgoing(payout, tenant.environment)
   if (!outgoing) return { after: payout, isHeard: false }
-  // Its sender is gone, and how far it came is unknown.
+  // The sending node died, and its progress is unknown.
   if (payout.state === 'sending') await settle(app, tenant, id, { kind: 'unknown', reason: 'the node is gone' })
   const isSame = gatewayOf(app).accountOf(payout, tenant.environment) === payout.sent_by
   const isLost = payout.lost && payout.state === 'unknown' && outgoing.repeatable && isSame && !payout.is_suspended

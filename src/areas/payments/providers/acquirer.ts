@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract of a card acquirer. Requests carry our own id of the attempt, so that it can be polled about whatever
-// became of the answer; what it says is one of a few outcomes.
+// Contract of a card acquirer. Requests carry our own id of the attempt, so that it can be polled even when the answer
+// got lost; its answers are one of a few outcomes.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
 import type { CardData } from '../../../protocols/acquirer.ts'

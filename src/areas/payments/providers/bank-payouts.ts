@@ -8,7 +8,7 @@ import { noticeIdIn } from '../../../protocols/bank.ts'
 import type { Bank } from './bank.ts'
 import { type BankDisbursement, type FailureReason, type Outgoing, type OutgoingVerdict, outgoing } from './provider.ts'
 
-/** Failure reasons of a payer's account in terms of a recipient's: here we pay, and nobody declines. */
+/** Failure reasons of a payer's account in terms of a recipient's, since here we pay. */
 const reasons: Partial<Readonly<Record<FailureReason, FailureReason>>> = {
   INSUFFICIENT_FUNDS: 'PROVIDER_FLOAT_LOW',
   PAYER_NOT_FOUND: 'RECIPIENT_NOT_FOUND',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving back what was paid by bank: the bank sends it to where it came from, under the refund's own id, once.
+// Refunds of bank payments: the bank sends the money back to its source, once per refund id.
 import { noticeIdIn } from '../../../protocols/bank.ts'
 import type { Bank } from './bank.ts'
 import { outgoing, type RefundCarrier } from './provider.ts'

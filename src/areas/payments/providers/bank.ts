@@ -15,7 +15,7 @@ export interface BankOrder {
   notifyUrl: string
 }
 
-/** A bank that takes and sends money. It takes the same id once, so that whatever it never heard of may be sent again. */
+/** Bank that takes and sends money. It takes an id once, so a request that it never heard of may be sent again. */
 export interface Bank {
   readonly method: 'bank_transfer'
   readonly provider: string

@@ -74,7 +74,7 @@ export const BankShown = Type.Object(
   { title: 'PaymentBank' },
 )
 
-/** Where the payer pays to. */
+/** Account that the payer transfers to. */
 export const BankTransfer = Type.Object(
   {
     bank_name: Type.String(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving back what was paid by card: the acquirer knows the payment by our attempt and the refund by its own id.
+// Refunds of card payments: the acquirer knows the payment by our attempt and the refund by its own id.
 
 import type { Acquirer, RefundOutcome } from './acquirer.ts'
 import type { FailureReason, OutgoingVerdict, RefundCarrier } from './provider.ts'

@@ -75,7 +75,7 @@ export type CardShown = Static<typeof CardShown>
 /** All that is kept of a card. */
 export interface KeptCard extends CardShown {
   bin: string
-  /** The same for the same number in this installation, and nothing about it. */
+  /** Fingerprint, equal for equal numbers in this installation; the number cannot be derived from it. */
   fingerprint: Buffer
   /** Risk that a test card provokes. */
   riskHint?: RiskHint | null

@@ -8,7 +8,7 @@ export interface ProviderFacts {
   readonly provider: string
   /** As people call it. */
   readonly name: string
-  /** Its picture: the lines of its name on a tile of its own colour. */
+  /** Picture: the lines of its name on a tile of its own colour. */
   readonly tile: Tile
   /** The names of its statements' columns; where it uses several, whichever is there. */
   readonly statement?: Readonly<Partial<Record<StatementField, readonly string[]>>>
@@ -35,7 +35,7 @@ export interface MobileFacts extends ProviderFacts {
   readonly alsoCalled?: readonly string[]
   /** On the phone, where a payer may be asked at any time, or on a page that the payer has to be sent to. */
   readonly confirmsOn: 'phone' | 'page'
-  /** How long the payer may take. A page that lives longer than its payment would be paid late. */
+  /** Time for the payer. A page that outlived its payment would be paid late. */
   readonly expirySeconds: number
   readonly wholeUnitsOnly: boolean
   readonly places: readonly Place[]

@@ -33,7 +33,7 @@ export interface ProviderKind {
     readonly open: Readonly<Record<string, TString>>
     readonly secret: Readonly<Record<string, TString>>
   }
-  /** Those settings that say whose account it is. Another account knows nothing of what this one was asked for. */
+  /** Settings that identify the provider account. Another account knows nothing of earlier requests. */
   readonly identity: readonly string[]
   /** A method, so that each kind may say which settings it has. */
   connect(settings: Readonly<Record<string, string>>, surroundings: Surroundings): Carrier

@@ -43,11 +43,11 @@ export function isFailureReason(text: string | null): text is FailureReason {
 export interface PaymentDetails {
   /** USSD code to see what waits for approval; shown until the payment is over. */
   readonly ussd_code?: string
-  /** Where the payer confirms, an address of ours; shown while that is awaited. */
+  /** Address of ours at which the payer confirms; shown while that is awaited. */
   readonly redirect_url?: string
   /** Provider's page that the payer is sent on to from there; never shown. */
   readonly page_url?: string
-  /** Where the account wants the payer afterwards; never shown. */
+  /** Page of the account for the payer afterwards; never shown. */
   readonly return_url?: string
   readonly card?: CardShown
   /** Under which name the card is saved; shown when it is. */
@@ -92,7 +92,7 @@ export function isBare(verdict: Verdict): boolean {
   return verdict.kind === 'paid' && verdict.micros === null && verdict.receipt === null
 }
 
-/** Where a payment is made. */
+/** Market of a payment: country and currency. */
 export interface Market {
   /** ISO 3166. */
   country: string
@@ -107,7 +107,7 @@ type Kept = Readonly<Record<string, string>>
 interface Ordered extends Market {
   /** Our own id of the attempt. */
   attempt: string
-  /** The same in 26 letters and digits, for providers that take no longer one. */
+  /** Attempt id in 26 letters and digits, for providers with a short limit. */
   shortId: string
   micros: bigint
   /** E.164. */
@@ -118,7 +118,7 @@ export interface Collection extends Ordered {
   reference: string
   description: string
   callbackUrl: string
-  /** Where a payer comes back to who was sent to a page. */
+  /** Address for payers who return from a page. */
   returnUrl: string
   /** Of the sandbox: the prompt waits for an answer by hand. */
   isByHand?: boolean
@@ -135,7 +135,7 @@ export interface Asked extends Ordered {
 /** An attempt that the provider can be asked about. */
 export type Taken = Asked & { readonly providerId: string }
 
-/** Where a provider tells of money that goes out: what became of it, that it gave up waiting, and its answer to a question. */
+/** Callback addresses for outgoing money: its result, the provider's internal timeout, and answers to queries. */
 export interface Addresses {
   result: string
   timeout: string
@@ -166,9 +166,9 @@ export type OrderVerdict = Exclude<Verdict, { kind: 'action' | 'authorised' }>
 
 export type OutgoingVerdict =
   | OrderVerdict
-  /** It was asked; what it has to say comes to its address. */
+  /** Asked; the answer comes to its callback address. */
   | { kind: 'asked' }
-  /** It was paid, and the provider took it back. */
+  /** Paid, then taken back by the provider. */
   | { kind: 'reversed' }
 
 /** Verdict on a payout from one in the form of a collection. */
@@ -209,7 +209,7 @@ export interface MobileMoney {
   /** Whether an attempt that the provider has never heard of may be sent again: it takes the same id once. */
   readonly repeatable: boolean
   collect(collection: Collection): Promise<Verdict>
-  /** How an attempt went. */
+  /** Outcome of an attempt. */
   query(taken: Taken): Promise<Verdict>
   /** Content of a callback about an attempt; null when it is not the provider's. */
   readCallback(body: unknown, asked: Asked): { providerId: string; verdict: Verdict } | null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator says which payment a line is about that nothing else could tell: the money leaves suspense, and the payment
-// is settled as if the provider had told of it.
+// Assignment of a statement line to a payment by an operator: the money leaves suspense, and the payment is settled as
+// by a callback.
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../../kernel/ids.ts'
 import { houseOf } from '../../../ledger/house.ts'

@@ -27,7 +27,7 @@ export const Columns = Type.Object({
 export type Columns = Static<typeof Columns>
 type Field = keyof Columns
 
-/** How far the clocks of statements are ahead of UTC, in the countries of the providers. */
+/** UTC offsets of statements, by the country of the provider. */
 export const utcOffsets: Readonly<Record<string, string>> = {
   KE: '+03:00', UG: '+03:00', TZ: '+03:00', MG: '+03:00', ET: '+03:00', RW: '+02:00', ZM: '+02:00', MW: '+02:00',
   SZ: '+02:00', LS: '+02:00', MZ: '+02:00', ZW: '+02:00', CD: '+01:00', CM: '+01:00', CG: '+01:00', GA: '+01:00',
@@ -39,7 +39,7 @@ export function utcOffsetOf(country: string): string {
   return utcOffsets[country] ?? '+00:00'
 }
 
-/** Where in a row the columns are. */
+/** Positions of the columns in a row. */
 export type Places = Readonly<Partial<Record<Field, number>>>
 
 /** Finds the columns in a row of names; null when it is not that row. */

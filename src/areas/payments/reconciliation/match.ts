@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the lines of a provider's account against the books: each line finds its payment, payout or refund, or is booked,
-// once; each payment that nobody knew the end of is settled by its line, on the same path as by a callback. Whatever was
-// done when a node dies is found done by the next one.
+// Matching of a provider's statement with the books: each line finds its payment, payout or refund, or is booked, once;
+// a payment with an unknown outcome is settled by its line, as by a callback. A node that takes over finds what is
+// done.
 import { Type } from 'typebox'
 import { firstUuidAt, idOf, newUuid, nilUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
@@ -150,7 +150,7 @@ async function settleLine(app: App, house: Tenant, line: LineRow): Promise<void>
   await app.db.query(store.noteSettled, { ...house, id: line.id, class: to, keeps: isPaidByIt || isLookedAt })
 }
 
-/** Where the ledger has what a statement covers: what came in, what went out, or both. */
+/** Ledger accounts of what a statement covers: incoming money, outgoing money, or both. */
 function floatsOf({ provider, covers }: StatementRow): string[] {
   const names = { collections: [`float:${provider}`], payouts: [`float_out:${provider}`] }
   return covers === 'everything' ? [...names.collections, ...names.payouts] : names[covers]
@@ -180,7 +180,7 @@ async function alert(app: App, { environment, provider, id }: StatementRow): Pro
   const difference = after.difference === null ? null : formatMicros(after.difference)
   const about = { statement: statementId(after), provider, environment, ...lines, difference }
   const isQuiet = !lines.amount_differs && !lines.ours_only && !after.difference
-  if (isQuiet) app.log.info(about, 'a statement was matched')
+  if (isQuiet) app.log.info(about, 'statement and ledger agree: nothing to do')
   else app.log.error(about, 'statement and ledger differ: resolve the line under GET /v1/operator/payments/statements')
 }
 

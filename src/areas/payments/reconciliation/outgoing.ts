@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of money that went out, held against payouts and refunds: by the provider's receipt, or by payee, amount and time.
-// One that nobody knew the end of is settled by its line, as if the provider had told of it, and so is one that was completed
-// and whose money came back. A payout that failed here is never taken for paid by a guess: its line is put before somebody.
+// Lines of outgoing money, matched with payouts and refunds: by the provider's receipt, or by payee, amount and time. A
+// payout with an unknown outcome is settled by its line, as by a callback, and so is a completed one whose money came
+// back. A failed payout is never taken for paid by a guess: its line is left to an operator.
 import type { App } from '../../../platform/app.ts'
 import { type AcrossTx, maybe, statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -36,8 +36,8 @@ const matchRefunds = statement.everywhere<Account, object>(
 )
 
 /**
- * Money that came back before anybody told of it. That it went out must be on a statement as well: there are some that have no
- * minus before what was paid out.
+ * Money that came back without a report. The outgoing line must be on a statement as well, since some statements have
+ * no minus before paid amounts.
  */
 const matchTakenBack = (object: 'payout' | 'refund') =>
   statement.everywhere<Account, object>(

@@ -61,7 +61,7 @@ export interface LineRow {
 
 export type Account = Tenant & { provider: string; country: string }
 
-/** The same of the lines of a statement that also names payments. */
+/** Condition for the lines of a tenant, in statements that also name payments. */
 export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
 
 const columns = `id, environment, provider, country, currency, columns, utc_offset, covers, status, lines, known_lines, skipped_lines,
@@ -187,7 +187,7 @@ export const planForMany = statement.home<Record<never, never>, object>(
 const unmatched = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
   and (l.class is null or l.class = 'theirs_only')`
 
-/** Lines whose receipt a payment has. One that another amount was paid for is somebody's to look at. */
+/** Match lines whose receipt a payment has. A differing amount is left to an operator. */
 export const matchReceipts = statement.everywhere<Account, { id: string }>(
   'payments.match_receipts',
   `update payments.statement_lines l
@@ -226,7 +226,7 @@ export const matchPayers = statement.everywhere<Account, { id: string }>(
    returning l.id`,
 )
 
-/** Whatever was looked for and not found is the provider's alone; charges and transfers to the bank are our own. */
+/** Classify the rest: unmatched lines are the provider's alone; charges and transfers to the bank are our own. */
 export const classifyRest = statement.tenant<Account, object>(
   'payments.classify_lines',
   `update payments.statement_lines l
@@ -242,7 +242,7 @@ const booked = `select l.id, l.kind, l.amount, l.turn, s.covers
      join payments.statements s
        on s.bucket = l.bucket and s.account_id = l.account_id and s.environment = l.environment and s.id = l.statement_id`
 
-/** Lines that the ledger does not have yet. Money that went out for a reason we do not know is left to somebody. */
+/** Lines that are not in the ledger yet. Outgoing money of unknown reason is left to an operator. */
 export const unbooked = statement.tenant<Account & { limit: number }, Booked>(
   'payments.unbooked_lines',
   `${booked}
@@ -388,7 +388,7 @@ export const latestDifferences = statement.tenant<
     order by environment, provider, currency, covers, matched_at desc`,
 )
 
-/** How many lines of a statement are of each class. */
+/** Lines of a statement by class. */
 export const countClasses = statement.tenant<
   Tenant & { id: string },
   { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }

@@ -24,7 +24,7 @@ export interface Address {
   /** Of the thing that the address is about. */
   readonly id: string
   readonly token: Buffer
-  /** Which of several addresses of the same thing it is, from 0 to 15. */
+  /** Number of the address among several for the same thing, 0 to 15. */
   readonly topic: number
 }
 
@@ -36,7 +36,7 @@ export interface Callback {
   readonly body: unknown
 }
 
-/** The same with the address, read. The receiver checks the token before it believes anything. */
+/** Callback with its parsed address. The receiver checks the token first. */
 export interface Call extends Address, Callback {}
 
 export function newToken(): Buffer {

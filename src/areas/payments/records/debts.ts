@@ -8,7 +8,7 @@ import { currencyOf } from '../../../platform/currencies.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
-/** Where it stands what accounts owe because their wallets were empty when a dispute was lost. */
+/** Ledger account of debts from lost disputes that wallets did not cover. */
 export const owedAccount = 'receivable:disputes'
 
 const lockDebts = statement.tenant<Tenant, { id: string; owed: bigint; currency: string }>(
@@ -22,8 +22,8 @@ const payDebt = statement.tenant<One & { amount: bigint; at: Date }, object>(
 )
 
 /**
- * Takes what an account owes from its wallets, as far as it is there; says whether nothing is left. The disputes come before
- * the wallets, those in the order of their currencies, as whoever posts to several takes them.
+ * Collect debts from an account's wallets, as far as they cover them; returns whether none is left. Lock order:
+ * disputes, then wallets by currency, as every caller that posts to several.
  */
 export async function collectDebts(app: App, tx: Tx, tenant: Tenant, nowMs: number): Promise<boolean> {
   let isPaid = true
@@ -32,7 +32,7 @@ export async function collectDebts(app: App, tx: Tx, tenant: Tenant, nowMs: numb
     const amount = least(owed, await lockAvailable(tx, tenant, currency))
     isPaid &&= amount === owed
     if (amount === 0n) continue
-    // What was owed before names the step: it is less each time.
+    // The debt before names the step, since it shrinks each time.
     const step = { sourceId: id, step: `dispute:owed:${owed}` }
     const leg = { debit: 'wallet', credit: owedAccount, micros: amount, currency }
     const verdict = await post(tx, tenant, step, [leg], app.clock.nowMs())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payments of which a provider told another amount than was asked for. Where nothing was booked yet the money is kept apart;
-// where the payment had been completed already, on the provider's word, the books and the provider differ. So they do where
-// a provider takes back more than was paid. Somebody has to look, and it stays on the operator's list until then.
+// Discrepancies: payments for which a provider reported another amount than was asked for. If nothing was booked yet,
+// the money is kept in suspense; if the payment was completed already, the books and the provider differ, and likewise
+// if a provider takes back more than was paid. An operator resolves them; until then they stay on the list.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -61,7 +61,7 @@ const insertDiscrepancy = statement.tenant<Found, object>(
   `${insert} on conflict do nothing`,
 )
 
-/** A second dispute is news, whatever was said of the first. */
+/** Replace a discrepancy: a second dispute counts anew. */
 const replaceDiscrepancy = statement.tenant<Found, object>(
   'payments.replace_discrepancy',
   `${insert} on conflict (bucket, account_id, environment, payment_id) do update
@@ -223,7 +223,7 @@ async function moveOut(
   const { id: sourceId, purpose, status, note } = row
   const tenant = tenantOf(row)
   const step = `${purpose}:mismatch`
-  // The amount posted counts, whatever was reported since.
+  // The posted amount counts, not a later report.
   const [kept] = await postedLegs(tx, tenant, { sourceId, step })
   if (!kept)
     throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {

@@ -55,7 +55,7 @@ const phone = Type.String({
   errorCode: 'INVALID_PHONE',
 })
 
-/** The same number under either of its names. */
+/** Phone number under either of its names. */
 export const phoneFields = {
   phone: Type.Optional(phone),
   phone_number: Type.Optional(Type.String({ ...phone, description: 'The same as `phone`' })),
@@ -108,7 +108,7 @@ interface Narrowing {
   metadata?: Record<string, string>
 }
 
-/** Which payments, payouts or refunds a list is asked for, as its statement takes it: null is any. */
+/** Filters of a list as its statement takes them: null is any. */
 export function askedOf(query: Narrowing) {
   const { currency, provider, method, reference, phone } = query
   return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Money that may leave as a payout or a refund: what is available once debts of lost disputes are paid, without what the
-// account topped up in the last days. Otherwise a stolen card would be turned into money in somebody's phone within a minute,
-// long before its owner complains: by a payout, or by the refund of a payment whose money was paid out before.
+// Money that may leave as a payout or a refund: the available amount after debts of lost disputes, without top-ups of
+// the last days. Otherwise a stolen card would become money on a phone within a minute, long before its owner
+// complains: by a payout, or by the refund of a payment whose money was paid out before.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, formatMoney, least } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'

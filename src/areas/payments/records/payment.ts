@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payment as customers read it, and as they are told of it.
+// Payment objects of replies and events.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'

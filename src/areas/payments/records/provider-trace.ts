@@ -16,7 +16,7 @@ export function traceOf(
   return providerTrace(app, tenant, idOf('payment', payment_id), Number(clock_offset_ms))
 }
 
-/** The same recorder for any resource, by its public id. */
+/** Recorder for any resource, by its public id. */
 export function providerTrace(
   app: App,
   tenant: Tenant,

@@ -17,7 +17,10 @@ export interface Purpose {
   readonly invoiceId?: string
   /** Kept with each such payment. */
   readonly details?: PaymentDetails
-  /** The account's own money: it can be used at once, whatever it was paid with, and be paid out only some days later. */
+  /**
+   * Whether it is the account's own money: usable at once, whatever it was paid with, and paid out only some days
+   * later.
+   */
   readonly isOwn?: boolean
   /**
    * The hook schedules by the account's clock, which is locked until that is written. Lock order: the clock's row, then jobs.
@@ -25,13 +28,13 @@ export interface Purpose {
   readonly holdsClock?: boolean
   /** Done in the transaction that makes the payment completed, when the money has come. */
   completed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
-  /** The same when it failed, was cancelled or expired. Late money may still complete it. */
+  /** Called when a payment failed, was cancelled or expired. Late money may still complete it. */
   failed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void>
-  /** The same when some of its money, or all of it, was given back, or was taken back by a dispute that is lost. */
+  /** Called when some or all of its money was refunded, or taken back by a lost dispute. */
   refunded?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
-  /** The same when that was tried and did not work; `refund` is its id. */
+  /** Called when a refund failed; `refund` is its id. */
   refundFailed?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: string): Promise<void>
-  /** The same when the provider took back what its payer had; `total` is what all came to, with this one. */
+  /** Called when the provider took a refund back; `total` is the sum of refunds including this one. */
   refundTakenBack?(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow, refund: Refunded): Promise<void>
   /** Further fields of such a payment, when it is read. */
   shown?(queryable: Queryable, payment: PaymentRow): Promise<Pick<Static<typeof Payment>, keyof typeof topupFields>>

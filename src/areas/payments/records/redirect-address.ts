@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a payer is sent who has to confirm on a page: an address of ours first, which knows whether it is still time and sends
-// on from there. So everybody is given one kind of link, whoever has the page.
+// Address for payers who confirm on a provider's page: a page of ours first, which checks that it is still time and
+// redirects. So there is one kind of link for all providers.
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { PaymentDetails } from '../providers/provider.ts'
@@ -14,7 +14,7 @@ export function sentTo(app: App, tenant: Tenant, attempt: Named, page: string): 
   return { page_url: page, redirect_url: goUrl(app, tenant, attempt) }
 }
 
-/** Where the payer of an attempt comes back to from a page. */
+/** Address to which the payer of an attempt returns. */
 export function comeBackUrl(app: App, tenant: Tenant, attempt: Named): string {
   return `${goUrl(app, tenant, attempt)}/return`
 }

@@ -10,7 +10,7 @@ import type { PaymentRow } from './store.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Throws INVALID_URL unless a browser may be sent there. Nobody here calls it. */
+/** Throw INVALID_URL unless a browser may be sent there. This program itself never calls it. */
 export function checkReturnUrl(given: string | undefined, environment: Environment, field = 'return_url'): void {
   if (given === undefined) return
   const url = parsed(given)

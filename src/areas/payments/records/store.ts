@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of payments but for the group commits, which are SQL functions. A row moves by guarded updates: what comes back
-// belongs to whoever won.
+// All SQL of payments but for the group commits, which are SQL functions. A row moves by guarded updates: only the
+// caller whose update changed the row gets it back.
 import { isCurrency } from '../../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
@@ -11,7 +11,7 @@ import type { Market, PaymentDetails } from '../providers/provider.ts'
 
 export type Status = 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
 
-/** Where a payment can still go either way. */
+/** States of an undecided payment. */
 export const open: readonly Status[] = ['pending', 'processing', 'requires_action']
 
 export interface PaymentRow {
@@ -80,7 +80,7 @@ export interface AttemptRow {
   clock_offset_ms: bigint
 }
 
-/** Where an attempt was made. */
+/** Market of an attempt. */
 export function marketOf({ country, currency }: Pick<AttemptRow, 'country' | 'currency'>): Market {
   if (!isCurrency(currency)) throw new Error(`an attempt in an unknown currency: ${currency}`)
   return { country, currency }
@@ -115,7 +115,7 @@ export const findReference = statement.tenant<Tenant & { reference: string }, { 
   `select id, status from payments.payments where ${mine} and reference = $reference`,
 )
 
-/** How often an invoice was tried to be paid: those that can still go either way, and those since a moment. */
+/** Payments of an invoice: undecided ones, and those since a moment. */
 export const countOfInvoice = statement.tenant<
   Tenant & { invoice: string; since: string },
   { under_way: number; recent: number }

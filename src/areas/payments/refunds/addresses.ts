@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a provider tells of a refund: an address for each thing that it may have to say.
+// Callback addresses of a refund, one per topic.
 import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Addresses } from '../providers/provider.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks about refunds. A call is a reason to poll; where the answer is no better than the call, it is believed
-// by the address, which nobody else knows, and by the id and the amount that it names.
+// Callbacks about refunds. A call is a reason to poll; where the poll says no more than the call, the call counts
+// because of its secret address and the id and amount that it names.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -27,7 +27,7 @@ export async function takeRefund(app: App, call: Call): Promise<object | null> {
   const resource = idOf('payment', refund.payment_id)
   const called = { resource, provider: refund.provider, clockOffsetMs: Number(refund.clock_offset_ms) }
   noteCallback(app, tenant, called, body, true)
-  // That it gave up waiting for itself says nothing of the money.
+  // A timeout inside the provider says nothing of the money.
   if (about === 'timeout') await settleRefund(app, refund, { kind: 'unknown', reason: 'the provider gave up waiting' })
   else if (about === 'answer' || carrier.resultsAreFinal) await settleRefund(app, refund, heard.verdict)
   else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepting a refund: what it must be like, the money that is set aside for it and the intent, stored before anybody is
-// asked. The payment is locked meanwhile, so that refunds of one payment come one after the other.
+// Acceptance of a refund: its rules, the money that is set aside for it, and its row, stored before the provider is
+// asked. The payment is locked, so that refunds of one payment come one after the other.
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
@@ -30,7 +30,7 @@ import { polls, refundJob } from './submit.ts'
 
 /** A payment can be refunded for so long after it was completed. */
 const refundableDays = 365
-/** How money is given back, the better way first. */
+/** Ways to give money back, the better one first. */
 const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
@@ -49,7 +49,7 @@ export const RefundCreate = Type.Object({
   metadata: Type.Optional(Metadata),
 })
 
-/** Stores the refund and the job that follows it, and sets the money aside. Nothing has been asked of anybody yet. */
+/** Store a refund and its job, and set the money aside. The provider has not been asked yet. */
 export async function acceptRefund(
   app: App,
   tx: Tx,
@@ -122,9 +122,9 @@ function requireRefundable({ purpose, status, completed_at, dispute_status }: Pa
 }
 
 /**
- * Refuses to refund with what was topped up lately, and while something is owed: whoever has paid a payment out already would
- * have the money of a stolen card by its refund. What the acquirer still keeps of the payment comes into the wallet later, so
- * that a top-up may stand in for it.
+ * Refuse to refund with recent top-ups, or while something is owed: an account that has paid a payment out already
+ * would get the money of a stolen card by its refund. What the acquirer still keeps of the payment comes into the
+ * wallet later, so a top-up may stand in for it.
  */
 async function requireOwnMoney(
   app: App,
@@ -158,7 +158,7 @@ function amountOf(payment: PaymentRow, given: number | string | undefined, curre
   return micros
 }
 
-/** Where it was paid, and how it can be given back. */
+/** Country of the payment, and how it can be given back. */
 async function waysOf(
   app: App,
   tx: Tx,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking the acquirer what became of the refunds of a payment, also of those that were completed: a card may be closed by the
-// time the money comes back to it, and then the acquirer has it again.
+// Polling of a payment's refunds at the acquirer, also of completed ones: a card may be closed by the time the money
+// comes back to it, and then the acquirer has it again.
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { isAnswered } from '../providers/provider.ts'
@@ -17,7 +17,7 @@ const mostRefunds = 100
 export async function followRefunds(app: App, tenant: Tenant, attempt: AttemptRow): Promise<boolean> {
   const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: mostRefunds })
   for (const refund of refunds) {
-    // It was not sent yet, or is known to have failed.
+    // Not sent yet, or known to have failed.
     if (refund.state === 'planned' || refund.status === 'failed') continue
     const told = await refunderOf(app, refund, tenant.environment)?.queryRefund(await orderOf(app, refund))
     if (!told || !isAnswered(told)) return false

@@ -13,7 +13,7 @@ import { purposeOf } from '../records/purpose.ts'
 import type { PaymentRow } from '../records/store.ts'
 import { backWithPayer, newestRefunds, type RefundRow } from './store.ts'
 
-/** So many refunds are shown with their payment; the list of its refunds has all. */
+/** Refunds shown with their payment; the list of its refunds has all. */
 const shownRefunds = 100
 
 export function refundOf(row: RefundRow, { amount, refunded }: Pick<PaymentRow, 'amount' | 'refunded'>) {
@@ -53,8 +53,8 @@ export async function recordWithRefunds(queryable: Queryable, payment: PaymentRo
 }
 
 /**
- * What a payment was for follows suit when its payer has money of it back, by a refund or a dispute. A bank may take back what
- * was given back before: no more counts than was paid.
+ * Tell a payment's purpose that its payer got money back, by a refund or a dispute. A bank may take back what was
+ * refunded before: no more counts than was paid.
  */
 export async function payerHasBack(
   app: App,
@@ -71,7 +71,7 @@ export async function payerHasBack(
   if (total > before) await refunded(app, tx, occasion, payment, { id, amount: total - before, total })
 }
 
-/** The same when money is here again that the payer had back. */
+/** Tell a payment's purpose that money which its payer had got back has been returned to us. */
 export async function payerHasBackNoMore(
   app: App,
   tx: Tx,

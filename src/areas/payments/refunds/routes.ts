@@ -22,7 +22,7 @@ import { noSuchRefund, refundOf, refundUuid } from './refund.ts'
 import { findRefund, listRefunds, type RefundOfPayment } from './store.ts'
 import { submitRefund } from './submit.ts'
 
-/** How long the answer waits for the provider's first word. */
+/** Time that the reply waits for the provider's first answer. */
 const budgetMs = 8_000
 
 const create = write({

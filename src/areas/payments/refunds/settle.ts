@@ -30,7 +30,7 @@ import {
 export const holdStep = 'refund:hold'
 const captureStep = 'refund:capture'
 const feeStep = 'refund:fee'
-/** The same of a refund that has failed, and with it given up what was held for it and what it had of the fee. */
+/** Step of a refund that had failed, and given up its hold and its part of the fee, and is completed after all. */
 const lateCaptureStep = 'refund:capture_late'
 const lateFeeStep = 'refund:fee_late'
 
@@ -48,7 +48,7 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
 /** Tries of the transaction: the rows that it needs are mostly free by the second one. */
 const mostTries = 5
 
-/** Applies what is known of a refund; once more when what the payment was for was changed in this very moment. */
+/** Apply a verdict on a refund; once more when the payment's purpose changed at the same moment. */
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
@@ -119,7 +119,7 @@ async function completed(
   providerReference: string | null,
 ): Promise<void> {
   const { fee_returned: hadBack, amount: micros } = refund
-  // It mostly has its part of the fee; not one that was asked for before the operator gave any back.
+  // It usually has its part of the fee already; not if it was made before the operator returned fees.
   const feeReturned = hadBack > 0n ? hadBack : await feeOf(app, tx, payment, micros, payment.refunded - micros)
   const after = await moved(app, tx, refund, { from: open, to: 'completed', providerReference, feeReturned })
   if (!after) return toldAgain(app, tx, refund)
@@ -173,7 +173,7 @@ export async function takenBack(app: App, tx: Tx, payment: PaymentRow, refund: R
   const feePaidBy = (await isTaken(lateFeeStep)) ? lateFeeStep : feeStep
   if (fee > 0n) await reverse(tx, tenant, { sourceId: id, step: feePaidBy }, receivedMs)
   const back = { ...tenant, id: payment.id, by: -amount, told: 0, at: new Date(nowMs) }
-  // One that is late has failed before, and was told of then.
+  // A late one has failed before, with its event.
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason, isLate ? 2 : 1)
   await payerHasBackNoMore(app, tx, occasionOf(app, after), payment, after)
 }
@@ -201,7 +201,7 @@ async function toldAgain(app: App, tx: Tx, refund: RefundRow): Promise<void> {
     )
 }
 
-/** It is said to have failed: of one that was said to have happened that is word against word. */
+/** A failure is reported: for a completed refund that contradicts the earlier report. */
 async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> {
   const { status } = await one(tx.query(findRefund, { ...tenantOf(refund), id: refund.id }))
   if (status === 'completed')
@@ -233,15 +233,15 @@ async function failed(app: App, tx: Tx, payment: PaymentRow, refund: RefundRow, 
   await purposeOf(payment).refundFailed?.(app, tx, occasionOf(app, after), payment, refund.id)
 }
 
-/** Where the money of a refund leaves us. */
+/** Ledger account from which a refund's money leaves. */
 function floatOf({ way, provider }: RefundRow): string {
   return way === 'refund' ? `float:${provider}` : `float_out:${provider}`
 }
 
 /**
- * What of the fee goes back with a refund, so that all refunds of a payment together give back no more than all of it.
- * `before` is what the others come to that did not fail. When some of them fail later, what is left of them may have a cent
- * more or less than its part: the next one makes up for it.
+ * Part of the fee that goes back with a refund, so that all refunds of a payment return at most the whole fee. `before`
+ * is the sum of the others that did not fail. When some of them fail later, the rest may have a cent more or less than
+ * their part: the next refund makes up for it.
  */
 export async function feeOf(app: App, tx: Tx, payment: PaymentRow, amount: bigint, before: bigint): Promise<bigint> {
   if (app.config.PAMOJA_REFUND_FEES !== 'proportional') return 0n
@@ -310,7 +310,7 @@ async function tellFailed(
   const { refund_id, payment_id, amount, currency } = refund
   const payload = {
     livemode: row.environment === 'live',
-    // By itself a refund is told of when it fails: what became of a completed one is told of its payment.
+    // Only a failed refund has an event of its own: a completed one is part of its payment's event.
     sequence,
     refund_id,
     payment_id,

@@ -207,7 +207,7 @@ export const clearRefundOverdue = statement.tenant<One, object>(
   `update payments.refunds r set overdue_at = null where ${mine} and r.id = $id`,
 )
 
-/** Those that a person has to find out about, of every account, oldest first. */
+/** Refunds that a person has to find out about, of all accounts, oldest first. */
 export const listOverdueRefunds = statement.everywhere<
   { buckets: readonly number[]; after: string | null; limit: number },
   RefundRow

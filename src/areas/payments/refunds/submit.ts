@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the stored refund to the provider, and after it until it is certain what became of it. A refund that may have been
-// sent is sent a second time only where the provider has never heard of it and takes the same id once. It never fails
-// because time passed, unless nobody was asked: money that may have left stays set aside.
+// Submission of a stored refund to the provider, and polling until its outcome is certain. One that may have been sent
+// is sent again only where the provider never heard of it and takes an id once. It never fails by time alone, unless
+// the provider was never asked: money that may have left stays set aside.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
@@ -66,7 +66,7 @@ async function watch(app: App, refund: RefundRow, inline: boolean): Promise<Outc
   if (after.state === 'planned') return { kind: 'again', afterMs: retrySeconds * 1_000 * scale }
   const afterMs = nextPollMs(polls, app.clock.nowMs() - after.state_at.getTime(), isHeard, scale)
   if (afterMs !== null) return { kind: 'again', afterMs }
-  // It is looked at a few days more, and then only a person can find out; the money stays set aside.
+  // It is polled for a few days more, and then only a person can find out; the money stays set aside.
   const reason = 'the provider does not say what became of it'
   await doubtful(app, app.db, after, `of a refund ${reason}; ask it`)
   return { kind: 'retry', reason, afterMs: dayMs * scale }
@@ -106,7 +106,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   }
   const isLost = isMissing && carrier.repeatable
   const verdict = isLost ? await send(app, refund, order) : told
-  // That it was not taken now does not say that it was not before.
+  // A refusal now does not say that it was not taken before.
   const isUnsent = verdict.kind === 'unavailable'
   await settleRefund(app, refund, isUnsent ? { kind: 'unknown', reason: verdict.reason } : verdict)
   return isAnswered(verdict)
@@ -147,7 +147,7 @@ export async function orderOf(app: App, refund: RefundRow): Promise<RefundOrder>
   }
 }
 
-/** How old a refund is, as time passes for its account. */
+/** Age of a refund, by its account's clock. */
 function ageMs(app: App, { created_at, clock_offset_ms, environment }: RefundRow): number {
   const nowMs = app.clock.nowMs() + Number(clock_offset_ms)
   return (nowMs - created_at.getTime()) / gatewayOf(app).timeScale(environment)

@@ -90,7 +90,7 @@ export const transactions = list({
     const payments = wants('payment', 'topup') ? await app.db.query(listPayments, { ...filter, purposes }) : []
     const payouts = wants('payout') ? await app.db.query(listPayouts, { ...filter, inReview: null }) : []
     const refunds = wants('refund') ? await app.db.query(listRefunds, { ...filter, payment: null }) : []
-    // Each list has a page and one more: so has what is the first of all.
+    // Each list has a page and one row more, so the merged page is complete.
     const sign = window.descending ? -1 : 1
     const rows = [...payments, ...payouts, ...refunds]
       .sort((a, b) => (a.id < b.id ? -sign : sign))

@@ -22,7 +22,7 @@ import type { Entry } from './entries.ts'
 import type { BulkReply } from './schema.ts'
 import { insertBatch, type Rejection } from './store.ts'
 
-/** A transaction hands so many messages to PostgreSQL at a time. */
+/** Messages per statement of a transaction. */
 const chunkSize = 500
 
 /** Does for many what `acceptOne` does for one, except that the transaction charges for all of them last. */
@@ -104,7 +104,7 @@ interface Verdict {
 interface Decided {
   /** By the index of the entry. */
   verdicts: ReadonlyMap<number, Verdict>
-  /** Those of the messages that were accepted. */
+  /** Jobs of the accepted messages. */
   jobs: readonly NewJob[]
 }
 

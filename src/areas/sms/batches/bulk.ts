@@ -19,7 +19,7 @@ import { type Entry, entryOf, judged } from './entries.ts'
 import { allRefused, refusedEntries } from './refusals.ts'
 import type { BulkMessage, BulkReply, BulkSend } from './schema.ts'
 
-/** So many messages are looked at before other requests have their turn: a thousand take some twenty milliseconds. */
+/** Messages drafted before other requests have their turn: a thousand take some twenty milliseconds. */
 const draftedAtOnce = 200
 
 type Bulk = Static<typeof BulkSend>

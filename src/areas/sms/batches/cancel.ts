@@ -17,7 +17,7 @@ const chunkSize = 500
 
 export interface CancelledBatch {
   id: string
-  /** How many of its messages were called off. */
+  /** Number of cancelled messages. */
   cancelled: number
 }
 
@@ -64,7 +64,7 @@ async function cancelWaiting(app: App, message: StoredMessage, { job, attempt }:
   return verdict.changed === true
 }
 
-/** Notes in the audit log that a batch was called off, and gives what is left of it. */
+/** Record the cancellation of a batch in the audit log, and return its rest. */
 export async function noteCancelled(
   tx: Tx,
   caller: Caller,

@@ -43,8 +43,8 @@ export const batchJob: Job<App, typeof Payload> = {
 }
 
 /**
- * Tells of it once, however often the job runs. It was complete when its last message ended, as whoever read it meanwhile was
- * told; only one whose messages are no longer waited for is complete now.
+ * Emit the completion once, however often the job runs. A batch was complete when its last message ended, which is the
+ * time that readers saw meanwhile; one that stops waiting for its messages is complete now.
  */
 async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, clockOffsetMs)

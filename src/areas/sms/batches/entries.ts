@@ -10,7 +10,9 @@ import type { Draft } from '../sending/draft.ts'
 import { recipientText } from '../sending/recipients.ts'
 import { BulkMessage } from './schema.ts'
 
-/** Saying what is wrong takes a hundred times as long as seeing that nothing is, and other requests wait meanwhile. */
+/**
+ * Errors are collected only after a quick check failed: that takes a hundred times as long, and other requests wait.
+ */
 const maxExplained = 1_000
 const explainedAtOnce = 50
 
@@ -22,7 +24,7 @@ export interface BadEntry {
   readonly why: string
 }
 
-/** An entry of a request for many messages: a draft, or why there is none. */
+/** Entry of a bulk request: a draft, or the reason why there is none. */
 export type Entry = { readonly index: number; readonly to: string; readonly draft: Draft } | BadEntry
 
 interface GoodEntry {
@@ -33,7 +35,7 @@ interface GoodEntry {
 const isMessage = fitter(BulkMessage)
 const check = bodyChecker(BulkMessage)
 
-/** The entries of a bulk, each or what is wrong with it. */
+/** Entries of a bulk request, or the problem of each. */
 export async function judged(given: readonly unknown[]): Promise<(GoodEntry | BadEntry)[]> {
   const verdicts: (GoodEntry | BadEntry)[] = []
   let bad = 0
@@ -69,7 +71,7 @@ function recipientOf(given: unknown): string {
   return typeof given === 'object' && given !== null && 'to' in given ? recipientText(given.to) : ''
 }
 
-/** The entry of a recipient: its draft, or why there is none. */
+/** Entry of a recipient: its draft, or the reason why there is none. */
 export function entryOf(index: number, to: string, make: () => Draft): Entry {
   if (!isE164(to)) return { index, to, code: 'INVALID_PHONE', why: `to ${e164Rule}` }
   try {
@@ -79,7 +81,7 @@ export function entryOf(index: number, to: string, make: () => Draft): Entry {
   }
 }
 
-/** The verdict on an entry that broke a rule; what is nobody's rule goes on. */
+/** Verdict on an entry that broke a rule; other errors are thrown on. */
 function refused(index: number, to: string, error: unknown): BadEntry {
   if (!(error instanceof AppError)) throw error
   return { index, to, code: error.code, why: error.details }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many messages read by one id as if they were one: the fields that every message has, and a status that ends in delivered or
-// failed, so that whoever polls for these comes to an end.
+// Record of a batch read like a single message: the fields that every message has, and a status that ends in delivered
+// or failed, so that pollers stop.
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { one, type Queryable, statement } from '../../../platform/db.ts'

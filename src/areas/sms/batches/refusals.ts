@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusing a request for many messages whole, with what was wrong with each.
+// Refusal of a whole bulk request, with the problem of each entry.
 import { AppError } from '../../../kernel/errors.ts'
 import type { EntryOutcome } from './accept.ts'
 
-/** A refusal lists so many problems. */
+/** Problems listed in a refusal. */
 const maxListed = 1_000
 
 /** The codes by which a whole request is refused; what else may be wrong with an entry is VALIDATION_ERROR. */

@@ -74,7 +74,7 @@ const messagesOfBatch = statement.tenant<Tenant & { id: string; after: number; l
     order by batch_index limit $limit::int + 1`,
 )
 
-/** A message whose job nobody has, and the attempt by which that is still so when it is ended. */
+/** Message whose job is unclaimed, with the attempt that must still be current when it is ended. */
 export interface Waiting {
   id: string
   job: string
@@ -117,7 +117,7 @@ const lookAtBatch = statement.tenant<Tenant & { id: string; waitSeconds: number 
 interface BatchState {
   /** Messages that may still change. */
   open: number
-  /** How long the last of them that is scheduled has still to wait; not more than 0 when none has. */
+  /** Milliseconds until the last scheduled message; 0 or less when none waits. */
   due_in_ms: bigint
   offset_ms: bigint
 }

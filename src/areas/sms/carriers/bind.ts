@@ -22,23 +22,23 @@ export interface Bind {
   readonly ratePerSecond: number | null
   /** An answer that takes longer does not come. */
   readonly responseTimeoutSeconds: number
-  /** What a carrier must bring that calls us. */
+  /** Token that a calling carrier must bring. */
   readonly token: string
   /** As the kind checks them, the password among them. */
   readonly settings: object
 }
 
-/** What a carrier finds around it. */
+/** Surroundings of a carrier. */
 export interface Surroundings extends Pick<App, 'log'> {
   readonly intake: Intake
   readonly http: Outbound
-  /** Where carriers reach us, without a trailing slash. Known once requests are taken. */
+  /** Our public address for carriers, without a trailing slash. Known once requests are taken. */
   publicUrl(): string
 }
 
 /** A kind of carrier. */
 export interface CarrierKind {
-  /** What an operator tells of such a bind, with the sentence for each field that is wrong. */
+  /** Settings of such a bind, with the sentence for each invalid field. */
   readonly fields: TProperties
   /** Whether the carrier calls us, with receipts and messages. */
   readonly isCalled: boolean
@@ -46,7 +46,7 @@ export interface CarrierKind {
   check(settings: object): object
   /** As operators see them: without the password, and with stars for what else may be a secret. */
   shown(settings: object): object
-  /** What the message centre behind it goes by, from what is shown of its settings; null: no other bind leads there. */
+  /** Identity of the message centre, from the visible settings; null: no other bind leads there. */
   centre(shown: object): string | null
   open(bind: Bind, surroundings: Surroundings): Carrier
 }
@@ -79,7 +79,7 @@ export function carrierKind<S extends TObject>(declared: {
   }
 }
 
-/** What an operator left out is what the schema says. */
+/** Settings with the schema's defaults. */
 function withDefaults({ properties }: TObject, given: object): object {
   const defaults = Object.entries(properties).flatMap(([name, schema]) =>
     'default' in schema ? [[name, schema.default]] : [],
@@ -145,7 +145,7 @@ function secretPlace(bind: string): string {
   return `sms.binds.secret:${bind}`
 }
 
-/** Where a carrier that calls us brings receipts, or messages of handsets. */
+/** URL to which a calling carrier sends receipts or inbound messages. */
 export function noticeUrl(publicUrl: string, { name, token }: Bind, what: 'receipts' | 'inbound'): string {
   return `${publicUrl}/carriers/sms/${name}/${what}?token=${token}`
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who goes first over a bind: one-time passwords before all else, bulk after all else, and inside a class one part of each
-// account in turn, or as many as its weight. Bounded for each class, and shared between the accounts in it, so that nobody keeps another out.
+// Queue of a bind: one-time passwords first, bulk last, and inside a class one part of each account in turn, or as many
+// as its weight. Bounded per class and shared between its accounts, so that none keeps another out.
 import { mayHold, Turns } from '../../../kernel/turns.ts'
 import { type Priority, priorities } from '../message.ts'
 
@@ -35,7 +35,7 @@ export class FairQueue<Item extends Queued> {
     this.#turns(item.priority).add(item.account, item, item.weight)
   }
 
-  /** For what was taken and could not go: it is the next of its account. */
+  /** Put back a part that could not be sent: it is the next of its account. */
   giveBack(item: Item): void {
     this.#turns(item.priority).giveBack(item.account, item, item.weight)
   }

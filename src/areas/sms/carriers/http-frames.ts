@@ -26,7 +26,7 @@ export function httpFrame(
   }
 }
 
-/** What an aggregator called with: a receipt, or a text from a handset. */
+/** Frame of an aggregator's call: a receipt, or a text from a handset. */
 export function callFrame(bind: string, title: string, said: object, isOk: boolean | null): Frame {
   const nothing = { durationMs: null, answer: null, status: '200' }
   return { ...nothing, kind: 'callback', direction: 'in', title, peer: bind, isOk, request: redacted(said) }

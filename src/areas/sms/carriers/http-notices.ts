@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where aggregators call us: /carriers/sms/<bind>/receipts and /inbound, by GET with a query or by POST with a form or JSON,
-// read as the bind's profile says. The token in the address is all that shows who calls; it stands in the query, which is
-// not logged. Answered 200 when everything is stored, so that whatever was not is brought again.
+// Callbacks of aggregators: /carriers/sms/<bind>/receipts and /inbound, by GET with a query or by POST with a form or
+// JSON, read as the bind's profile says. The token in the address authenticates the caller; it is in the query, which
+// is not logged. Answered 200 once everything is stored, so that anything else is sent again.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
@@ -19,9 +19,9 @@ import { Profile } from './http-profile.ts'
 import { messagesOf, receiptsOf } from './http-reading.ts'
 
 const maxBodyBytes = 256 * 1024
-/** Of one bind. Whatever is refused is brought again. */
+/** Calls per bind and second. Refused ones are sent again by the aggregator. */
 const callsPerSecond = 5_000
-/** Changes of binds are told; this is for what was not heard. */
+/** Cache time of binds. Changes are signalled; this is for lost signals. */
 const rememberMs = 30_000
 const maxRemembered = 1_000
 

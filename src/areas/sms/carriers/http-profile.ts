@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an aggregator without SMPP is spoken to, as data: the request that sends a message, how its answer is read, and what
-// the aggregator's own calls mean. Pure: nothing here touches the network. A place in an answer or a call is a JSON pointer
-// (/messages/0/id, where * is every element of a list) or else a regular expression whose first group is wanted.
+// Profile of an aggregator without SMPP, as data: the request that sends a message, how its answer is read, and what
+// the aggregator's own calls mean. Pure: nothing here touches the network. A place in an answer or a call is a JSON
+// pointer (/messages/0/id, where * is every element of a list) or else a regular expression whose first group is
+// wanted.
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
@@ -10,7 +11,7 @@ import { mask, OneOf } from '../../../platform/schema.ts'
 const maxEntries = 100
 const strict = { additionalProperties: false } as const
 
-/** What becomes of a message, in the words of the API. */
+/** Outcomes of a message, in the words of the API. */
 export const errorCodes = [
   'INVALID_NUMBER',
   'UNKNOWN_SUBSCRIBER',
@@ -153,7 +154,7 @@ export const variables = [
 ] as const
 export type Variable = (typeof variables)[number]
 
-/** These cannot break out of a header, whatever a customer writes. */
+/** Variables that cannot break out of a header, whatever a customer writes. */
 const inHeaders: readonly string[] = ['id', 'to', 'to_digits', 'password'] satisfies Variable[]
 const ownHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|keep-alive|te|trailer|upgrade|expect)$/i

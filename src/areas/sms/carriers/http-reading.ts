@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an aggregator answers, and what its own calls say, read as its profile tells.
+// Answers and calls of an aggregator, read as its profile says.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { isSomebody } from '../handset.ts'
 import type { errorCodes, Profile, Verdict } from './http-profile.ts'
 
 /** Receipts or messages that one call may bring. */
-const maxTogether = 1_000
+const maxEntries = 1_000
 const maxIdLength = 200
 const maxTextLength = 5_000
-/** What a Retry-After is believed. */
+/** Longest Retry-After that is obeyed. */
 const mostRetrySeconds = 300
 
 export type Answer =
@@ -19,12 +19,12 @@ export type Answer =
   | { kind: 'throttled'; afterMs: number | null }
   | { kind: 'unknown'; reason: string }
 
-/** Said before anybody looked at the message: wrong credentials, a wrong address, or no room. */
+/** Statuses from before the message was looked at: wrong credentials, a wrong address, or no room. */
 const turnedAway: ReadonlySet<number> = new Set([401, 403, 404, 405, 503])
 
 /**
- * What an answer means: by the aggregator's own code, then by what the profile calls success, then by the status. A status
- * that a gateway may give for something it has passed on says nothing of the message.
+ * Meaning of an answer: by the aggregator's own code, then by what the profile calls success, then by the status. A
+ * status that a proxy may give after passing the request on says nothing of the message.
  */
 export function answerOf(
   { success, errors }: Profile,
@@ -56,7 +56,7 @@ export function answerOf(
   }
 }
 
-/** What a call of the aggregator's says of one message. */
+/** One message in a call of the aggregator. */
 export interface Told {
   readonly id: string
   /** As the profile translates it; null when it does not know the status. */
@@ -81,7 +81,7 @@ export function receiptsOf(profile: NonNullable<Profile['receipts']>, value: unk
   })
 }
 
-/** The messages of a call; throws INVALID_REQUEST when one has no text, even an empty one, or nobody can have sent it. */
+/** Messages of a call; throws INVALID_REQUEST when one has no text field or an impossible sender. */
 export function messagesOf(profile: NonNullable<Profile['inbound']>, value: unknown): Written[] {
   return itemsOf(value, profile.each).map((item) => {
     const from = required(item, profile.from)
@@ -99,8 +99,8 @@ interface Content {
 
 function itemsOf(value: unknown, each: string | undefined): Content[] {
   const items = each === undefined ? [value] : valuesAt(value, `${each}/*`)
-  if (items.length === 0 || items.length > maxTogether)
-    throw new AppError('INVALID_REQUEST', `the list must have 1 to ${maxTogether} entries`)
+  if (items.length === 0 || items.length > maxEntries)
+    throw new AppError('INVALID_REQUEST', `the list must have 1 to ${maxEntries} entries`)
   return items.map((item) => ({ value: item, text: JSON.stringify(item) ?? '' }))
 }
 

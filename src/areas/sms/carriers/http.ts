@@ -41,7 +41,7 @@ interface Waiting {
   readonly priority: Priority
   readonly weight: number
   readonly message: OutboundMessage
-  /** How often the aggregator had no room for it. */
+  /** Number of refusals for lack of room. */
   throttled: number
   resolve(outcome: SubmitOutcome): void
   reject(error: unknown): void

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line before a carrier, of whatever kind: what waits to be sent over it, in whose turn and how fast it goes. When the
-// other side leaves something unanswered the line is closed, and what waits in it can go another way; then one message now
-// and then finds out whether it answers again.
+// Line before a carrier of any kind: the messages that wait for it, their order and pace. When the carrier leaves
+// something unanswered, the line closes and its messages can take another bind; single messages then probe whether it
+// answers again.
 import type { OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { FairQueue, type Queued } from './fair-queue.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
 
 const busyMs = 1_000
-/** How often one that left something unanswered is tried with one message. */
+/** Interval of probes with one message after something was left unanswered. */
 const probeMs = 1_000
 
 const down = { kind: 'reroute', code: 'CARRIER_ERROR', carrierCode: null } as const
 
 interface Waiting extends Queued {
-  /** How often the other side had no room for it. */
+  /** Number of refusals for lack of room. */
   throttled: number
   resolve(outcome: typeof down): void
 }
 
-/** What the carrier itself knows and does. */
+/** The carrier's end of the line. */
 interface End {
   /** Whether there is a way to the other side. */
   isConnected(): boolean
-  /** What was sent and is not answered. */
+  /** Number of messages sent and not answered. */
   unanswered(): number
   /** Sends what may go now. */
   pump(): void
@@ -61,7 +61,7 @@ export class Line<Item extends Waiting> {
     return Number.isFinite(this.#pace.ratePerSecond) ? this.#pace.ratePerSecond : null
   }
 
-  /** Why a message of so many parts cannot wait here; null: it can. */
+  /** Reason why a message of so many parts cannot wait here; null: it can. */
   refusal(message: OutboundMessage, parts: number): SubmitOutcome | null {
     if (!this.isUp || this.#stopped) return down
     if (this.#waiting.hasRoom(message, parts)) return null
@@ -84,7 +84,7 @@ export class Line<Item extends Waiting> {
     return undefined
   }
 
-  /** For what was taken and did not go out: it is the next of its account, at once or after a while. */
+  /** Put back a part that was not sent: it is the next of its account, at once or after a delay. */
   again(item: Item, afterMs = 0): void {
     if (!this.isUp || this.#stopped) return item.resolve(down)
     if (afterMs > 0) return void setTimeout(() => this.again(item), afterMs)
@@ -103,7 +103,7 @@ export class Line<Item extends Waiting> {
     this.#doubtedMs = null
   }
 
-  /** It did not. Gives whether that is new. */
+  /** Note an unanswered message. Returns whether that is new. */
   doubt(): boolean {
     const isNew = this.#doubtedMs === null
     this.#doubtedMs = performance.now()
@@ -111,7 +111,7 @@ export class Line<Item extends Waiting> {
     return isNew
   }
 
-  /** What was not sent can go another way. */
+  /** Give back unsent messages, so that they can take another bind. */
   giveBack(): void {
     for (const item of this.#waiting.takeAll()) item.resolve(down)
   }

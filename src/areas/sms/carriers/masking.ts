@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be a secret among the settings of a bind: it is sealed, and shown as stars. Which settings these are, their
-// schema says. Stars that come back stand for what was there, so a bind can be read, changed a little and given back. Pure.
+// Secrets among the settings of a bind: they are sealed, and shown as stars. The schema says which settings these are.
+// Stars that come back stand for the stored value, so a bind can be read, changed a little and sent back. Pure.
 import { mask } from '../../../platform/schema.ts'
 
-/** A text that only names a variable gives nothing away, and whoever mends a profile wants to see it. */
+/** A text that only names a variable is no secret, and an operator who mends a profile needs to see it. */
 const variableOnly = /^\{\{\w+\}\}$/
 
 /** The settings with stars for every text and number that the schema calls sensitive. */
@@ -22,7 +22,7 @@ function starred(value: unknown): unknown {
   return typeof value === 'number' ? mask : value
 }
 
-/** What was given, with what was there before in place of stars; stars that stand for nothing stay. */
+/** Given settings with stored values in place of stars; stars without a stored value stay. */
 export function unmasked(given: unknown, before: unknown): unknown {
   if (given === mask) return isObject(before) || Array.isArray(before) ? given : (before ?? given)
   if (Array.isArray(given)) return given.map((item, i) => unmasked(item, Array.isArray(before) ? before[i] : undefined))

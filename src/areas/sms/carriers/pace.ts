@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a bind may send: a token bucket that halves its rate when the message centre says it is too much, and wins it
-// back little by little. Without a limit of its own it learns one from the first complaint.
+// Send rate of a bind: a token bucket that halves its rate when the message centre throttles, and recovers little by
+// little. Without a configured limit it learns one from the first throttling.
 import { backoffMs } from '../../../kernel/backoff.ts'
 
 /** Waits before something is offered again that the carrier had no room for; then it is given back. */
@@ -11,14 +11,14 @@ const recoverySeconds = 20
 const leastPerSecond = 1
 /** The least rate a complaint teaches: what one message provokes must not hold up all others. */
 const leastLearnt = 100
-/** How much may go out at once after a pause, in seconds of the rate. */
+/** Burst after a pause, in seconds of the rate. */
 const burstSeconds = 0.1
 /** After a complaint nothing is sent for this long; several in a row count as one. */
 const pauseMs = 100
 
 export class Pace {
   readonly #limit: number
-  /** What it works its way back to; infinite while nobody complained and no limit is set. */
+  /** Rate that it recovers to; infinite while nothing was throttled and no limit is set. */
   #ceiling: number
   #rate: number
   #tokens: number
@@ -75,7 +75,7 @@ export class Pace {
     this.#updatedMs = nowMs
     if (this.#rate < this.#ceiling) {
       this.#rate = Math.min(this.#ceiling, this.#rate + ((this.#ceiling / 2) * seconds) / recoverySeconds)
-      // A limit that was only learnt is forgotten again when nobody complained on the way back to it.
+      // A learnt limit is dropped once the rate is back at it without throttling.
       if (this.#rate >= this.#ceiling && this.#limit === Number.POSITIVE_INFINITY)
         this.#rate = this.#ceiling = Number.POSITIVE_INFINITY
     }
@@ -88,7 +88,7 @@ export class Pace {
   }
 }
 
-/** How long to wait after so many refusals for lack of room; null: no longer with this carrier. */
+/** Wait after so many refusals for lack of room; null: not with this carrier any more. */
 export function throttleWaitMs(refusals: number): number | null {
   return backoffMs(throttledSeconds, refusals, jitter, Math.random())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message centre delivers, in our words: receipts with our error codes, and messages of handsets, whole or in parts.
+// deliver_sm of a message centre in our words: receipts with our error codes, and inbound messages, whole or in parts.
 import { type Alphabet, decodeMessage, isGsm } from '../../../protocols/smpp/charset.ts'
 import type { Address } from '../../../protocols/smpp/octets.ts'
 import { addressTypes, type DeliverSm } from '../../../protocols/smpp/pdu.ts'
@@ -36,7 +36,7 @@ export function receiptOf(carrier: string, idForm: IdForm, { id, state, error }:
   }
 }
 
-/** A message of a handset. Its number is written as customers write numbers, whatever the centre calls its type. */
+/** Inbound message. Its number has the form customers use, whichever type of number the centre sends. */
 export function incomingOf(carrier: string, alphabet: Alphabet, pdu: DeliverSm): Incoming {
   const { text, concatenation } = decodeMessage(pdu, alphabet)
   return {

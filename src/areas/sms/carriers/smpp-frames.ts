@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PDUs as the timeline of a message keeps them: in hex, with the text masked where nobody but the recipient may read it.
+// PDUs in the timeline of a message: in hex, with the text masked where only the recipient may read it.
 import type { Frame } from '../../../platform/timeline.ts'
 import { type DeliverSm, encode, type ShortMessage, type SubmitSm } from '../../../protocols/smpp/pdu.ts'
 import type { SubmitAnswer } from '../../../protocols/smpp/session.ts'

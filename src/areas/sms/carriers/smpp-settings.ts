@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator says of a message centre, and which binds lead to the same one.
+// Settings of a message centre, and which binds lead to the same one.
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { type Static, Type } from 'typebox'
@@ -95,7 +95,7 @@ export const SmppSettings = Type.Object({
 /** Refuses what the schema cannot. */
 export function checkSmpp({ tls_ca: ca }: Static<typeof SmppSettings>): void {
   if (ca === null) return
-  // Whoever may see a bind sees this.
+  // The settings are shown to operators.
   if (ca.includes('PRIVATE KEY')) throw invalid('tls_ca', 'must hold no private key')
   const certificates = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   try {
@@ -138,14 +138,14 @@ export interface SmppBind {
   readonly enquireLinkSeconds: number
   /** An answer that takes longer does not come. */
   readonly responseTimeoutSeconds: number
-  /** How the centre writes ids in its answers, and in receipts. */
+  /** Form of ids in the centre's answers, and in receipts. */
   readonly answerIds: IdForm
   readonly receiptIds: IdForm
-  /** How the parts of a long message are joined. */
+  /** Concatenation of long messages. */
   readonly concatenation: Joining
-  /** What text is written in whose data_coding is 0. */
+  /** Alphabet of texts with data_coding 0. */
   readonly alphabet: Alphabet
-  /** How the centre wants short codes typed that texts are from. */
+  /** Type of number for short codes as senders. */
   readonly shortCodes: { readonly ton: number; readonly npi: number }
 }
 

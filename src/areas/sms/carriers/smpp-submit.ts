@@ -10,7 +10,7 @@ import type { SmppBind } from './smpp-settings.ts'
 /** As many as the numbers have that operators give out as short codes. */
 const shortCodeDigits = 8
 
-/** What it is handed over in: one request for each part. */
+/** submit_sm requests of a message, one per part. */
 export function pdusOf(
   { to, from, text, encoding, reference, validitySeconds, wish }: OutboundMessage,
   { serviceType, concatenation: joining, alphabet, shortCodes }: SmppBind,
@@ -34,7 +34,7 @@ function sourceOf(from: string, shortCodes: SmppBind['shortCodes']): SubmitSm['s
   return { address: from.replace('+', ''), ...addressTypes.international }
 }
 
-/** How long the network may try, as SMPP writes it: days, hours, minutes and seconds from now. */
+/** Validity as SMPP writes it: days, hours, minutes and seconds from now. */
 function validityPeriod(seconds: number): string {
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
   return `0000${two(seconds / 86_400)}${two((seconds / 3_600) % 24)}${two((seconds / 60) % 60)}${two(seconds % 60)}000R`

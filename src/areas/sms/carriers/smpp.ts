@@ -42,7 +42,7 @@ interface Part {
   readonly priority: Priority
   readonly weight: number
   readonly pdu: SubmitSm
-  /** How often the centre had no room for it. */
+  /** Number of refusals for lack of room. */
   throttled: number
   /** Asked before it is written. */
   readonly permit: (() => Promise<boolean>) | null
@@ -251,13 +251,16 @@ class SmppCarrier implements Carrier {
     else this.#line.again(part, waitMs)
   }
 
-  /** A text that its centre tries to deliver for as long as it likes is worth more than none. */
+  /** Send again without a validity period: a late text is better than none. */
   #withoutValidity(part: Part): void {
-    this.#log.info({ bind: this.name, validity: part.pdu.validityPeriod }, 'a message centre refuses a validity')
+    this.#log.info(
+      { bind: this.name, validity: part.pdu.validityPeriod },
+      'message centre refused a validity period: the text is sent again without one; nothing to do',
+    )
     this.#line.again({ ...part, pdu: { ...part.pdu, validityPeriod: '' } })
   }
 
-  /** Answered only when it is stored: otherwise the centre keeps it, and tries again. */
+  /** Acknowledge a deliver_sm only once it is stored; otherwise the centre keeps it and sends it again. */
   async #deliver(pdu: DeliverSm, sequence: number): Promise<number> {
     try {
       if (isReceipt(pdu)) await this.#report(pdu, sequence)
@@ -308,21 +311,21 @@ function once(permit: () => Promise<boolean>): () => Promise<boolean> {
   }
 }
 
-/** What became of a message, from what became of its parts: the worst that was said. */
+/** Outcome of a message from the outcomes of its parts: the worst of them. */
 function whole(parts: readonly PartOutcome[]): SubmitOutcome {
   const carrierIds: string[] = []
   for (const part of parts) if (part.kind === 'taken') carrierIds.push(part.id)
   if (carrierIds.length === parts.length) return { kind: 'sent', carrierIds }
   for (const part of parts) if (part.kind === 'rejected' || part.kind === 'withheld') return part
   for (const part of parts) if (part.kind === 'unknown') return unknown(part.reason, parts)
-  // What is out in part is out: another carrier would send all of it.
+  // A message that is sent in part counts as sent: another carrier would send all of it.
   if (carrierIds.length > 0)
     return { kind: 'unknown', reason: `of ${parts.length} parts only ${carrierIds.length} were taken` }
   for (const part of parts) if (part.kind === 'reroute') return part
   return { kind: 'reroute', code: 'THROTTLED', carrierCode: statusName(commandStatus.ESME_RTHROTTLED) }
 }
 
-/** Its ids are known late when no part was refused and the last answer has come. */
+/** Unknown outcome. The ids follow late, if no part is refused and the last answer comes. */
 function unknown(reason: string, parts: readonly PartOutcome[]): SubmitOutcome {
   const ids: (string | Promise<string>)[] = []
   for (const part of parts)

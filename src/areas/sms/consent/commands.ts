@@ -46,7 +46,7 @@ export function commandIn(text: string): GivenCommand | null {
 /** The words of an account's own, by what they command. */
 export type OwnWords = Partial<Record<Command, readonly string[]>>
 
-/** The same by words of an account's own; nobody knows of what language they are. */
+/** Command by an account's own words, whose language is unknown. */
 export function ownCommandIn(text: string, own: OwnWords): GivenCommand | null {
   const word = wordOf(text)
   const command = commands.find((one) => word !== '' && own[one]?.some((candidate) => wordOf(candidate) === word))

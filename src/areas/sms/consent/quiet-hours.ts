@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When advertising must not wake anybody: by the recipient's own clock, from nine in the evening to eight in the
-// morning, or earlier where the country says so. A promotional message that would go out then waits for the morning.
+// Quiet hours for promotional messages: by the recipient's own clock, from nine in the evening to eight in the morning,
+// or earlier where the country says so. A promotional message that falls into them waits for the morning.
 import { minuteMs } from '../../../kernel/time.ts'
 import { zoneOf } from '../../../kernel/time-zones.ts'
 

@@ -40,7 +40,7 @@ const optOutsOfPhone = statement.tenant<Tenant & { phone: string }, OptOutRow>(
     where ${mine} and phone = $phone order by sender`,
 )
 
-/** Those that stand in the way of a sender. */
+/** Opt-outs that apply to a sender. */
 const optOutsOfSender = statement.tenant<Tenant & { phone: string; sender: string }, OptOutRow>(
   'sms.opt_outs_of_sender',
   `select ${optOutColumns} from sms.opt_outs

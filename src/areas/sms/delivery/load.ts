@@ -29,7 +29,7 @@ export interface StoredMessage {
   request_id: string | null
   /** The bind it went over, or is going over. */
   route: string | null
-  /** It may be out, although nobody knows yet. Only noted where it must not go out twice. */
+  /** Possibly sent, with an unknown outcome. Only noted where it must not go out twice. */
   under_way: boolean
   attempts: number
   created_at: Date
@@ -37,7 +37,7 @@ export interface StoredMessage {
   clock_offset_ms: bigint
 }
 
-/** What an id that a carrier gave stands for: which part of a message, of how many, and who has the message. */
+/** Meaning of a carrier's message id: the part, the number of parts, and the carrier that holds the message. */
 export interface NamedPart {
   readonly message: StoredMessage
   readonly part: number
@@ -75,7 +75,7 @@ interface Wanted {
   readonly id: string
 }
 
-/** Those of some messages that there are, in any order. */
+/** Messages that exist among the wanted ones, in any order. */
 export function loadMessages(queryable: Queryable, wanted: readonly Wanted[]): Promise<StoredMessage[]> {
   return queryable.query(selectMessages, {
     buckets: wanted.map(({ tenant }) => tenant.bucket),

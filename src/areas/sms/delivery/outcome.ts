@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a message that a carrier was asked to take: it was sent, it failed, or it goes on.
+// Outcome of a message that was offered to a carrier: sent, failed, or to be offered again.
 import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
@@ -11,7 +11,7 @@ import { applyEarly, endUndelivered } from './receipts.ts'
 import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
 import { noteUnanswered, offersOf, type SubmitState, tryLater } from './submit-state.ts'
 
-/** What a carrier's answer makes of a message; null: the next carrier may be asked. */
+/** Apply a carrier's answer; null: the next carrier may be asked. */
 export async function settle(
   app: App,
   state: SubmitState,
@@ -76,13 +76,13 @@ async function sent(
   return { kind: 'settled' }
 }
 
-/** What a carrier said of a message that it did not take. */
+/** Codes of a carrier that did not take a message. */
 interface CarrierWord {
   readonly carrier: string | null
   readonly carrierCode: string | null
 }
 
-/** Ends a message that nobody takes, or that must not go out any more. */
+/** End a message that no carrier takes, or that must not go out any more. */
 export async function fail(
   app: App,
   state: SubmitState,
@@ -91,7 +91,7 @@ export async function fail(
   { carrier, carrierCode }: CarrierWord = { carrier: null, carrierCode: null },
 ): Promise<Outcome> {
   const { run } = state
-  // It was sent once, and not delivered: that is what remains to be said of it.
+  // Sent once and not delivered: that stays the outcome.
   if (run.payload.undelivered) {
     await endUndelivered(app, message, run.payload.undelivered)
     return { kind: 'done' }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where messages wait to be submitted: a lane for each class, so that none takes the room of another, and in it a place
-// for each bind, so that a slow one holds up nobody else's messages. What is not decided yet waits at no place.
+// Queues of messages: a lane per class, so that none takes the room of another, and in it a place per bind, so that a
+// slow one holds up no other. Messages without a decided bind wait at no place.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
@@ -10,11 +10,11 @@ import type { Encoding } from '../../../protocols/smpp/charset.ts'
 import type { Priority } from '../message.ts'
 import { freeStrays, networkOf } from '../network/network.ts'
 
-/** Which bind a message goes over is decided when it is sent, not when it is scheduled. */
+/** A message's bind is decided when it is sent, not when it is scheduled. */
 const soonMs = 1_000
 const strayMs = 10_000
 
-/** What the network said when it could not deliver a message that now goes over other binds than `without`. */
+/** Receipt of a message that could not be delivered and now goes over other binds than `without`. */
 const UndeliveredShape = Type.Object({
   without: Type.Array(Type.String()),
   part: Type.Integer(),
@@ -62,7 +62,7 @@ interface Submittable {
   readonly network: string | null
   readonly priority: Priority
   readonly wantedEncoding?: Encoding | null
-  /** It was sent before. */
+  /** Set when it was sent before and not delivered. */
   readonly undelivered?: Undelivered
 }
 
@@ -89,7 +89,7 @@ export function submission(app: App, tenant: Tenant, message: Submittable, delay
   return app.work.prepare({ lane: lanes[priority], payload: Submission }, tenant, payload, { delayMs, place })
 }
 
-/** What waits at a bind that was given up goes another way. */
+/** Chore that moves messages from binds that were removed. */
 export const strayChore: Chore = {
   name: 'sms of former binds',
   everyMs: strayMs,

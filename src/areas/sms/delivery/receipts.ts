@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the network back to the customer: a receipt finds its message by the id that the carrier gave it, changes its
-// state where that is still open, and is told of. One that comes before anybody knows its id waits in the database.
+// Delivery receipts: a receipt finds its message by the id that the carrier gave it, changes its state where that is
+// still open, and becomes an event. One that comes before its id is known waits in the database.
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
@@ -39,7 +39,7 @@ interface Named extends StoredMessage {
   carrier: string
   carrier_id: string
   part: number
-  /** How many parts the carrier got. */
+  /** Number of parts that the carrier got. */
   parts: number
 }
 
@@ -80,13 +80,13 @@ const findEarly = statement.home<{ carrier: string; ids: readonly string[] }, Ea
     where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
 )
 
-/** What waited for an answer at other binds of its centre waits no longer. */
+/** Remove copies of an early receipt that were held for other binds of its centre. */
 const forgetCopies = statement.home<{ carriers: readonly string[]; id: string }, object>(
   'sms.forget_early_copies',
   'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and message_id is null',
 )
 
-/** Those whose message is known and whose caller did not live to apply them. */
+/** Early receipts whose message is known, left by a caller that died. */
 const findForgotten = statement.home<{ most: number }, EarlyRow>(
   'sms.find_forgotten_receipts',
   `select carrier, id, early from sms.carrier_ids
@@ -95,8 +95,8 @@ const findForgotten = statement.home<{ most: number }, EarlyRow>(
 )
 
 /**
- * Nothing is told and nothing is charged: only the record says so. A part counts if its carrier had the message in the end,
- * as with sms.receipt; one that nobody took may be out all the same, when a node died.
+ * Note a delivery after the end, in the record only: no event and no charge. A part counts if its carrier had the
+ * message in the end, as in sms.receipt; one that no carrier took may be out all the same, when a node died.
  */
 const noteLate = statement.tenant<
   Tenant & { id: string; carrier: string; part: number; parts: number; at: Date },
@@ -130,7 +130,7 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
     const found = await Promise.all(carriers.map((carrier) => finder(app)({ carrier, id })))
     const named = found.find((one) => one !== null)
     if (named) return apply(app, partOf(named), { ...receipt, carrier: named.carrier })
-    // Whichever of them gets the answer finds it.
+    // Held for every carrier that shares the ids: the one that gets the answer finds it.
     const early = JSON.stringify({ status, errorCode, carrierCode })
     const held = await Promise.all(
       carriers.map((carrier) => commitSurely(app, holdReceipt, { carrier, id, receipt: early })),
@@ -164,20 +164,23 @@ async function forget({ db }: App, carriers: readonly string[], id: string): Pro
   if (carriers.length > 1) await db.query(forgetCopies, { carriers, id })
 }
 
-/** `wasEarly`: it waited in the database and is crossed off there, even when it changes nothing. */
+/** Apply a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
   const { message, part, parts, holder } = named
   const { carrier } = receipt
   noteReceipt(app, message, receipt)
   if (message.status === 'failed' && receipt.status === 'delivered') await arrivedLate(app, named, carrier)
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
-    app.log.info({ carrier, sms: message.id, part }, 'a part arrived over a carrier that no longer has its message')
+    app.log.info(
+      { carrier, sms: message.id, part },
+      'part delivered by a carrier that its message was taken from: the recipient may get it twice; check the carrier if this repeats',
+    )
   if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
   if (receipt.status === 'delivered' || !(await reroute(app, named, receipt)))
     await store(app, named, receipt, wasEarly)
 }
 
-/** No other carrier could take a message that one could not deliver: it is over. */
+/** End a message that its carrier could not deliver and no other can take. */
 export async function endUndelivered(
   app: App,
   message: StoredMessage,

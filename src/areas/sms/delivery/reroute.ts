@@ -11,7 +11,7 @@ import type { NamedPart } from './load.ts'
 import { submission } from './queue.ts'
 import { commitSurely } from './status.ts'
 
-/** What one operator's network could not do, and another's may. */
+/** Errors of one network after which another may deliver. */
 const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
 
 const storeRerouted = operation.tenant(
@@ -33,7 +33,7 @@ export async function reroute(app: App, { message, part, holder }: NamedPart, re
   const route = networkOf(app).routeFor({ environment, account, country, network })
   if (!route?.rerouteOnUndelivered) return false
   const without = deliverableElsewhere.has(errorCode) ? tiersUpTo(route, carrier) : null
-  // What a carrier says that no longer has the message is only crossed off.
+  // The receipt of a carrier that no longer has the message is only noted.
   if (without === null && holder === carrier) return false
   const undelivered = { without: without ?? [], part, carrier, carrierId, errorCode, carrierCode }
   const priority = priorityOf(message.type, message.batch_id !== null)

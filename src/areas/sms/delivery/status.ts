@@ -10,7 +10,7 @@ import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import type { StoredMessage } from './load.ts'
 
-/** How long a commit that the database did not confirm waits before it is repeated, and how often. */
+/** Wait before a commit without confirmation is repeated, and the number of repeats. */
 const repeatMs = 500
 const maxRepeats = 120
 
@@ -78,7 +78,7 @@ export interface Change {
 
 type Told = Pick<StoredMessage, 'id' | 'recipient' | 'sender' | 'segments' | 'metadata' | 'batch_id' | 'network'>
 
-/** What both events say of a change. */
+/** Payload that both events of a change share. */
 export function payloadOf<Status extends 'sent' | 'delivered' | 'failed'>(
   message: Told,
   status: Status,
@@ -120,7 +120,7 @@ export function changeOf(
   }
 }
 
-/** Hands the events of a change that is durable to whoever delivers them. */
+/** Pass the events of a durable change to the dispatcher. */
 export function tell(
   app: App,
   { wide, narrow }: Change,

@@ -11,7 +11,7 @@ import type { SubmitRun } from './queue.ts'
 import { commitSurely } from './status.ts'
 
 const maxOffers = 32_767
-/** Carriers that take a message and do not answer may deliver it all the same: after so many it is given up. */
+/** Limit of unanswered offers: a carrier that takes a message without an answer may deliver it all the same. */
 const maxUnanswered = 5
 
 export interface SubmitState {
@@ -19,7 +19,7 @@ export interface SubmitState {
   /** The run's attempt when it began: a greater one later is that of a lease which was lost. */
   readonly began: number
   isUnsent: boolean
-  /** How often carriers were asked to take the message. */
+  /** Number of offers to carriers. */
   offers: number
   unanswered: number
   /** Whether the message is marked as under way by this run. */

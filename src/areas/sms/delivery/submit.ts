@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the queue to a carrier. A message waits at the bind that it is to go over, in the lane of its class, and is run by
-// the node that has this bind open: it asks the carriers of its route, one after the other, until one takes it, hands it
-// on when the next one is open elsewhere, and stores what came of it. A message that nobody can take now waits at no bind,
-// and is tried again until its validity is over.
+// Submission of messages from the queue to a carrier. A message waits at its bind, in the lane of its class, and is run
+// by the node that has this bind open: it offers it to the carriers of its route one after the other until one takes
+// it, hands it over when the next one is open on another node, and stores the outcome. A message that no carrier can
+// take now waits at no bind, and is retried until its validity ends.
 import { backoffMs } from '../../../kernel/backoff.ts'
 import type { App } from '../../../platform/app.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
@@ -21,14 +21,14 @@ import { lanes, nextReference, Submission, type SubmitRun } from './queue.ts'
 import { mark, type SubmitState, submitStateOf, tryLater, unmark } from './submit-state.ts'
 import { traceOf } from './trace.ts'
 
-/** Waits before a message is offered again that nobody could take; the last one goes on. */
+/** Delays before a message that no carrier could take is offered again; the last one repeats. */
 const retrySeconds = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
 const jitter = 0.2
 /** A test message on a node without a simulator is left to one that has it. */
 const elsewhereMs = 1_000
-/** So soon after it was accepted nothing is asked anew: most messages are sent at once. */
+/** Age up to which opt-outs and permissions are not checked again: most messages are sent at once. */
 const freshMs = 5_000
-/** How long a message waits whose bind is just being opened anew. */
+/** Wait of a message whose bind is being reopened. */
 const reopenMs = 100
 
 type SubmitJob = Job<App, typeof Submission>
@@ -39,7 +39,7 @@ function submitJob(lane: string): SubmitJob {
     role: 'carriers',
     payload: Submission,
     concurrency: 2_000,
-    // Only for what nobody foresaw: a message that cannot be sent now comes back as often as its validity allows.
+    // For unforeseen errors only: a message that cannot be sent now comes back as often as its validity allows.
     retrySeconds: [1, 5, 30, 60, 300, 600],
     async handle(app, run) {
       if (!run.tenant) throw new Error('a message belongs to an account')
@@ -58,17 +58,17 @@ async function submit(app: App, tenant: Tenant, run: SubmitRun): Promise<Outcome
   const nowMs = app.clock.nowMs() + Number(message.clock_offset_ms)
   const leftMs = expiresMs(message) - nowMs
   if (leftMs <= 0) return fail(app, state, message, 'EXPIRED')
-  // Its text is no longer kept, and without it there is nothing to send.
+  // Its text is past its retention, and without it there is nothing to send.
   const { body: text, country, network } = message
   if (text === null) return fail(app, state, message, 'UNDELIVERABLE')
-  // Who has opted out since it was accepted does not get it.
+  // Recipients who opted out since the acceptance do not get it.
   const isStale = hasWaited(message, nowMs)
   if (isStale && (await hasOptedOut(app, tenant, message.recipient, message.sender)))
     return fail(app, state, message, 'OPTED_OUT')
   const route = networkOf(app).routeFor({ ...tenant, country, network })
   if (!route) return noRoute(app, state, message)
   const { weight, isSuspended, problem } = await permissionOf(app, tenant)
-  // The same holds for what its account may no longer send.
+  // Nor does anything go out that its account may no longer send.
   const forbidden = isStale ? problem(message.sender, country) : null
   if (forbidden) return fail(app, state, message, forbidden.code)
   const isMarked = route.onUnknown === 'maybe_never'
@@ -88,12 +88,12 @@ function noRoute(app: App, state: SubmitState, message: StoredMessage): Outcome 
   return isElsewhere ? tryLater(state, state.run.place, elsewhereMs) : fail(app, state, message, 'NO_ROUTE')
 }
 
-/** How a message goes out. */
+/** Terms on which a message goes out. */
 interface Terms {
   readonly text: string
   readonly route: Route
   readonly weight: number
-  /** How long it is still worth delivering. */
+  /** Time left of its validity. */
   readonly leftMs: number
   /** Whether the message is marked as under way before a carrier is asked. */
   readonly isMarked: boolean
@@ -104,11 +104,11 @@ async function offer(app: App, state: SubmitState, message: StoredMessage, terms
   const { run } = state
   const { route, isMarked } = terms
   const network = networkOf(app)
-  // Those that are down here have had their chance, whoever is asked next.
+  // Binds that are down here count as tried for the next node.
   const tried = [...(run.payload.tried ?? []), ...(run.payload.undelivered?.without ?? []), ...network.down(route)]
   for (let name = first(app, route, run.place, tried); name !== null; name = network.choose(route, tried)) {
     const carrier = network.carrier(name)
-    // It is open elsewhere; or it is being opened here, or has just been lost.
+    // The bind is open on another node; or it is being opened here, or was just lost.
     if (!carrier || run.place === null) return tryLater(state, name, name === run.place ? reopenMs : 0, tried)
     const wish = isSandbox(name)
       ? await wishFor(app, tenantOf(message), message.recipient, Number(message.clock_offset_ms))
@@ -127,7 +127,7 @@ async function offer(app: App, state: SubmitState, message: StoredMessage, terms
   return null
 }
 
-/** What carriers are told of a message. */
+/** Message as carriers get it. */
 function handedOver(
   message: StoredMessage,
   { text, weight, leftMs }: Terms,
@@ -147,7 +147,7 @@ function handedOver(
   }
 }
 
-/** Nobody can take it now: it waits at no bind, and then all of them are asked anew. */
+/** No carrier can take it now: it waits at no bind, and then all of them are asked again. */
 function nobodyNow(state: SubmitState, leftMs: number): Outcome {
   const attempt = Math.min(state.run.attempt, retrySeconds.length)
   const waitMs = backoffMs(retrySeconds, attempt, jitter, Math.random()) ?? elsewhereMs

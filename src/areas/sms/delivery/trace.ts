@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How frames of a message are noted for its timeline. Words are kept in test only, and never those of a one-time password.
+// Frames of a message for its timeline. Its text is kept in test only, and never that of a one-time password.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { tenantOf } from '../../../platform/tenant.ts'

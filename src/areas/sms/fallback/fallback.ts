@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text that goes on over another channel when it fails, or is not delivered in time. Here is what is asked for and when it is
-// looked at; the channel it goes on over registers `smsFallback` as a job, and notes what became of it.
+// Fallback of a text to another channel when it fails or is not delivered in time. This file stores the request and
+// schedules the check; the other channel registers `smsFallback` as a job, and notes the outcome.
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
@@ -10,7 +10,7 @@ import type { NewJob } from '../../../platform/work.ts'
 
 const leastSeconds = 10
 const mostSeconds = 172_800
-/** How long after the end of its validity a text is looked at that nobody told of. */
+/** Time after the end of its validity at which a text without a receipt is checked. */
 const graceSeconds = 60
 
 export const Fallback = Type.Object({
@@ -86,7 +86,7 @@ const finish = statement.tenant<OneText & { wentOnAs: string | null }, object>(
     where bucket = $bucket and account_id = $account and environment = $environment and message_id = $message`,
 )
 
-/** What is to be said elsewhere of a text, if it is decided by now; `later` while the text may still arrive. */
+/** Fallback of a text, once decided; `later` while the text may still arrive. */
 export async function fallbackOf(
   app: App,
   tenant: Tenant,

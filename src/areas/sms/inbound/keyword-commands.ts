@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Obeying STOP, START and HELP: the opt-out is noted or forgotten, the customer told, and the handset answered. Our answers
-// are free, and go out whatever the handset has opted out of.
+// STOP, START and HELP: the opt-out is stored or removed, the customer gets an event, and the handset an answer. Our
+// answers are free, and are sent despite opt-outs.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
@@ -84,7 +84,7 @@ async function execute(
     if (isNew) await app.outbox.emit(tx, smsEvents.optedOut, occasion, phone, told)
     return isNew
   }
-  // Who wants to hear from one sender again has said nothing of the others, unless all were stopped at once.
+  // START to one sender concerns that sender only, unless all were stopped at once.
   const removed = await removeOptOuts(tx, tenant, phone, [number, everySender])
   for (const { from } of removed.map(optOutRecord))
     await app.outbox.emit(tx, smsEvents.optedIn, occasion, phone, { ...said, from, message_id: id })

@@ -63,7 +63,7 @@ export async function homesOf(app: App, number: string): Promise<string[]> {
 export interface Arrived {
   readonly from: string
   readonly to: string
-  /** It came from the sandbox's network, where every account has numbers of its own. */
+  /** Whether it came from the sandbox's network, where every account has numbers of its own. */
   readonly isTest: boolean
   /** Request that asked for it, if one did. */
   readonly expectedBy: Whose | null

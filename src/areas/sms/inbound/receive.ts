@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving a whole message: stored and told of, what STOP, START and HELP ask for done, and the reply of its keyword sent.
-// All of it belongs to the transaction of whoever brings the message.
+// Reception of a whole message: it is stored and becomes an event, STOP, START and HELP are carried out, and the reply
+// of its keyword is sent. All in the caller's transaction.
 import { idOf, newIdAndUuid, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
@@ -98,5 +98,9 @@ async function reply(app: App, tx: Tx, occasion: Occasion, received: Received, t
   const { uuid: id, handset, number } = received
   const answered = { id, handset, number, reply: newUuid(occasion.receivedMs) }
   const problem = await sendReply(app, tx, occasion, answered, text)
-  if (problem) app.log.info({ sms: id, reason: problem.message }, 'an automatic reply was not sent')
+  if (problem)
+    app.log.info(
+      { sms: id, reason: problem.message },
+      'automatic reply not sent: the account should check its keyword, sender and wallet',
+    )
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A customer's own answers to messages that came in: the automatic one of a keyword, and the one that stands in a
-// webhook's answer. Both cost what a text costs, and go to nobody who has opted out. Where a machine answers the answers,
-// they come to an end.
+// A customer's own replies to inbound messages: the automatic one of a keyword, and the one in a webhook's answer. Both
+// cost what a text costs and respect opt-outs. Replies to replies, as between two machines, are limited.
 import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a handset to the customer: its parts joined, stored and told of, what STOP, START and HELP ask for done, and the
-// keyword's own reply sent. All of it in one transaction, after which the carrier hears that it arrived.
+// Inbound messages: parts are joined, the message is stored and becomes an event, STOP, START and HELP are carried out,
+// and the keyword's reply is sent. All in one transaction, after which the carrier gets its acknowledgement.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Incoming } from '../carrier.ts'

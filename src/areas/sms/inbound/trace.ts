@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a text from a handset is noted for its timeline. Its words are kept in test only.
+// Frames of an inbound message for its timeline. Its text is kept in test only.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Incoming } from '../carrier.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nobody can answer STOP to a sender that is a name. Where a promotional text says {{optout}}, each recipient gets a short
-// link instead, to a page that asks once and opts them out. The page changes nothing until its button is pressed, because
-// programs look at links in messages before people do.
+// Opt-out links, since a sender that is a name cannot be answered with STOP. Where a promotional text says {{optout}},
+// each recipient gets a short link to a page that asks once and opts them out. The page changes nothing until its
+// button is pressed, because programs open links in messages before people do.
 import { buckets, newUuid } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import { isSender } from '../../../kernel/sender.ts'

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links made short, for whoever asks for it: each recipient of a text gets links of their own in place of the long ones, so
-// that the record of the message tells how often each was opened. They lead to what was written, for as long as a text may
-// be kept.
+// Short links, on request: each recipient of a text gets links of their own in place of the long ones, so that the
+// record of the message shows how often each was opened. They redirect for as long as a text may be kept.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { buckets } from '../../../kernel/ids.ts'
@@ -20,7 +19,7 @@ import { anyToken, isToken, linkRefused, newToken, noSuchLink, tokenLength } fro
 
 /** Links that one text may have made short. */
 const maxLinks = 10
-/** As long as an account may keep its texts, after which nobody can tell what a link was in. */
+/** Retention of links: as long as an account may keep its texts. */
 const keepDays = 400
 const httpsLink = /https:\/\/[^\s<>"“”«»]+/g
 /** Punctuation after a link, in any script, that is not part of it. */
@@ -60,7 +59,7 @@ const findLinks = statement.tenant<Tenant & { tokens: readonly string[] }, LinkR
     where ${mine} and token = any($tokens::text[])`,
 )
 
-/** By the account's own clock; whoever only looks where it leads opens nothing. */
+/** Note that a link was opened, by the account's clock; a HEAD request does not count. */
 const openLink = statement.everywhere<
   { buckets: readonly number[]; token: string; at: Date; opens: boolean },
   { url: string; environment: Environment }
@@ -89,7 +88,7 @@ export interface ShortLinks {
   readonly message: string
   /** The text of one recipient, with links of their own. */
   put(text: Segments): Segments
-  /** Writes down where the links lead, before anybody gets one. */
+  /** Store the targets of the links, before the message is sent. */
   store(queryable: Queryable): Promise<void>
 }
 
@@ -134,7 +133,7 @@ export function withRoomForShortLinks(app: App, given: string): { message: strin
 
 function linkIn(found: string): string {
   const link = found.replace(sentenceEnd, '')
-  // What closes a bracket that was opened before the link is not part of it.
+  // A bracket that closes one opened before the link is not part of it.
   const closes = brackets.some(([opening, closing]) => link.endsWith(closing) && !link.includes(opening))
   return closes ? linkIn(link.slice(0, -1)) : link
 }
@@ -166,7 +165,7 @@ export const shortLinkHook = hook({
     const asked = { buckets, token, at: new Date(app.clock.nowMs()), opens: method === 'GET' }
     const found = isToken(token) ? await maybe(app.db.query(openLink, asked)) : null
     if (!found) throw noSuchLink()
-    // Anybody may have a test key: nobody is led elsewhere in the name of this installation by one.
+    // Anybody can get a test key: test links show their target instead of redirecting in this installation's name.
     return found.environment === 'test' ? page(200, pageOf(found.url)) : redirect(found.url, 302)
   },
   refused: linkRefused,

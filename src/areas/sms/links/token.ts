@@ -7,7 +7,7 @@ import type { HookAnswer, HookCall } from '../../../platform/hook.ts'
 import { html } from '../../../platform/web/html.ts'
 import { notice, page } from '../../../platform/web/shell.ts'
 
-/** 55 random bits: enough that nobody finds somebody else's, in few characters. */
+/** Length of tokens: 55 random bits cannot be found by guessing, in few characters. */
 export const tokenLength = 11
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)

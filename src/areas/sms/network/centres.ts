@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which binds lead to one message centre. It numbers all messages alike, and brings receipts over any of its binds, not only
-// over the one that a message came by. Pure.
+// Binds that lead to one message centre. The centre numbers all messages alike, and sends receipts over any of its
+// binds, not only over the one that a message came by. Pure.
 
 import type { BindRow } from '../carriers/bind.ts'
 import { carrierKinds } from '../carriers/kinds.ts'

@@ -19,13 +19,13 @@ import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
 
-/** Changes are told; this is for what was not heard. */
+/** Reload interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
-/** How often this node looks for binds that nobody has. */
+/** Interval of the search for binds without a node. */
 const takeMs = 500
-/** How long the start waits for carriers: one that is down must not keep the platform down. */
+/** Time that the start waits for carriers: one that is down must not keep the platform down. */
 const connectMs = 500
-/** How long whoever was refused is told to wait. */
+/** Retry-After of refused requests. */
 const retrySeconds = 5
 /** Begins the names of the binds' leases. */
 export const bindLeases = 'sms.bind'
@@ -87,7 +87,7 @@ class Network {
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
   #bindVersions: ReadonlyMap<string, number> = new Map()
-  /** What the nodes that have them open last said. */
+  /** Latest status of binds, from the nodes that have them open. */
   #isUp: ReadonlyMap<string, boolean> = new Map()
   #lastErrors: ReadonlyMap<string, string | null> = new Map()
   #centres: ReadonlyMap<string, readonly string[]> = new Map()
@@ -130,12 +130,12 @@ class Network {
     return this.#centres.get(name) ?? [name]
   }
 
-  /** How a bind is doing on this node; null when it is not open here. */
+  /** State of a bind on this node; null when it is not open here. */
   state(name: string): Pick<Carrier, 'isUp' | 'sessions' | 'pending' | 'ratePerSecond' | 'lastError'> | null {
     return this.carrier(name)
   }
 
-  /** How the carriers are, by what is known here: without their names, which are the operator's. */
+  /** Health of the carriers as known here, without their names, which are the operator's. */
   health(): string {
     const known = [...this.#isUp]
     const down = known.filter(([name, isUp]) => !(this.carrier(name)?.isUp ?? isUp))
@@ -147,7 +147,7 @@ class Network {
     return this.#routeVersions.get(id) === updated_at.getTime()
   }
 
-  /** The same of a bind; one that is not enabled is in force nowhere. */
+  /** Whether a bind's version is in force here; one that is disabled is in force nowhere. */
   uses({ name, updated_at }: Pick<BindRow, 'name' | 'updated_at'>): boolean {
     return this.#bindVersions.get(name) === updated_at.getTime()
   }
@@ -193,7 +193,7 @@ class Network {
     return null
   }
 
-  /** Follows the routes, without speaking to anybody. Gives the way to stop. */
+  /** Follow the routes without opening binds. Returns the way to stop. */
   async follow(): Promise<() => Promise<void>> {
     await this.#followed.start()
     return () => this.#stop()
@@ -213,7 +213,7 @@ class Network {
     return this.follow()
   }
 
-  /** Takes over binds whose node is gone, and says how those are that are open here. */
+  /** Take over binds whose node is gone, and store the state of those open here. */
   async #look(): Promise<void> {
     await this.#held.openFree()
     await this.#tellHealth()
@@ -224,7 +224,7 @@ class Network {
     const [all, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     const binds = all.filter(({ enabled }) => enabled)
     const places = this.#intake === null ? [] : [...this.#sandbox(), ...(await this.#openable(binds))]
-    // What went over one that is not enabled any more is still reported, over the others.
+    // Receipts of messages over a disabled bind still come over the other binds of its centre.
     this.#centres = sharedCentres(all)
     this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
     this.#lastErrors = new Map(binds.map(({ name, last_error }) => [name, last_error]))
@@ -261,12 +261,12 @@ class Network {
     return this.carrier(name)?.isUp ?? this.#isUp.get(name) ?? false
   }
 
-  /** Leaves the messages of a bind to the node that opens it next. */
+  /** Leave the messages of a bind to the node that opens it next. */
   async #leave(name: string): Promise<void> {
     await Promise.all(this.#jobs.map((job) => this.#app.work.leave(job, name)))
   }
 
-  /** Moves the messages of binds that no node will have again. Who does not live to do it leaves it to a chore. */
+  /** Move the messages of binds that no node will open again. A chore does the rest if this node dies. */
   async #freeStrays(): Promise<void> {
     const { db, log } = this.#app
     await freeStrays(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keywords: the words at the beginning of a message by which a number tells what it is about. Case, accents written in
-// two ways, punctuation and marks that nobody sees in front, and the width of spaces make no difference.
+// Keywords: the first word of an inbound message, by which it is assigned. Case, composed or decomposed accents,
+// leading punctuation and invisible marks, and the width of spaces make no difference.
 
 /** Actions for messages that begin with a keyword. */
 export interface Keyword {

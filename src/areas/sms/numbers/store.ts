@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short codes and long numbers that handsets write to. A test number is whatever the customer takes; a live one is
-// assigned by an operator, to one account or to several that share it.
+// Short codes and long numbers that handsets write to. A customer may take any test number; a live one is assigned by
+// an operator, to one account or to several that share it.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -17,7 +17,7 @@ import type { NumberDeleted, NumberRecord } from './schema.ts'
 /** Of one account in one environment. */
 export const maxNumbers = 100
 
-/** What a number does with the messages that come in at it. */
+/** Handling of the messages that come in at a number. */
 interface Settings {
   readonly keywords: readonly Keyword[]
   readonly default_webhook_url: string | null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an account may send to, as operators limit it.
+// Operator limits on the countries that an account may send to.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketOf, uuidOf } from '../../../kernel/ids.ts'

@@ -36,7 +36,7 @@ export const BindName = Type.String({
 
 const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
 
-/** What the kinds of carrier need, all together. */
+/** Settings of all kinds of carriers. */
 const kindFields: TProperties = Object.assign({}, ...[...carrierKinds.values()].map(({ fields }) => fields))
 const { password: _, ...shownFields } = kindFields
 
@@ -283,7 +283,7 @@ const removeBind = writeAcross({
   },
 })
 
-/** The settings of a kind out of all that was said, checked; what was not said stays as it was. */
+/** Settings of a kind from a request, checked; those not given stay as they were. */
 function settingsOf(kindName: string, said: object, before: object): object {
   const kind = kindOf(kindName)
   const given = Object.entries(said).filter(([name]) => name in kindFields)
@@ -300,7 +300,10 @@ function kindOf(name: string): CarrierKind {
 
 type Sealed = Pick<BindParameters, 'settings' | 'secret' | 'sealedBucket' | 'sealedAccount'>
 
-/** All settings are sealed, because any part of a profile's headers and fields may be a key; what is shown lies open. */
+/**
+ * All settings are sealed, because any header or field of a profile may be a key; the visible ones are also stored in
+ * the clear.
+ */
 async function sealed(
   app: App,
   { tenant }: Caller,

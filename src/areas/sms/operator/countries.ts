@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators say of countries: whether anybody may send there, and what they demand of senders.
+// Operator settings per country: whether texts may be sent there, and the rules for senders.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { networks } from '../../../kernel/phone.ts'

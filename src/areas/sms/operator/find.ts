@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operators find a text of which they know only the id, the phone number or the reference.
+// Operator search for a text by its id, phone number or reference.
 import { idOf } from '../../../kernel/ids.ts'
 import { elsewhere, finder } from '../../../platform/operator/finding.ts'
 

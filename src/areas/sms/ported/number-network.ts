@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that moved to another network: routes, prices and lookups go by where a number is now. What was looked up is
-// remembered, and while no number is ported nothing is looked up at all: a message does not pay for what an operator does
-// not use.
+// Networks of ported numbers: routes, prices and lookups use the current network of a number. Lookups are cached, and
+// while no number is ported nothing is looked up at all: messages do not pay for an unused feature.
 import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
@@ -37,7 +36,7 @@ const anyPortedBetween = statement.home<{ first: string; end: string }, { found:
   'select exists (select from sms.ported_numbers where phone >= $first and phone < $end) as found',
 )
 
-/** What a node knows of numbers that moved. When the list changes, it begins anew: a look that is under way fills the old. */
+/** Cache of ported numbers. A change of the list replaces it: a lookup that is under way fills the old one. */
 interface Memory {
   /** Whether there are any; null until it was asked. */
   any: boolean | null
@@ -66,8 +65,8 @@ const knowledgeOf = onePerApp((app): Knowledge => {
 })
 
 /**
- * Looks up what is not known yet; undefined when there is nothing to wait for. Then `placeFor` can say where they are. While
- * the signals of changes are cut, everything is looked up.
+ * Look up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. While the
+ * signal connection is down, the cache is not used.
  */
 export function findPlaces(app: App, phones: readonly string[]): Promise<void> | undefined {
   const knowledge = knowledgeOf(app)
@@ -93,7 +92,7 @@ async function lookUp(app: App, { memory, find }: Knowledge, phones: readonly st
   }
 }
 
-/** Where a number that `findPlaces` looked up belongs. */
+/** Country and network of a number that `findPlaces` looked up. */
 export function placeFor(app: App, phone: string): Place {
   const place = placeOf(phone)
   const moved = knowledgeOf(app).memory.whereabouts.get(phone)
@@ -108,7 +107,9 @@ interface Portability {
   source: 'prefix' | 'mnp'
 }
 
-/** Where a number is, and how that is known: a list that has numbers of its country is taken to have all that moved. */
+/**
+ * Network of a number, and how it is known: a list with any number of a country is taken to have all its ported ones.
+ */
 export async function portabilityOf(app: App, phone: string): Promise<Portability> {
   const { network, networkCode, callingCode } = factsOf(phone)
   await findPlaces(app, [phone])

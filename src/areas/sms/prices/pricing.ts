@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Price of a segment: the operator's price list. Where it says nothing, the test environment has a figure that lets an
-// installation be tried; a live text without a price that somebody set is refused, and so is one to a number without a country.
+// Price of a segment: the operator's price list. Where it has none, the test environment has a default that lets an
+// installation be tried; a live text without a configured price is refused, and so is one to a number without a
+// country.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { Place } from '../../../kernel/phone.ts'
@@ -26,7 +27,7 @@ export function segmentPrice(app: App, caller: Caller, place: Place): bigint {
   return price
 }
 
-/** The same for a list of prices: null where there is none. */
+/** Price of a segment in the price list; null where there is none. */
 export function listedPrice(app: App, caller: Caller, place: Place): bigint | null {
   const price = priceOf(app, buyerOf(caller), place)
   return price instanceof AppError ? null : price

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sandbox's network treats the messages of a test account: how late they arrive, what goes wrong, and which handsets
-// are out of reach. What is wished travels with each message, so that any node's simulator obeys it, and one customer's
-// network is nobody else's. Numbers that force an outcome keep it.
+// Behaviour of the sandbox's network for a test account: delays, failures, and unreachable handsets. It travels with
+// each message, so that any node's simulator applies it and it affects no other customer. Numbers that force an outcome
+// keep theirs.
 import { type Static, Type } from 'typebox'
 import { buckets } from '../../../kernel/ids.ts'
 import { e164 } from '../../../kernel/phone.ts'
@@ -23,7 +23,7 @@ const everyHandset = '*'
 /** Said to all nodes, with the account, when its behaviour changed. */
 const topic = 'behaviour '
 
-/** What goes wrong -> the NN of the number that forces it. */
+/** Failure -> the NN of the number that forces it. */
 const outcomes = {
   UNDELIVERABLE: '02',
   REJECTED: '03',
@@ -102,7 +102,7 @@ const put = statement.tenant<
 
 type Behaviours = ReadonlyMap<string, Behaviour>
 
-/** Those of all accounts, read when they are first needed and again after they changed. */
+/** Behaviours of all accounts, read when first needed and again after a change. */
 const behavioursOf = onePerApp((app) => {
   const known: { behaviours: Promise<Behaviours> | null; forget(): void } = {
     behaviours: null,
@@ -123,10 +123,10 @@ async function load(app: App): Promise<Behaviours> {
   return new Map(rows.map((row) => [row.account_id, row]))
 }
 
-/** The number whose messages arrive so late that nobody would want to wait for it. */
+/** Number whose messages arrive too late to wait for. */
 const lateNumber = /000007$/
 
-/** What the simulator is to do with a message of an account; null: what it always does. */
+/** Instruction for the simulator with a message of an account; null: the default. */
 export async function wishFor(
   app: App,
   { account, environment }: Tenant,
@@ -157,7 +157,7 @@ const clockOffset = statement.home<{ account: string }, { ms: bigint }>(
   `select accounts.clock_offset_ms($account::uuid, 'test') as ms`,
 )
 
-/** What this node's simulator brings late comes earlier when the account has moved its clock. */
+/** Deliver the simulator's delayed answers earlier when the account moved its clock. */
 async function followClock(app: App, account: string): Promise<void> {
   const smsc = messageCentre.of(app)
   if (!smsc?.waitsFor(account)) return

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message that a request has the simulator bring: it comes over SMPP like any other, and is known by its text when it
-// arrives, so that it belongs to whoever asked for it and they learn its id.
+// Inbound message that a request has the simulator send: it comes over SMPP like any other and is recognised by its
+// text on arrival, so that it belongs to the requesting account, which learns its id.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test may make the network do: a handset that writes. The message goes through the simulator and over SMPP, as
-// one from a real network does.
+// Sandbox request that makes a handset write. The message goes through the simulator and over SMPP, as one from a real
+// network does.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { type Route, write } from '../../../platform/route.ts'

@@ -2,7 +2,7 @@
 // The simulated message centre: where test messages go, and what a test may make its handsets do.
 import { Simulator } from '../../../platform/simulators.ts'
 
-/** A message centre that anybody on this machine can bind to. */
+/** Message centre that any program on this machine can bind to. */
 export interface MessageCentre {
   readonly host: string
   readonly port: number

@@ -5,7 +5,7 @@ import { getCountries } from 'libphonenumber-js/max'
 /** `required`: its networks take messages only from senders that were registered with them. */
 export type SenderRegistration = 'required' | 'open'
 
-/** Countries of Africa whose regulator or networks block senders that nobody registered. */
+/** Countries of Africa whose regulator or networks block unregistered senders. */
 const registering = new Set(['BJ', 'CI', 'CM', 'EG', 'ET', 'GH', 'KE', 'NG', 'RW', 'TZ', 'UG', 'ZM'])
 
 export function usualRegistration(country: string): SenderRegistration {

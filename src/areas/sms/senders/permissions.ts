@@ -41,9 +41,9 @@ const load = statement.tenant<Tenant, Facts>(
 export interface Permission {
   /** Why it may not send under this name to this country; null when it may. */
   problem(sender: string, country: string | null): AppError | null
-  /** How many of its texts go in a turn, when accounts take turns. */
+  /** Texts per turn, when accounts take turns. */
   readonly weight: number
-  /** Its texts wait. */
+  /** Whether its texts wait because it is suspended. */
   readonly isSuspended: boolean
 }
 

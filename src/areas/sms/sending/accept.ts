@@ -104,7 +104,7 @@ export function jobOf(app: App, draft: Draft, sending: Sending): NewJob {
   return queued(app, draft, sending, priorityOf(draft.type, false), 0)
 }
 
-/** The same for one of many, not before `afterMs`: they are taken from the table as there is room. */
+/** Job of one message of a batch, not before `afterMs`: such jobs are claimed from the table as there is room. */
 export function jobOfMany(app: App, draft: Draft, sending: Sending, afterMs: number): NewJob {
   return queued(app, draft, sending, priorityOf(draft.type, true), afterMs + 1)
 }
@@ -115,7 +115,7 @@ function queued(app: App, draft: Draft, sending: Sending, priority: Priority, af
   return submission(app, sending.tenant, { id, segments: text.segments, ...place, priority, wantedEncoding }, delayMs)
 }
 
-/** The row of sms.submit_item. Add to it with Object.assign: a spread of so many columns costs more than all the rest. */
+/** Row of sms.submit_item. Add to it with Object.assign: a spread of this many columns costs more than all the rest. */
 export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
   const { tenant } = sending
   const { currency, cost: micros } = draft
@@ -147,7 +147,7 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
   }
 }
 
-/** The audit log tells of requests; what falls due by itself is none. */
+/** Audit entry of a request; scheduled work has none. */
 function auditOf(
   { uuid }: Draft,
   { tenant, receivedMs, requestId, actor, ip }: Sending,

@@ -22,7 +22,7 @@ export async function cancel(app: App, tx: Tx, caller: Caller, id: string | null
   return cancelled
 }
 
-/** Takes the job of a message away, so that nobody submits it: who has that has the message. */
+/** Take the job of a message, so that no node submits it: the holder of the job has the message. */
 export async function takeBack(tx: Tx, { tenant }: Caller, id: string | null): Promise<TakenBack> {
   const message = id === null ? null : await takeBackMessage(tx, tenant, id)
   if (message) return message

@@ -21,12 +21,12 @@ import { mostDaysAhead, mostValiditySeconds } from '../schema.ts'
 import type { Permission } from '../senders/permissions.ts'
 import type { Notes } from '../store.ts'
 
-/** A refusal names so many of the characters that are in the way. */
+/** Characters named in a refusal. */
 const maxCharactersNamed = 10
 const maxMetadataBytes = 8_192
 /** A bulk's notes and those of its entry come together. */
 const maxMetadataNames = 50
-/** How late a scheduled time may lie in the past and still mean now. */
+/** Scheduled times up to this far in the past mean now. */
 const graceMs = minuteMs
 
 /** A message that follows every rule, with its price. */
@@ -49,7 +49,7 @@ export interface Draft {
   readonly callbackUrl: string | null
 }
 
-/** What a request asks for, before it is known where that goes and what it costs. */
+/** Request before its destination and price are known. */
 export type Wanted = Omit<Draft, 'uuid' | 'place' | 'unitPrice' | 'cost' | 'currency'>
 
 /** Refuses what the account may not send. Its recipient was looked up with `findPlaces`. */
@@ -78,9 +78,9 @@ const standingOf = statement.home<{ account: string }, { currency: string; is_su
 )
 
 /**
- * A message that no request describes in detail, such as a reply: transactional, sent now, and paid for in the currency of
- * its account at that account's price. Gives why there is none when the account is suspended or nobody set a price; what else
- * it may send, and who takes it, is for the caller to ask.
+ * Draft of a message without a request of its own, such as a reply: transactional, sent now, paid in the account's
+ * currency at its price. Returns the reason when the account is suspended or there is no price; the caller checks
+ * permissions and opt-outs.
  */
 export async function plainDraft(
   app: App,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message would come to, without sending it.
+// Estimate of a message's cost, without sending it.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { e164Rule, isE164 } from '../../../kernel/phone.ts'

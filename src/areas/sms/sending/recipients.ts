@@ -3,7 +3,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { maxRecipients } from '../schema.ts'
 
-/** What was given as a recipient is told back in so many characters: a number has 16. */
+/** Characters of an invalid recipient in a reply: a number has 16. */
 const maxShown = 64
 
 /** A list that is too long or empty is refused; what is wrong with one of its numbers is said of that one. */
@@ -14,7 +14,7 @@ export function recipientsOf(to: string | readonly unknown[]): string | string[]
   return to.map(recipientText)
 }
 
-/** What was given as a recipient, as a text: what is none is shown as JSON, which is never a number. */
+/** Given recipient as text: values that are no text are shown as JSON, which is never a number. */
 export function recipientText(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.length <= maxShown ? text : [...text.slice(0, 2 * maxShown)].slice(0, maxShown).join('')

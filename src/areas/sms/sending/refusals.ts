@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a message that follows every rule is not accepted all the same: nobody can pay for it, its recipient does not want it,
-// or it was sent before.
+// Refusals of valid messages: the wallet does not cover it, the recipient opted out, or it was sent before.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, formatMoney } from '../../../kernel/money.ts'
@@ -20,7 +19,7 @@ export async function beyondWallet(
   return tooExpensive(currency, micros, wallet?.availableMicros ?? 0n)
 }
 
-/** The same where it is known what the wallet has. */
+/** Refusal where the available balance is known. */
 export function tooExpensive(currency: Currency, micros: bigint, available: bigint): AppError {
   return new AppError(
     'INSUFFICIENT_BALANCE',
@@ -40,7 +39,7 @@ export function referenceUsed({ reference }: Draft, existing: string | null): Ap
   })
 }
 
-/** What a number that ends in 0000NN forces in the test environment, as far as the API itself answers. */
+/** Outcome that a number ending in 0000NN forces in the test environment, as far as the API itself answers. */
 export function forcedRefusal(
   { to }: Draft,
   { tenant }: { tenant: Tenant },

@@ -21,7 +21,7 @@ export interface AccountText {
   readonly key?: string
 }
 
-/** Gives the id of the message. Throws an AppError when nobody took it; then nothing was charged. */
+/** Send a text; returns the id of the message. Throws an AppError when it is refused; then nothing was charged. */
 export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<Id<'sms'>> {
   const draft = await permittedDraft(app, sending, text)
   const { key = null } = text

@@ -9,6 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { mp3Problem } from '../engines/mp3-encoding.ts'
 import { callEvents } from '../events.ts'
 import { readActions } from '../flow/action.ts'
 import { ownership } from '../numbers/store.ts'
@@ -24,6 +25,7 @@ import { placeJob } from './place.ts'
 import { minutePriceOf } from './price.ts'
 import { holdSeconds } from './record.ts'
 import { deliverEventsJob } from './tell.ts'
+import { urlOf } from './websocket.ts'
 
 type Wanted = Static<typeof CallCreate>
 
@@ -32,10 +34,12 @@ const farthestMs = 30 * dayMs
 /** Validate a call before anything is written. */
 export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Caller): Promise<CallPlan> {
   const plan = planOf(wanted)
-  for (const [field, url] of urlsOf(wanted)) await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
+  for (const [field, url] of [...urlsOf(wanted), ...socketsOf(plan)])
+    await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
   if (at && at.getTime() > nowMs + farthestMs) throw invalid('scheduled_at', 'must be at most 30 days ahead')
   await checkNumbers(app, tenant, wanted)
+  checkFormats(app, plan)
   return plan
 }
 
@@ -88,6 +92,24 @@ function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, strin
     ['fallback_url', fallback_url],
   ]
   return all.flatMap(([field, url]) => (url === undefined ? [] : [[field, url] as [string, string]]))
+}
+
+/** Refuse a recording that could not be made here. */
+function checkFormats(app: App, { actions = [] }: CallPlan): void {
+  const at = readActions(actions).actions.findIndex((action) => action.action === 'record' && action.format === 'mp3')
+  const problem = at < 0 ? null : mp3Problem(app)
+  if (problem !== null) throw new AppError('PROVIDER_UNAVAILABLE', `actions[${at}].format: ${problem}`)
+}
+
+/** Websockets of a flow that came with the request, by where they stand in it. */
+function socketsOf({ actions = [] }: CallPlan): [string, string][] {
+  return readActions(actions).actions.flatMap((action, i) =>
+    action.action !== 'connect'
+      ? []
+      : action.endpoint.flatMap((endpoint, j): [string, string][] =>
+          endpoint.type === 'websocket' ? [[`actions[${i}].endpoint[${j}].uri`, urlOf(endpoint.uri)]] : [],
+        ),
+  )
 }
 
 /** Validated call. */

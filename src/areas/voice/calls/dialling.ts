@@ -64,6 +64,10 @@ export class Dialling {
       const to = targetOf(endpoint)
       const leg = isOwned && to && this.dial === dial && !dial.bridged ? await this.ring(dial, to) : null
       if (typeof leg === 'string') refused = leg
+      if (leg === 'address_blocked') {
+        refused = 'not_allowed'
+        this.report('INVALID_URL', 'endpoint: the address of the websocket is one that may not be called')
+      }
       if (leg === 'not_allowed') this.report('DESTINATION_NOT_ALLOWED', 'the number is one that nobody may call')
     }
     dial.isRinging = false
@@ -84,7 +88,9 @@ export class Dialling {
     this.record.flush()
   }
 
-  private async playRingback({ ringbackTone }: ActionOf<'connect'>): Promise<void> {
+  /** A websocket does not ring, so that nothing is heard until it is up, unless a tone was given. */
+  private async playRingback({ ringbackTone, endpoint }: ActionOf<'connect'>): Promise<void> {
+    if (ringbackTone === undefined && endpoint.every(({ type }) => type === 'websocket')) return
     const own = ringbackTone ? await fetchSound(this.network.app, this.record.one, ringbackTone) : null
     const samples = own === null || typeof own === 'string' ? ringback() : own
     this.room.audio.play(ringbackPlayer, samples, { loop: 0, to: [this.record.row.id] })
@@ -162,6 +168,7 @@ export class Dialling {
 
 function targetOf(endpoint: ActionOf<'connect'>['endpoint'][number]): LegTarget | null {
   if (endpoint.type === 'phone') return { phone: endpoint.number }
+  if (endpoint.type === 'websocket') return { websocket: endpoint }
   return endpoint.type === 'sip' ? { sip: endpoint.uri } : null
 }
 

@@ -5,10 +5,12 @@ import { uuidOf } from '../../../kernel/ids.ts'
 import { momentText } from '../../../kernel/time.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
+import { mp3Problem } from '../engines/mp3-encoding.ts'
 import type { ActionOf, HandedAction } from '../flow/action.ts'
 import { type Effect, type FlowInput, type FlowState, newFlow, shown, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
+import { toldOf } from '../recordings/store.ts'
 import { understand } from '../speech/recogniser.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
@@ -17,7 +19,7 @@ import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
 import type { CallRecord } from './record.ts'
-import { type RecordingInProgress, toldOf } from './recording.ts'
+import type { RecordingInProgress } from './recording.ts'
 import type { CallTimers } from './timers.ts'
 
 const longestCallMs = 4 * 3_600_000
@@ -324,18 +326,27 @@ export class FlowRunner {
   }
 
   private recordAction(id: number, action: ActionOf<'record'>): void {
+    const { format } = action
+    const problem = format === 'mp3' ? mp3Problem(this.app) : null
+    if (problem !== null) {
+      this.reportError('PROVIDER_UNAVAILABLE', `format: ${problem}; the flow goes on`, this.flow.next - 1)
+      return this.input({ type: 'recorded', id })
+    }
     const maxMs = (action.timeOut ?? longestCallMs / 1_000) * 1_000
     const options = { silenceMs: (action.endOnSilence ?? 0) * 1_000, maxMs, endKeys: action.endOnKey ?? '' }
     const { giver } = this
+    const url = action.eventUrl?.[0]
+    // An MP3 is told of when it has been made, which may be on another node.
+    const telling = url === undefined ? null : () => ({ url, body: this.about() })
     const done = (recording: RecordingInProgress) => {
-      const url = action.eventUrl?.[0]
+      if (format === 'mp3') return this.input({ type: 'recorded', id })
       if (url) void this.tellOfRecording(url, recording)
       else if (giver) void this.giveRecording(giver, recording)
       this.input({ type: 'recorded', id })
     }
     const language = action.transcription?.language ?? null
     const channels = action.split === 'conversation' ? 2 : action.channels
-    this.room.recordings.start(`flow ${id}`, channels, options, { language, done })
+    this.room.recordings.start(`flow ${id}`, channels, options, { language, format, telling, done })
   }
 
   private async tellOfRecording(url: string, recording: RecordingInProgress): Promise<void> {

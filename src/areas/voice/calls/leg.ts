@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additional leg of a room: a call with its own row, price and status, rung over the telephone network or with audio
-// supplied by another part of the program (media leg).
+// Additional leg of a room: a call with its own row, price and status, rung over the telephone network, opened as a
+// customer's websocket, or with audio supplied by another part of the program (media leg).
 import { agreedAudio } from '../../../protocols/sdp/session-description.ts'
+import type { SocketCall } from '../media/command.ts'
 import type { CallStatus } from '../store.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { endingOf, qualityOf } from './call.ts'
@@ -30,6 +31,8 @@ export class RungLeg {
   private invite: Invite | null = null
   /** Local audio address of a media leg. */
   private place: PlainAudio | null = null
+  /** Whether the audio is on a customer's websocket, which is told of keys. */
+  isSocket = false
   private isEnding = false
   /** Resolves when the leg's end is stored. */
   finishing: Promise<void> = Promise.resolve()
@@ -83,6 +86,25 @@ export class RungLeg {
         digit: (digit) => this.room.pressed(this.id, digit),
       },
     )
+  }
+
+  /** Open a customer's websocket: up, it has answered; otherwise it is a callee that failed. */
+  async open(call: SocketCall): Promise<void> {
+    this.isSocket = true
+    this.record.to('started')
+    this.giveUpLater()
+    const problem = await this.room.enterSocket(this.id, call)
+    // The call may have ended meanwhile.
+    if (this.isEnding) return void (await this.room.leave(this.id))
+    if (problem === null) return this.begin()
+    this.record.trace('websocket', { problem })
+    this.end('failed', 'network_error', 'callee')
+  }
+
+  /** The other side closed the websocket, or it broke. */
+  closed(isClean: boolean, code: number): void {
+    this.record.trace('websocket', { closed: code })
+    this.end('completed', isClean ? 'normal' : 'network_error', 'callee')
   }
 
   /** Wait for the other part to supply audio to this address. */

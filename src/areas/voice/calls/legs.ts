@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additional legs of a room: rings phones, SIP addresses and agent desks, tracks the legs and ends them with the room.
+// Additional legs of a room: rings phones, SIP addresses, websockets and agent desks, tracks the legs and ends them with the room.
 // Each leg is a call with its own id, reachable from any node.
 import { newUuid } from '../../../kernel/ids.ts'
 import { one } from '../../../platform/db.ts'
+import { Failure } from '../../../platform/outbound/dial.ts'
 import { sessionsOf } from '../../../platform/sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import type { SocketCall } from '../media/command.ts'
 import { type CallRow, holdFor, insertCall, takeCallInto } from '../store.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { isBlocked } from './blocked-prefixes.ts'
 import { type LegHandlers, RungLeg } from './leg.ts'
-import { minutePriceOf, sipMinutePriceOf } from './price.ts'
+import { minutePriceOf, sipMinutePriceOf, websocketMinutePriceOf } from './price.ts'
 import { CallRecord, holdSeconds } from './record.ts'
 import type { CallRoom, Edges } from './room.ts'
 import { callSessions } from './session-kind.ts'
+import { type SocketEndpoint, shownUri, socketCallOf } from './websocket.ts'
 
 /** Target of a leg: a phone, a SIP address, supplied audio, or a call created to be placed here. */
-export type LegTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
+export type RungTarget = { phone: string } | { sip: string } | { media: true } | { call: string }
+
+/** Target of a leg of a flow, which may also be a customer's websocket. */
+export type LegTarget = RungTarget | { websocket: SocketEndpoint }
 
 export interface NewLeg {
   to: LegTarget
@@ -26,7 +32,14 @@ export interface NewLeg {
   customData?: Record<string, unknown>
 }
 
-export type RingRefusal = 'gone' | 'full' | 'not_allowed' | 'no_route' | 'insufficient_funds' | 'network_error'
+export type RingRefusal =
+  | 'gone'
+  | 'full'
+  | 'not_allowed'
+  | 'address_blocked'
+  | 'no_route'
+  | 'insufficient_funds'
+  | 'network_error'
 
 /** Conversation the legs belong to. */
 export interface LegSource {
@@ -76,10 +89,12 @@ export class Legs {
     if ('phone' in wanted.to && isBlocked(this.network.app, wanted.to.phone)) return 'not_allowed'
     const ways = await this.waysTo(wanted.to)
     if (ways !== null && ways.length === 0) return 'no_route'
+    const socket = 'websocket' in wanted.to ? await this.socketCall(wanted.to.websocket) : null
+    if (typeof socket === 'string') return socket
     const row = await this.rowFor(wanted)
     if (typeof row === 'string') return row
     const record = new CallRecord(this.network.app, row, this.source.clockOffsetMs())
-    const port = await this.room.enter(row.id, wanted.edges)
+    const port = socket ? 0 : await this.room.enter(row.id, wanted.edges)
     if (port === null) {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })
       await this.unregister(record)
@@ -97,16 +112,29 @@ export class Legs {
     })
     this.legs.set(row.id, leg)
     sessionsOf(this.network.app).hold(record.one, (command) => this.obey(row.id, command))
+    if (socket) {
+      void leg.open(socket)
+      return { leg, media: null }
+    }
     const media = ways === null ? { host: this.network.mediaHost, port } : null
     if (media) leg.await(media)
     else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
     return { leg, media }
   }
 
+  /** Websocket as it is opened: its address checked, its request signed. */
+  private async socketCall(endpoint: SocketEndpoint): Promise<SocketCall | 'address_blocked' | 'network_error'> {
+    const { tenant, conversation, parent, clockOffsetMs } = this.source
+    const call = { parent, conversation, clockOffsetMs: clockOffsetMs() }
+    const found = await socketCallOf(this.network.app, tenant, endpoint, call)
+    if (!(found instanceof Failure)) return found
+    return found.error === 'ADDRESS_BLOCKED' ? 'address_blocked' : 'network_error'
+  }
+
   /** Routes to a target; null for a leg without a network. */
   private async waysTo(to: LegTarget): Promise<readonly Way[] | null> {
     const { environment } = this.source.tenant
-    if ('media' in to) return null
+    if ('media' in to || 'websocket' in to) return null
     if ('phone' in to) return this.network.waysTo(environment, to.phone)
     return 'sip' in to ? this.network.waysToAddress(environment, to.sip) : [anyWay]
   }
@@ -142,7 +170,7 @@ export class Legs {
           parent,
           direction: 'outbound',
           from,
-          to: 'phone' in to ? to.phone : 'sip' in to ? to.sip : 'desk',
+          to: shownTarget(to),
           plan: '{}',
           custom: customData ? JSON.stringify(customData) : this.source.customData,
           eventUrl: null,
@@ -160,6 +188,7 @@ export class Legs {
   private minutePrice(to: LegTarget): bigint | null {
     const { tenant, currency } = this.source
     if ('phone' in to) return minutePriceOf(this.network.app, tenant, currency, to.phone)
+    if ('websocket' in to) return websocketMinutePriceOf(this.network.app, tenant.account, currency)
     return 'sip' in to ? sipMinutePriceOf(this.network.app, tenant.account, currency) : 0n
   }
 
@@ -200,6 +229,13 @@ export class Legs {
     for (const leg of all) leg.end(leg.isAnswered ? 'completed' : 'failed', cause)
     await Promise.all(all.map(({ finishing }) => finishing))
   }
+}
+
+/** Target as calls and events show it. */
+function shownTarget(to: LegTarget): string {
+  if ('phone' in to) return to.phone
+  if ('sip' in to) return to.sip
+  return 'websocket' in to ? shownUri(to.websocket.uri) : 'desk'
 }
 
 const anyWay: Way = { name: 'to be found', peer: { transport: 'udp', host: '', port: 0 }, uri: '' }

@@ -113,6 +113,8 @@ export class LiveRoom {
         return events.played?.(CallRoom.nameIn(event.player))
       case 'silent':
         return this.silent(CallRoom.nameIn(event.leg))
+      case 'closed':
+        return this.legs.get(CallRoom.nameIn(event.leg))?.closed(event.isClean, event.code)
       case 'speech_began':
         return events.speechBegan?.(CallRoom.nameIn(event.listener))
       case 'speech_ended':
@@ -129,6 +131,8 @@ export class LiveRoom {
   private pressed(member: string, digit: string): void {
     this.recordings.pressed(digit)
     if (member === this.id) this.events.digit?.(digit)
+    for (const leg of this.legs.all)
+      if (leg.isSocket && leg.id !== member && this.audio.reaches(member, leg.id)) this.audio.press(leg.id, digit)
     this.tell({ call: member, kind: 'digit', status: 'answered', tag: this.legs.get(member)?.tag ?? null, digit })
   }
 

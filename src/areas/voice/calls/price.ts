@@ -11,7 +11,7 @@ import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 
 const area = 'voice'
 
-export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute', 'sip_minute'] }
+export const voiceCharges: Charges = { [area]: ['minute', 'inbound_minute', 'sip_minute', 'websocket_minute'] }
 
 /** Placeholder price per minute in micros, about five US cents; other currencies use the dollar figure. */
 const placeholderMicros: Readonly<Record<string, bigint>> = {
@@ -61,4 +61,10 @@ export function inboundPriceOf(app: App, account: string, currency: string): big
 export function sipMinutePriceOf(app: App, account: string, currency: string): bigint {
   if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
   return app.prices.quote({ area, unit: 'sip_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
+}
+
+/** Price per minute of a websocket, which is no telephone call: free until the operator sets one. */
+export function websocketMinutePriceOf(app: App, account: string, currency: string): bigint {
+  if (!isCurrency(currency)) throw new Error(`an unknown currency: ${currency}`)
+  return app.prices.quote({ area, unit: 'websocket_minute', currency, account, atMs: app.clock.nowMs() })?.micros ?? 0n
 }

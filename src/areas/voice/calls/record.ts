@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { isUnavailable, type Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
-import { callEvents } from '../events.ts'
+import { callEvents, enders, hangupCauses } from '../events.ts'
 import {
   type CallQuality,
   type CallRow,
@@ -342,27 +342,9 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   return work()
 }
 
-type Cause = NonNullable<(typeof callEvents.busy.sample)['reason']>
-const causes: readonly Cause[] = [
-  'normal',
-  'cancelled',
-  'busy',
-  'rejected',
-  'no_answer',
-  'invalid_number',
-  'no_route',
-  'network_error',
-  'media_timeout',
-  'flow_error',
-  'max_duration',
-  'insufficient_funds',
-]
-
-function causeOf({ hangup_cause }: CallRow): Cause | null {
-  return causes.find((cause) => cause === hangup_cause) ?? null
+function causeOf({ hangup_cause }: CallRow): (typeof hangupCauses)[number] | null {
+  return hangupCauses.find((cause) => cause === hangup_cause) ?? null
 }
-
-const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
 
 function byOf({ hangup_by }: CallRow): (typeof enders)[number] | null {
   return enders.find((by) => by === hangup_by) ?? null

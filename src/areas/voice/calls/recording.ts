@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording in progress: audio arrives every second and is streamed to storage, encrypted. Raw samples are stored; the
-// WAV header, which states the length, is added on download.
+// WAV header, which states the length, is added on download, and an MP3 is made from them by a job.
 import { createHash } from 'node:crypto'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { fileKind } from '../../../platform/storage/file-kind.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
-import { recordingEvents } from '../recordings/events.ts'
-import { fileAddressOf, finishRecording, insertRecording, type RecordingRow, recordOf } from '../recordings/store.ts'
-import { transcribeSoon } from '../recordings/transcribe.ts'
+import { encodeSoon, type Telling } from '../recordings/encode.ts'
+import { settleRecording } from '../recordings/settle.ts'
+import {
+  finishRecording,
+  insertRecording,
+  type RecordingFormat,
+  type RecordingRow,
+  recordingDays,
+} from '../recordings/store.ts'
 
 const mostBytes = 512 * 1_024 * 1_024
-const keepDays = 90
 /** Buffer limit in bytes towards storage; more means that storage is too slow. */
 const mostWaiting = 4 * 1_024 * 1_024
 const bytesPerSecond = 16_000
 
-const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16': mostBytes }, keepDays })
+const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16': mostBytes }, keepDays: recordingDays })
 
 /** Owner of a recording and where to report it. */
 export interface Recorded {
   tenant: Tenant
   /** Language of the transcription; null for none. */
   language: string | null
+  format: RecordingFormat
+  /** Request to make when an MP3 is ready; asked at the end of the recording. */
+  telling: (() => Telling) | null
   call: string | null
   conference: string | null
 }
@@ -54,6 +61,7 @@ export class RecordingInProgress {
       ...this.one,
       call: of.call,
       conference: of.conference,
+      format: of.format,
       channels,
       language: of.language,
       at: new Date(nowMs),
@@ -100,7 +108,7 @@ export class RecordingInProgress {
     this.done?.(this)
   }
 
-  /** Recording once stored; null when it failed or is not over. */
+  /** Recording once stored; null when it failed or is not over. An MP3 is still being made then. */
   stored(): Promise<RecordingRow | null> {
     return this.finished ?? Promise.resolve(null)
   }
@@ -108,17 +116,20 @@ export class RecordingInProgress {
   private async store(durationMs: number, nowMs: number): Promise<RecordingRow | null> {
     await this.begun
     if (this.bytes === 0) throw new Error('nothing was recorded')
-    const { app } = this
+    const { app, of } = this
     const arrived = await this.storing
     if (this.sound.isRefused) throw new Error('the store did not keep up')
+    const encoding = of.format === 'mp3' ? encodeSoon(app, this.one, this.id, of.telling?.() ?? null) : null
     const kept = await app.db.tx(this.one, async (tx) => {
       await app.storage.keep(tx, arrived)
+      if (encoding) await app.work.add(tx, encoding)
       const [row] = await tx.query(finishRecording, {
         ...this.one,
         status: 'processing',
+        format: of.format,
         duration: Math.round(durationMs),
-        file: arrived.id,
-        size: BigInt(arrived.bytes + wavHeader(0, this.channels).length),
+        ...(encoding ? { file: null, source: arrived.id } : { file: arrived.id, source: null }),
+        size: encoding ? null : BigInt(arrived.bytes + wavHeader(0, this.channels).length),
         sha256: null,
         reason: null,
         at: new Date(nowMs),
@@ -126,7 +137,8 @@ export class RecordingInProgress {
       })
       return row ?? null
     })
-    return kept && this.makeReady(kept, nowMs)
+    if (encoding) app.work.begin(encoding)
+    return kept && !encoding ? this.makeReady(kept, nowMs) : kept
   }
 
   /** Hash the file as downloaded, header first, and emit that it is ready. */
@@ -142,53 +154,18 @@ export class RecordingInProgress {
   private async fail(durationMs: number, nowMs: number): Promise<void> {
     await this.begun
     const text = { transcription_file: null, transcription_confidence: null, transcription_error: null }
-    const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null, ...text }
+    const nothing = { file_id: null, source_file: null, size_bytes: null, sha256: null, expires_at: null, ...text }
     const failed = { status: 'failed' as const, duration_ms: Math.round(durationMs), reason: 'it could not be stored' }
     const { bucket, account: account_id, environment, id } = this.one
-    const { call: call_id, conference: conference_id, language: transcription_language } = this.of
+    const { call: call_id, conference: conference_id, language: transcription_language, format } = this.of
     const whose = { bucket, account_id, environment, id, call_id, conference_id }
-    const about = { ...whose, transcription_language, channels: this.channels }
+    const about = { ...whose, transcription_language, format, channels: this.channels }
     const at = new Date(nowMs)
     await this.settle({ ...about, ...nothing, ...failed, started_at: at, ended_at: at }, nowMs)
   }
 
-  private async settle(row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
-    const { app } = this
-    const occasion = { tenant: this.one, receivedMs: app.clock.nowMs(), nowMs, requestId: null }
-    return app.db.tx(this.one, async (tx) => {
-      const [kept] = await tx.query(finishRecording, {
-        ...this.one,
-        status: row.status,
-        duration: row.duration_ms,
-        file: row.file_id,
-        size: row.size_bytes,
-        sha256: row.sha256,
-        reason: row.reason,
-        at: new Date(nowMs),
-        expires: row.expires_at,
-      })
-      if (!kept) return null
-      const event = kept.status === 'ready' ? recordingEvents.ready : recordingEvents.failed
-      const told = { account_id: idOf('account', this.one.account), ...recordOf(app, kept) }
-      await app.outbox.emit(tx, event, occasion, idOf('recording', kept.id), told)
-      if (kept.status === 'ready' && kept.transcription_language !== null)
-        await app.work.add(tx, transcribeSoon(app, this.one, kept.id))
-      return kept
-    })
-  }
-}
-
-/** Body of the recording's eventUrl request. */
-export function toldOf(app: App, row: RecordingRow) {
-  return {
-    recording_uuid: idOf('recording', row.id),
-    recording_url: fileAddressOf(app, row),
-    start_time: momentText(row.started_at),
-    end_time: row.ended_at === null ? null : momentText(row.ended_at),
-    duration: Math.round(row.duration_ms / 1_000),
-    size: Number(row.size_bytes ?? 0n),
-    format: 'wav',
-    channels: row.channels,
+  private settle(row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
+    return this.app.db.tx(this.one, (tx) => settleRecording(this.app, tx, row, nowMs))
   }
 }
 

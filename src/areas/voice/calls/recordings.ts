@@ -2,6 +2,8 @@
 // Recordings in progress of one room, by name.
 import type { App } from '../../../platform/app.ts'
 import type { One } from '../../../platform/tenant.ts'
+import type { Telling } from '../recordings/encode.ts'
+import type { RecordingFormat } from '../recordings/store.ts'
 import { RecordingInProgress } from './recording.ts'
 import type { CallRoom, RecordingOptions } from './room.ts'
 
@@ -25,6 +27,8 @@ interface RecordedOwner {
 interface RecordingWishes {
   /** Language of the transcription. */
   readonly language?: string | null
+  readonly format?: RecordingFormat
+  readonly telling?: (() => Telling) | null
   readonly done?: ((recording: RecordingInProgress) => void) | null
 }
 
@@ -44,10 +48,10 @@ export class Recordings {
     name: string,
     channels: number,
     options: RecordingOptions,
-    { language = null, done = null }: RecordingWishes = {},
+    { language = null, format = 'wav', telling = null, done = null }: RecordingWishes = {},
   ): RecordingInProgress {
     const { owner } = this
-    const of = { tenant: owner.one, language, ...owner.recordedAs }
+    const of = { tenant: owner.one, language, format, telling, ...owner.recordedAs }
     const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
     this.inProgress.set(name, recording)
     this.endKeys.set(name, options.endKeys)

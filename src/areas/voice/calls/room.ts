@@ -3,7 +3,7 @@
 // barge change the edges between members; the media worker applies them with the next frame.
 import type { ListenerOptions } from '../../../protocols/media/taps.ts'
 import type { AgreedAudio } from '../../../protocols/sdp/session-description.ts'
-import type { MediaEvent } from '../media/command.ts'
+import type { MediaEvent, SocketCall } from '../media/command.ts'
 import type { MediaPool, MediaRoom } from '../media/pool.ts'
 
 /** Set of members: everybody, or the named ones. */
@@ -37,6 +37,8 @@ export interface PlainAudio {
   host: string
   port: number
 }
+
+const everybody: Edges = { hears: 'all', heardBy: 'all' }
 
 const isIn = (circle: Circle, member: string) => circle === 'all' || circle.includes(member)
 
@@ -78,12 +80,27 @@ export class CallRoom {
   }
 
   /** Add a member; returns its local RTP port, or null when there is no capacity. */
-  async enter(member: string, edges: Edges = { hears: 'all', heardBy: 'all' }): Promise<number | null> {
+  async enter(member: string, edges: Edges = everybody): Promise<number | null> {
     const port = await this.media.open(member, this.host).catch(() => null)
     if (port === null) return null
     this.members.set(member, { ...edges, isHeld: false, isMuted: false })
     this.tune()
     return port
+  }
+
+  /** Add a member by websocket; returns the problem when it does not come about. */
+  async enterSocket(member: string, call: SocketCall, edges: Edges = everybody): Promise<string | null> {
+    const problem = await this.media.openSocket(member, call)
+    if (problem !== null) return problem
+    this.members.set(member, { ...edges, isHeld: false, isMuted: false })
+    this.tune()
+    return null
+  }
+
+  /** Whether a member hears another. */
+  reaches(speaker: string, listener: string): boolean {
+    const [from, to] = [this.members.get(speaker), this.members.get(listener)]
+    return from !== undefined && to !== undefined && gainBetween(speaker, from, listener, to) === 1
   }
 
   connect(member: string, remote: AgreedAudio): void {

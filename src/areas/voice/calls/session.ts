@@ -5,6 +5,7 @@ import { sessionsOf } from '../../../platform/sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
+import { clockOffsetOf } from '../clock-offset.ts'
 import { followersOf, tellFollowers } from '../followers.ts'
 import type { CallRow } from '../store.ts'
 import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
@@ -288,6 +289,7 @@ export class CallSession {
     if (member !== this.id) return this.obeyForLeg(member, command)
     switch (command.do) {
       case 'hangup':
+        await this.readClock()
         this.hangUp(command.reason ?? 'normal', command.by ?? 'api')
         await this.finishing
         return true
@@ -396,6 +398,14 @@ export class CallSession {
     const [status, code] = refusals[reason]
     this.incoming?.reject(code)
     this.end(status, reason === 'normal' ? 'cancelled' : reason, by, code)
+  }
+
+  /** Reads the sandbox clock: the signal that it was moved may come after the command that followed it. */
+  private async readClock(): Promise<void> {
+    const { account, environment } = this.record.one
+    if (environment !== 'test') return
+    const offsetMs = await clockOffsetOf(this.app, account, environment).catch(() => this.record.clockOffsetMs)
+    if (offsetMs !== this.record.clockOffsetMs) this.clockMoved(offsetMs)
   }
 
   /** The account's sandbox clock was moved. */

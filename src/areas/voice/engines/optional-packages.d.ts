@@ -9,6 +9,14 @@ declare module 'llama-tokenizer-js' {
   export default tokenizer
 }
 
+declare module 'wasm-media-encoders/esnext' {
+  export function createMp3Encoder(): Promise<{
+    configure(how: { sampleRate: number; channels: 1 | 2; bitrate: 32 | 64 }): void
+    encode(channels: readonly Float32Array[]): Uint8Array
+    finalize(): Uint8Array
+  }>
+}
+
 declare module 'mpg123-decoder' {
   export class MPEGDecoder {
     readonly ready: Promise<void>

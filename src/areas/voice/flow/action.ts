@@ -29,11 +29,25 @@ const Talk = Type.Object({
 
 const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: Urls, loop: Loop, level: Level, bargeIn })
 
+const socketContents = ['audio/l16;rate=8000', 'audio/l16;rate=16000'] as const
+type SocketContent = (typeof socketContents)[number]
+
+/** Most characters of `headers` of a websocket, as JSON. */
+const mostHeaders = 4_096
+
+const Websocket = Type.Object({
+  type: Type.Literal('websocket'),
+  uri: Type.String({ pattern: '^wss?://\\S+$', maxLength: 2_048 }),
+  'content-type': Type.Unsafe<SocketContent>({ type: 'string', enum: socketContents, default: socketContents[0] }),
+  headers: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+})
+
 const Endpoint = Type.Union([
   Type.Object({ type: Type.Literal('phone'), number: PhoneNumber }),
   Type.Object({ type: Type.Literal('sip'), uri: Type.String({ pattern: '^sips?:\\S+$', maxLength: 256 }) }),
   Type.Object({ type: Type.Literal('agent'), agent_id: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }) }),
   Type.Object({ type: Type.Literal('queue'), queue_id: Type.String({ maxLength: 64 }) }),
+  Websocket,
 ])
 
 const Connect = Type.Object({
@@ -80,7 +94,7 @@ const RecordAction = Type.Object({
   endOnKey: Type.Optional(Type.String({ pattern: '^[0-9*#]$' })),
   beepStart: Type.Boolean({ default: false }),
   timeOut: Type.Optional(Type.Number({ minimum: 3, maximum: 7_200 })),
-  format: Type.Unsafe<'wav'>({ type: 'string', enum: ['wav'], default: 'wav' }),
+  format: Type.Unsafe<'wav' | 'mp3'>({ type: 'string', enum: ['wav', 'mp3'], default: 'wav' }),
   channels: Type.Integer({ minimum: 1, maximum: 2, default: 1 }),
   split: Type.Optional(Type.Literal('conversation')),
   transcription: Type.Optional(Type.Object({ language: Type.Unsafe<string>({ ...Language, default: 'en-US' }) })),
@@ -195,7 +209,7 @@ function readAction(given: unknown): Action | string {
     case 'stream':
       return checked(Stream, given)
     case 'connect':
-      return checked(Connect, given)
+      return checkedConnect(given)
     case 'input':
       return checkedInput(given)
     case 'record':
@@ -219,6 +233,15 @@ function checkedTalk(given: unknown): ActionOf<'talk'> | string {
   const talk = checked(Talk, given)
   const problem = typeof talk === 'string' ? null : ssmlProblem(talk.text)
   return problem === null ? talk : `text: ${problem}`
+}
+
+function checkedConnect(given: unknown): ActionOf<'connect'> | string {
+  const connect = checked(Connect, given)
+  if (typeof connect === 'string') return connect
+  const over = connect.endpoint.findIndex(
+    (endpoint) => endpoint.type === 'websocket' && JSON.stringify(endpoint.headers ?? {}).length > mostHeaders,
+  )
+  return over < 0 ? connect : `endpoint.${over}.headers has at most ${mostHeaders} characters as JSON`
 }
 
 function checkedInput(given: unknown): ActionOf<'input'> | string {

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between the program and its media workers: numbered commands, answers and events.
+import type { Destination } from '../../../platform/outbound/dial.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { Channel } from '../../../protocols/media/room.ts'
+import type { SocketRate } from '../../../protocols/media/socket-leg.ts'
 import type { ListenerOptions, ListeningEnd, RecorderOptions, RecordingEnd } from '../../../protocols/media/taps.ts'
 import type { RemoteAudio } from '../../../protocols/rtp/leg.ts'
 
+/** Websocket of a customer that takes part in a room. */
+export interface SocketCall {
+  destination: Destination
+  uri: string
+  rate: SocketRate
+  /** Headers of the request, and the first text. */
+  headers: Readonly<Record<string, string>>
+  hello: object
+}
+
 export type MediaCommand =
   | { do: 'open'; leg: string; room: string; host: string }
+  | { do: 'open_socket'; leg: string; room: string; call: SocketCall }
   | { do: 'connect'; leg: string; remote: RemoteAudio & { sends: boolean } }
   | { do: 'close'; leg: string }
   | { do: 'move'; leg: string; room: string }
@@ -46,6 +59,8 @@ export interface Answer {
 export type MediaEvent =
   | { event: 'digit'; leg: string; digit: string }
   | { event: 'silent'; leg: string }
+  /** A websocket was closed by the other side. */
+  | { event: 'closed'; leg: string; isClean: boolean; code: number }
   | { event: 'played'; player: string }
   | { event: 'recorded'; recorder: string; channels: Int16Array[] }
   | { event: 'recording_ended'; recorder: string; reason: RecordingEnd; durationMs: number }

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { root } from '../../../platform/root.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
-import type { FromWorker, MediaCommand, MediaEvent, WorkerSettings, WorkerState } from './command.ts'
+import type { FromWorker, MediaCommand, MediaEvent, SocketCall, WorkerSettings, WorkerState } from './command.ts'
 
 /** Events of a room's media. */
 export interface RoomHandlers {
@@ -140,6 +140,15 @@ export class MediaRoom {
     const { port } = await this.ask({ do: 'open', leg: this.name(leg), room: this.id, host })
     if (port === undefined) throw new Error('a leg without a port')
     return port
+  }
+
+  /** Open the websocket of a leg; returns the problem when it cannot be. */
+  async openSocket(leg: string, call: SocketCall): Promise<string | null> {
+    const asked = this.ask({ do: 'open_socket', leg: this.name(leg), room: this.id, call })
+    return asked.then(
+      () => null,
+      (error: Error) => error.message,
+    )
   }
 
   async closeLeg(leg: string): Promise<LegEnd | null> {

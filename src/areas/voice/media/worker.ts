@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Media thread: sends audio on time whatever the main thread computes.
 import { parentPort, workerData } from 'node:worker_threads'
+import type { AudioLeg } from '../../../protocols/media/audio-leg.ts'
 import { MediaEngine } from '../../../protocols/media/engine.ts'
 import type { Answer, FromWorker, MediaCommand, MediaEvent, NumberedCommand, WorkerSettings } from './command.ts'
+import { openSocket } from './socket.ts'
 
 const stateEveryMs = 1_000
+const pingEveryMs = 10_000
 const settings: WorkerSettings = workerData
 const startedMs = performance.timeOrigin
+const nowMs = (): number => startedMs + performance.now()
 
 const tell = (message: FromWorker): void => parentPort?.postMessage(message)
 const happened = (event: MediaEvent): void => tell({ happened: event })
 
 const engine = new MediaEngine(
   {
-    nowMs: () => startedMs + performance.now(),
+    nowMs,
     ...(settings.ports ? { ports: settings.ports } : {}),
     silentMs: settings.silentMs,
     mostLegs: settings.mostLegs,
@@ -37,6 +41,10 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
     case 'open':
       if (!engine.admits) return { error: 'this worker has as many calls as it can serve in time' }
       return { port: await engine.open(command.leg, command.room, command.host) }
+    case 'open_socket':
+      if (!engine.admits) return { error: 'this worker has as many calls as it can serve in time' }
+      enter(command, await opened(command))
+      return {}
     case 'connect':
       engine.connect(command.leg, command.remote)
       return {}
@@ -79,6 +87,23 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
       engine.detect(command.leg)
       return {}
   }
+}
+
+function enter({ leg, room }: Extract<MediaCommand, { do: 'open_socket' }>, audio: AudioLeg): void {
+  try {
+    engine.enter(leg, room, audio)
+  } catch (error) {
+    audio.close()
+    throw error
+  }
+}
+
+function opened({ leg, call }: Extract<MediaCommand, { do: 'open_socket' }>): Promise<AudioLeg> {
+  return openSocket(call, {
+    nowMs,
+    pingEveryMs: Math.min(pingEveryMs, settings.silentMs / 3),
+    closed: (isClean, code) => happened({ event: 'closed', leg, isClean, code }),
+  })
 }
 
 parentPort?.on('message', ({ id, command }: NumberedCommand) => {

@@ -37,11 +37,12 @@ export const retentionChore: Chore = {
 
 /** Mark the recordings of a call or conference as failed after its node died. */
 export async function giveUpRecordings(app: App, of: One): Promise<void> {
-  const nothing = { file: null, size: null, sha256: null, expires: null }
+  const nothing = { file: null, source: null, size: null, sha256: null, expires: null }
   const at = new Date(app.clock.nowMs())
   for (const row of await app.db.query(findUnderWay, of))
     await change(app, row, recordingEvents.failed, (tx) => {
-      const lost = { ...nothing, status: 'failed', duration: row.duration_ms, reason: 'its node stopped', at } as const
+      const how = { format: row.format, duration: row.duration_ms, reason: 'its node stopped', at }
+      const lost = { ...nothing, ...how, status: 'failed' } as const
       return maybe(tx.query(finishRecording, { ...tenantOf(row), id: row.id, ...lost }))
     })
 }

@@ -2,7 +2,7 @@
 // Routes of recordings: the object, its file under a signed URL, and its deletion.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
+import { buckets, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
 import { hook } from '../../../platform/hook.ts'
@@ -14,6 +14,7 @@ import { wavHeader } from '../../../protocols/audio/wav.ts'
 import { recordingEvents } from './events.ts'
 import {
   eraseRecording,
+  fileNameOf,
   filesOf,
   findAnyRecording,
   findRecording,
@@ -139,19 +140,20 @@ export const recordingFileHook = hook({
   async handle(app, { params, query }) {
     const { exp, sig } = query
     const isOurs = typeof exp === 'string' && typeof sig === 'string' && isSigned(app, params.name, Number(exp), sig)
-    const id = isOurs ? uuidOf('recording', params.name.replace(/\.wav$/, '')) : null
+    const id = isOurs ? uuidOf('recording', params.name.replace(/\.(wav|mp3)$/, '')) : null
     const row = id === null ? null : await maybe(app.db.query(findAnyRecording, { buckets, id }))
-    const found = row?.file_id ? await downloadOf(app, row, row.file_id) : null
+    const found = row?.file_id && fileNameOf(row) === params.name ? await downloadOf(app, row, row.file_id) : null
     if (!found) throw new AppError('NOT_FOUND', 'there is no recording at this address, or its hour is over')
     return found
   },
 })
 
-/** Stored samples with a WAV header. */
+/** Stored samples with a WAV header, or the stored MP3. */
 async function downloadOf(app: App, row: RecordingRow, file: string): Promise<Download | null> {
   const stored = await app.storage.open(tenantOf(row), file)
   if (!stored) return null
-  const head = wavHeader(stored.file.bytes, row.channels)
+  const isWav = row.format === 'wav'
+  const head = isWav ? wavHeader(stored.file.bytes, row.channels) : Buffer.alloc(0)
   const size = head.length + stored.file.bytes
   async function* part({ first, last }: ByteRange): AsyncGenerator<Buffer> {
     if (first < head.length) yield head.subarray(first, last + 1)
@@ -159,10 +161,10 @@ async function downloadOf(app: App, row: RecordingRow, file: string): Promise<Do
     if (stored && end > start) yield* stored.read({ start, end })
   }
   return {
-    type: 'audio/wav',
+    type: isWav ? 'audio/wav' : 'audio/mpeg',
     size,
     tag: row.sha256 ?? row.id,
-    name: `${idOf('recording', row.id)}.wav`,
+    name: fileNameOf(row),
     open: (range) => part(range ?? { first: 0, last: size - 1 }),
   }
 }

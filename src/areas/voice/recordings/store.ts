@@ -2,11 +2,17 @@
 // SQL of recordings, and the recording object of the API.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
+import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import { type Environment, mine, type One, tenantOf } from '../../../platform/tenant.ts'
 
 export type RecordingStatus = 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+
+export type RecordingFormat = 'wav' | 'mp3'
+
+/** Retention in days. */
+export const recordingDays = 90
 
 export interface RecordingRow {
   bucket: number
@@ -18,7 +24,11 @@ export interface RecordingRow {
   status: RecordingStatus
   channels: number
   duration_ms: number
+  format: RecordingFormat
+  /** File that is fetched: samples without a header for WAV. */
   file_id: string | null
+  /** Samples that an MP3 is made from, while they are needed. */
+  source_file: string | null
   size_bytes: bigint | null
   sha256: string | null
   reason: string | null
@@ -32,24 +42,34 @@ export interface RecordingRow {
   transcription_error: string | null
 }
 
-const columns = `bucket, account_id, environment, id, call_id, conference_id, status, channels, duration_ms, file_id, size_bytes,
+const columns = `bucket, account_id, environment, id, call_id, conference_id, status, format, channels, duration_ms, file_id, source_file, size_bytes,
   sha256, reason, started_at, ended_at, expires_at, transcription_language, transcription_file, transcription_confidence,
   transcription_error`
 
 export const insertRecording = statement.tenant<
-  One & { call: string | null; conference: string | null; channels: number; language: string | null; at: Date },
+  One & {
+    call: string | null
+    conference: string | null
+    format: RecordingFormat
+    channels: number
+    language: string | null
+    at: Date
+  },
   object
 >(
   'voice.insert_recording',
-  `insert into voice.recordings (bucket, account_id, environment, id, call_id, conference_id, status, channels, transcription_language, started_at)
-   values ($bucket, $account, $environment, $id, $call, $conference, 'recording', $channels, $language, $at)`,
+  `insert into voice.recordings (bucket, account_id, environment, id, call_id, conference_id, status, format, channels, transcription_language,
+                                 started_at)
+   values ($bucket, $account, $environment, $id, $call, $conference, 'recording', $format, $channels, $language, $at)`,
 )
 
 export const finishRecording = statement.tenant<
   One & {
     status: RecordingStatus
+    format: RecordingFormat
     duration: number
     file: string | null
+    source: string | null
     size: bigint | null
     sha256: string | null
     reason: string | null
@@ -60,8 +80,8 @@ export const finishRecording = statement.tenant<
 >(
   'voice.finish_recording',
   `update voice.recordings
-      set status = $status, duration_ms = $duration, file_id = $file, size_bytes = $size, sha256 = $sha256, reason = $reason,
-          ended_at = coalesce(ended_at, $at), expires_at = $expires
+      set status = $status, format = $format, duration_ms = $duration, file_id = $file, source_file = $source,
+          size_bytes = $size, sha256 = $sha256, reason = $reason, ended_at = coalesce(ended_at, $at), expires_at = $expires
     where ${mine} and id = $id and status in ('recording', 'processing')
    returning ${columns}`,
 )
@@ -85,8 +105,8 @@ export const findAnyRecording = statement.everywhere<{ buckets: readonly number[
 
 export const eraseRecording = statement.tenant<One & { reason: string }, RecordingRow>(
   'voice.erase_recording',
-  `update voice.recordings set status = 'deleted', file_id = null, size_bytes = null, sha256 = null, reason = $reason,
-          transcription_file = null, transcription_confidence = null
+  `update voice.recordings set status = 'deleted', file_id = null, source_file = null, size_bytes = null, sha256 = null,
+          reason = $reason, transcription_file = null, transcription_confidence = null
     where ${mine} and id = $id and status in ('ready', 'failed')
    returning ${columns}`,
 )
@@ -98,7 +118,7 @@ export const transcribed = statement.tenant<
 >(
   'voice.transcribed_recording',
   `update voice.recordings
-      set transcription_file = $file, transcription_confidence = $confidence, transcription_error = $error
+      set transcription_file = $file, transcription_confidence = $confidence, transcription_error = $error, source_file = null
     where ${mine} and id = $id and status = 'ready' and transcription_file is null
    returning ${columns}`,
 )
@@ -112,22 +132,25 @@ export const findExpired = statement.everywhere<{ buckets: readonly number[]; li
     limit $limit`,
 )
 
-/** Recordings in progress of a call or conference. */
+/** Recordings in progress of a call or conference, apart from those whose samples are stored and are being encoded. */
 export const findUnderWay = statement.tenant<One, RecordingRow>(
   'voice.find_recordings_under_way',
   `select ${columns} from voice.recordings
-    where ${mine} and (call_id = $id or conference_id = $id) and status in ('recording', 'processing')`,
+    where ${mine} and (call_id = $id or conference_id = $id) and status in ('recording', 'processing') and source_file is null`,
 )
 
 const fileSeconds = 3_600
-const format = 'wav'
 
 /** Signed URL of a recording's file, valid for an hour; null while there is no file. */
-export function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status'>): string | null {
+function fileAddressOf(app: App, row: Pick<RecordingRow, 'id' | 'status' | 'format'>): string | null {
   if (row.status !== 'ready') return null
-  const name = `${idOf('recording', row.id)}.${format}`
+  const name = fileNameOf(row)
   const expires = Math.floor(app.clock.nowMs() / 1_000) + fileSeconds
   return `${app.publicUrl}/recordings/${name}?exp=${expires}&sig=${signatureOf(app, name, expires).toString('hex')}`
+}
+
+export function fileNameOf({ id, format }: Pick<RecordingRow, 'id' | 'format'>): string {
+  return `${idOf('recording', id)}.${format}`
 }
 
 /** Whether a signed URL is genuine and not expired. */
@@ -142,9 +165,9 @@ function signatureOf(app: App, name: string, expires: number): Buffer {
   return app.secrets.fingerprint('recording address', `${name}|${expires}`)
 }
 
-/** Files of a recording: audio and transcription. */
-export function filesOf({ file_id, transcription_file }: RecordingRow): string[] {
-  return [file_id, transcription_file].filter((file) => file !== null)
+/** Files of a recording: audio, what it is made from, and transcription. */
+export function filesOf({ file_id, source_file, transcription_file }: RecordingRow): string[] {
+  return [file_id, source_file, transcription_file].filter((file) => file !== null)
 }
 
 /** Recording object of the API. */
@@ -164,12 +187,26 @@ export function recordOf(app: App, row: RecordingRow) {
     },
     conference_id: row.conference_id === null ? null : idOf('conference', row.conference_id),
     status: row.status,
-    format: 'wav' as const,
+    format: row.format,
     channels: row.channels,
     size_bytes: row.size_bytes === null ? null : Number(row.size_bytes),
     sha256: row.sha256,
     started_at: row.started_at,
     expires_at: row.expires_at,
     reason: row.reason,
+  }
+}
+
+/** Body of the recording's eventUrl request. */
+export function toldOf(app: App, row: RecordingRow) {
+  return {
+    recording_uuid: idOf('recording', row.id),
+    recording_url: fileAddressOf(app, row),
+    start_time: momentText(row.started_at),
+    end_time: row.ended_at === null ? null : momentText(row.ended_at),
+    duration: Math.round(row.duration_ms / 1_000),
+    size: Number(row.size_bytes ?? 0n),
+    format: row.format,
+    channels: row.channels,
   }
 }

@@ -50,8 +50,9 @@ export const transcribeJob: Job<App, typeof Payload> = {
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a recording belongs to an account')
     const row = await maybe(app.db.query(findRecording, { ...tenant, id: payload.recording }))
-    if (row?.status !== 'ready' || row.transcription_language === null || row.file_id === null) return { kind: 'done' }
-    const written = await write(app, tenant, row, row.file_id, row.transcription_language)
+    const samples = row?.source_file ?? row?.file_id ?? null
+    if (row?.status !== 'ready' || row.transcription_language === null || samples === null) return { kind: 'done' }
+    const written = await write(app, tenant, row, samples, row.transcription_language)
     const isTooLate = app.clock.nowMs() - (row.ended_at ?? row.started_at).getTime() > givenUpMs
     if (typeof written === 'string' && passes(written) && !isTooLate) return { kind: 'again', afterMs: busyMs }
     if (typeof written === 'string') await keep(app, tenant, row, { file: null, confidence: null, error: written })
@@ -145,6 +146,7 @@ async function keep(
   return app.db.tx(tenant, async (tx) => {
     const changed = await maybe(tx.query(transcribed, { ...tenant, id: row.id, ...outcome }))
     if (!changed) return false
+    if (row.source_file !== null) await app.storage.drop(tx, tenant, [row.source_file])
     if (!arrived) return true
     await app.storage.keep(tx, arrived)
     const told = { account_id: idOf('account', tenant.account), ...recordOf(app, changed) }

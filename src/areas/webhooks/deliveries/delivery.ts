@@ -26,7 +26,7 @@ export interface Delivery {
   readonly tenant: Tenant
   readonly id: string
   readonly endpoint: string | null
-  /** Where to, when it is not an endpoint's. */
+  /** URL, when there is no endpoint. */
   readonly url: string | null
   readonly told: Told
   /** Subject of the event. */
@@ -56,7 +56,7 @@ export interface Attempt {
   readonly outcome: Outcome
   /** A sentence about what the answer asked for and did not get. */
   readonly remark: string | null
-  /** Its endpoint has another URL by now than the one that said that it is gone. */
+  /** Whether the endpoint has another URL by now than the one that answered 410. */
   readonly hasMoved: boolean
 }
 

@@ -29,8 +29,8 @@ const maxInFlight = 512
 /** Deliveries that wait in memory, of all endpoints. */
 const maxWaiting = 20_000
 /**
- * How much later a delivery comes back that found no room, or whose endpoint is not called. Long, so that a great many of
- * them do not keep the database busy: they are fetched as soon as there is room.
+ * Delay of a delivery that found no room, or whose endpoint is paused. Long, so that very many of them do not keep the
+ * database busy: they are fetched as soon as there is room.
  */
 const noRoomMs = 60_000
 const brokenMs = 90_000
@@ -40,6 +40,7 @@ const behindMs = 60_000
 const earlyMs = 2_000
 /** Requests at once after the breaker closed with one success: twice that one. */
 const afterBreak = 2
+
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
   readonly #answers: Answers
@@ -223,7 +224,7 @@ export class Dispatcher implements Courier {
       if (target === undefined) return
       line.clockOffsetMs = delivery.clockOffsetMs
       if (performance.now() > delivery.startByMs) {
-        // Its lease is nearly over and could not be extended: the next node to claim it begins it.
+        // Lease nearly over and not extended: the next node to claim the delivery sends it.
         line.waiting.shift()
         this.#held.drop(delivery.id)
         continue
@@ -269,7 +270,7 @@ export class Dispatcher implements Courier {
     void this.#storing.store(this.#running().commit(finish, givenUp(delivery, 'cancelled', nowMs)))
   }
 
-  /** Its endpoint is not called, and was not for as long as retries last. */
+  /** Fail a delivery whose endpoint was paused for as long as retries last. */
   #expire(line: Line, delivery: Delivery, nowMs: number): void {
     this.#held.drop(delivery.id)
     this.outcomes.failed++

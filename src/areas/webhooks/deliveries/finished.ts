@@ -95,8 +95,8 @@ export function finished(
 }
 
 /**
- * What to store of a delivery that is over without another attempt: cancelled, because its endpoint is gone or was disabled
- * for too long, or failed, because its endpoint was not called for as long as retries last.
+ * Outcome of a delivery that ends without another attempt: cancelled, because its endpoint is gone or was disabled for
+ * too long, or failed, because its endpoint was paused for as long as retries last.
  */
 export function givenUp(delivery: Delivery, status: 'cancelled' | 'failed', atMs: number): Finished {
   return {

@@ -6,7 +6,7 @@ import type { Delivery } from './delivery.ts'
 
 /** Time limit of an attempt, its storing included: a delivery begins only while so much of its lease is left. */
 const attemptMs = 7_000
-/** How often the leases of waiting deliveries are looked at, and how long before its time one is extended. */
+/** Interval of lease checks for waiting deliveries, and how early a lease is extended. */
 const extendMs = 1_000
 const extendEarlyMs = 2_000
 

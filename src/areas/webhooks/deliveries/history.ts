@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far back deliveries can be seen and sent again.
+// Retention of deliveries: how long they can be read and sent again.
 import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -15,7 +15,7 @@ const purgeHours = statement.everywhere<{ buckets: readonly number[]; before: Da
   'delete from webhooks.hours where bucket = any($buckets::smallint[]) and hour < $before',
 )
 
-/** An attempt that was under way when its endpoint was deleted writes down how it went, and nobody will ask. */
+/** Health rows of deleted endpoints, written by attempts that were under way at the deletion. */
 const purgeHealth = statement.everywhere<{ buckets: readonly number[] }, object>(
   'webhooks.purge_health',
   `delete from webhooks.health h

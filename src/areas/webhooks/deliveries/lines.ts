@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose turn it is. Each endpoint has a line of its own; accounts take turns, and the lines of an account take turns among
-// themselves. What is known of an endpoint (how it has been doing, how fast it may be called) stays with its line.
+// Lines of endpoints, and their turns: accounts take turns, and so do the lines of an account. Health and pace of an
+// endpoint are kept with its line.
 import { AdaptiveLimit } from '../../../platform/concurrency/adaptive-limit.ts'
 import type { Breaker } from '../../../platform/connections/breaker.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -29,7 +29,7 @@ export interface Line {
   target: Target | null | undefined
   targetUntilMs: number
   isLoading: boolean
-  /** It has its turn coming. */
+  /** Whether the line waits for its turn. */
   isQueued: boolean
   /** Waits for the rate limit. */
   isPaused: boolean
@@ -47,7 +47,7 @@ export interface Line {
 /** The lines of one account that have something to send, in turn. */
 interface Group {
   readonly lines: Queue<Line>
-  /** How many lines it has, with or without something to send. */
+  /** Number of lines, with or without something to send. */
   members: number
   isQueued: boolean
 }

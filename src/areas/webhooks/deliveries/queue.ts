@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First in, first out, without moving what is behind: what waits in a line may be thousands.
+// Queue, first in, first out, without moving the rest: a line may hold thousands.
 
-/** So many places at the front are left empty before what is behind moves up. */
+/** Empty places at the front before the rest moves up. */
 const maxEmpty = 1_024
 
 export class Queue<T> {

@@ -24,7 +24,7 @@ const stepMs = 1_000
 /** Deliveries in a step. */
 const perStep = 50
 
-/** Of what failed, only what was not heard later: sent again by itself, or by another replay. */
+/** Failed deliveries that were not delivered later, by themselves or by another replay. */
 const chosen = `${mine} and endpoint_id = $endpoint and created_at >= $from and created_at < $to and not test
   and replay_of is null and (case when $status::text = 'all' then status in ('delivered', 'failed', 'cancelled')
                                   else status = 'failed' and not heard_since end)
@@ -256,7 +256,7 @@ export const ReplayProgress = Type.Object(
   { title: 'ReplayProgress' },
 )
 
-/** How far an endpoint's latest replay is; null when it has had none. */
+/** Progress of an endpoint's latest replay; null when it has had none. */
 export async function replayProgress(
   queryable: Queryable,
   tenant: Tenant,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of what was delivered where, and sending one of it again.
+// Routes of the delivery log, and of sending a delivery again.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newIdAndUuid, uuidOf } from '../../../kernel/ids.ts'

@@ -9,8 +9,8 @@ import { putBack } from './finished.ts'
 import type { HeldDeliveries } from './held.ts'
 
 /**
- * Deliveries that go back gather for so long, or until there are so many. An endpoint that is not called would otherwise cost
- * a commit for each event, at the very moment when the other endpoints are told of it.
+ * Batch of deliveries that go back: its longest wait and its size. An endpoint that is paused would otherwise cost a
+ * commit per event, just when the other endpoints are called.
  */
 const gatherMs = 50
 const mostGathered = 1_000
@@ -66,7 +66,7 @@ export class Storing {
     else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
-  /** Stores what has gathered. */
+  /** Store the batch. */
   async flush(): Promise<void> {
     if (this.#toPutBack.length === 0) return
     clearTimeout(this.#timer)

@@ -4,7 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import { adopt, type Line } from './lines.ts'
 import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
 
-/** How long a target is used without being looked up again. Changes are signalled, so this is for lost signals. */
+/** Time that a target is cached. Changes are signalled, so this is for lost signals. */
 const targetForMs = 30_000
 /** Wait after a lookup that failed. */
 export const reloadMs = 500

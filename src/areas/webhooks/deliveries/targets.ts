@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where deliveries go, ready to be used: URL, opened secrets and headers, and how much the plan allows. Remembered by
-// every node; a change raises the endpoint's version, which deliveries carry, and is told to all nodes besides.
+// Targets of deliveries, ready for use: URL, decrypted secrets, headers and the plan's limits. Every node caches them;
+// a change raises the endpoint's version, which deliveries carry, and is signalled to all nodes.
 import type { App } from '../../../platform/app.ts'
 import type { Allowances } from '../../../platform/auth.ts'
 import { statement } from '../../../platform/db.ts'

@@ -56,11 +56,11 @@ export interface TestOutcome {
   error: DeliveryError | null
 }
 
-/** One attempt, now, whatever state the endpoint is in. It is logged and never repeated. */
+/** Make one attempt now, in any state of the endpoint. It is logged and never repeated. */
 export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOutcome> {
   const { tenant, endpoint, event, nowMs, requestId } = asked
   const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)
-  // It was there a moment ago.
+  // Deleted meanwhile.
   if (!target) throw noSuchWebhook()
   const startedMs = app.clock.nowMs()
   const delivery: Delivery = {

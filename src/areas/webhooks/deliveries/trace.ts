@@ -4,7 +4,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { type Attempt, type Delivery, judge } from './delivery.ts'
 
-/** How much of an answer is worth keeping; the delivery itself has more. */
+/** Characters of an answer in a timeline; the delivery itself has more. */
 const answerLength = 500
 
 export function noteAttempt(app: App, delivery: Delivery, attempt: Attempt, nowMs: number): void {

@@ -13,7 +13,7 @@ import type { Storing } from './storing.ts'
 
 /** Deliveries that wait in memory for one endpoint. */
 export const maxWaitingInLine = 2_000
-/** How far back deliveries are looked for that an endpoint has yet to hear. */
+/** Age of deliveries that are resumed when an endpoint works again. */
 const wakeDays = 3
 
 export class Waking {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question that proves that whoever registers a URL also answers there: a GET whose `hub.challenge` must come back.
+// Challenge that proves that the owner of a URL registers it: a GET whose `hub.challenge` must come back.
 import { randomInt } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'

@@ -52,7 +52,7 @@ export function noSuchWebhook(): AppError {
   return new AppError('WEBHOOK_NOT_FOUND', 'there is no such webhook in this environment; webhook ids begin with wh_')
 }
 
-/** What is asked to be sent again is sent now or not at all: nobody should wait for what a disabled webhook will not get. */
+/** Refuse to resend to a disabled webhook, which would not get it. */
 export function requireEnabled({ enabled }: Pick<EndpointRow, 'enabled'>): void {
   if (!enabled) throw new AppError('CONFLICT', 'the webhook is disabled and is sent nothing; enable it first')
 }
@@ -128,7 +128,7 @@ function headerProblem(name: string, value: string): string | null {
     : 'must have a value of visible ASCII characters, without spaces around it'
 }
 
-/** What deliveries carry anyway; a name that ends in a dash stands for all that begin with it. */
+/** Headers that deliveries set themselves; a name that ends in a dash stands for all that begin with it. */
 const ownHeaders = [
   'x-service-',
   'webhook-',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How endpoints have been doing. Attempts are counted by the hour, and successful ones also by how long they took: a
-// counter for each interval between two bounds, so that hours can be added up and percentiles read from the sum.
+// Health of endpoints. Attempts are counted by the hour, and successful ones also by duration: one counter per
+// interval, so that hours can be added up and percentiles read from the sum.
 import type { Static } from 'typebox'
 import { hourMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'

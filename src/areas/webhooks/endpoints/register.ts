@@ -37,7 +37,7 @@ import {
 import { deliverLane, forgiveFailures, healthOf } from './health.ts'
 import { newSecret, openHeaders, sealHeaders, sealSecret } from './secrets.ts'
 
-/** Deliveries that are cancelled together with their endpoint; what is beyond is cancelled when its turn comes. */
+/** Deliveries cancelled with their endpoint; the rest is cancelled when its turn comes. */
 const maxCancelledAtOnce = 10_000
 
 export interface NewEndpoint {
@@ -50,7 +50,7 @@ export interface NewEndpoint {
   system: string | null
 }
 
-/** Checks what is asked for, proves the URL if that is asked for too, and makes the secret. */
+/** Check a request, prove the URL if asked to, and make the secret. */
 export async function prepareEndpoint(
   app: App,
   input: Static<typeof WebhookCreate>,

@@ -33,7 +33,12 @@ const changeCall = verb('callcenter.changeCall')
 const startTransfer = verb('callcenter.transfer')
 const decideTransfer = verb('callcenter.decideTransfer')
 
-export async function obey(app: App, caller: Caller, { type, body }: Asked, work: CommandContext): Promise<unknown> {
+export async function runCommand(
+  app: App,
+  caller: Caller,
+  { type, body }: Asked,
+  work: CommandContext,
+): Promise<unknown> {
   const { agent_id } = work.agent
   switch (type) {
     case 'status.set':

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events of payouts and of their batches, flat and wrapped at once as those of payments.
+import { type Static, Type } from 'typebox'
+import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
+import { eventType } from '../../../platform/events.ts'
+import { At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { amount, currency, method, moment, now, shownRisk, third, word } from './event-fields.ts'
+
+const Recipient = Type.Object(
+  {
+    name: word,
+    email: Type.Optional(Type.String({ description: 'Where one was given' })),
+    phone: word,
+    bank: Nullable(
+      Type.Object({ account_number: Type.String(), bank_code: Type.String(), account_name: Type.String() }),
+    ),
+  },
+  { title: 'PayoutRecipient' },
+)
+
+export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
+
+export const Payout = Type.Object(
+  {
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    fee: amount,
+    method,
+    provider: word,
+    description: word,
+    reference: word,
+    batch_id: word,
+    metadata: Metadata,
+    scheduled_at: moment,
+    in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
+    risk: shownRisk,
+    provider_reference: word,
+    failure_reason: word,
+    failure_message: word,
+    created_at: At(),
+    completed_at: moment,
+    updated_at: At(),
+  },
+  { title: 'Payout' },
+)
+
+const PayoutEvent = Type.Object(
+  {
+    ...moneyFields,
+    payout_id: Type.String(),
+    status: payoutStatus,
+    amount,
+    currency,
+    recipient: Recipient,
+    metadata: Metadata,
+    failure_reason: word,
+    payout: Payout,
+  },
+  { title: 'PayoutEvent' },
+)
+
+const count = Type.Integer()
+
+export const batchFields = {
+  batch_id: Type.String(),
+  status: OneOf(['processing', 'completed', 'cancelled']),
+  total_count: count,
+  accepted_count: count,
+  completed_count: count,
+  failed_count: count,
+  cancelled_count: count,
+  total_amount: amount,
+  total_fee: amount,
+  currency,
+  created_at: At(),
+}
+
+const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
+
+const BatchCompleted = Type.Object(
+  {
+    ...moneyFields,
+    batch_id: Type.String(),
+    status: OneOf(['completed', 'cancelled']),
+    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count, cancelled: count }),
+    batch: PayoutBatch,
+  },
+  { title: 'PayoutBatchCompletedEvent' },
+)
+
+/** Sample of a payout. */
+export const paidOut: Static<typeof Payout> = {
+  payout_id: 'po_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'completed',
+  amount: 2_000_000_000n,
+  currency: 'KES',
+  recipient: { name: null, phone: '+254711000001', bank: null },
+  fee: 10_000_000n,
+  method: 'mobile_money',
+  provider: 'mpesa',
+  description: 'Salary',
+  reference: 'salary-9',
+  batch_id: null,
+  metadata: {},
+  scheduled_at: null,
+  in_review: false,
+  risk: { risk_score: 9, risk_level: 'low', flags: ['new_recipient'] },
+  provider_reference: 'NLM4CD12RT',
+  failure_reason: null,
+  failure_message: null,
+  created_at: new Date('2026-03-01T09:15:00Z'),
+  completed_at: now,
+  updated_at: now,
+}
+
+const unpaid: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'failed',
+  provider_reference: null,
+  failure_reason: 'RECIPIENT_NOT_FOUND',
+  failure_message: 'The recipient has no account of this number.',
+  completed_at: null,
+}
+
+const reversed: Static<typeof Payout> = {
+  ...paidOut,
+  status: 'reversed',
+  failure_reason: 'REVERSED_BY_PROVIDER',
+  failure_message: 'The provider took the money back.',
+}
+
+function flatPayout(payout: Static<typeof Payout>) {
+  const { payout_id, status, amount, currency, recipient, metadata, failure_reason } = payout
+  return { ...third, payout_id, status, amount, currency, recipient, metadata, failure_reason, payout }
+}
+
+const ofPayout = (name: string, summary: string, payout: Static<typeof Payout>) =>
+  eventType({ name, summary, head: moneyHead, payload: PayoutEvent, sample: flatPayout(payout) })
+
+export const payoutEvents = {
+  completed: ofPayout('payout.completed', 'A payout was paid', paidOut),
+  failed: ofPayout('payout.failed', 'A payout was refused and its money is back in the wallet', unpaid),
+  reversed: ofPayout('payout.reversed', 'The provider took a payout back', reversed),
+  batchCompleted: eventType({
+    name: 'payout.batch_completed',
+    summary: 'Every payout of a batch was paid, failed or was withdrawn',
+    head: moneyHead,
+    payload: BatchCompleted,
+    sample: {
+      livemode: false,
+      sequence: 1,
+      batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+      status: 'completed',
+      counts: { total: 3, accepted: 2, completed: 2, failed: 1, cancelled: 0 },
+      batch: {
+        batch_id: 'pob_01jb2c3d4e5f6g7h8j9kamnpqr',
+        status: 'completed',
+        total_count: 3,
+        accepted_count: 2,
+        completed_count: 2,
+        failed_count: 1,
+        cancelled_count: 0,
+        total_amount: 4_000_000_000n,
+        total_fee: 20_000_000n,
+        currency: 'KES',
+        created_at: new Date('2026-03-01T09:14:00Z'),
+      },
+    },
+  }),
+}

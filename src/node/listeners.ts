@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listeners of a node beside the API: metrics for operators, and protocols of areas such as SMTP and SIP.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { App } from '../platform/app.ts'
+import type { Area } from '../platform/area.ts'
+import { type AreaListener, openListener, type Place } from '../platform/listeners.ts'
+import { finishRequestsMs } from './doors.ts'
+import type { Stops } from './stops.ts'
+
+/** Open the listeners of areas that the node has the role for. Returns their addresses by name. */
+export async function openListeners(
+  app: App,
+  areas: readonly Area[],
+  identity: Place['identity'],
+  stops: Stops,
+): Promise<Record<string, string>> {
+  const addresses: Record<string, string> = {}
+  for (const listener of areas.flatMap((area) => area.listeners ?? [])) {
+    if (!app.config.PAMOJA_ROLES.includes(listener.role)) continue
+    const opened = await openListener(app, listener, identity)
+    stops.push(() => opened.close(finishRequestsMs))
+    addresses[listener.name] = opened.url
+  }
+  return addresses
+}
+
+/** Prometheus metrics, on a port that customers do not reach. */
+export const admin: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'> = {
+  name: 'admin',
+  scheme: 'http',
+  host: 'PAMOJA_ADMIN_HOST',
+  port: 'PAMOJA_ADMIN_PORT',
+  async open({ metrics }, { host, port }) {
+    const server = createServer((request, response) => {
+      if (request.url?.split('?')[0] !== '/metrics') return void response.writeHead(404).end()
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
+    })
+    server.listen(port, host)
+    await once(server, 'listening')
+    const address = server.address()
+    return {
+      port: typeof address === 'object' && address ? address.port : port,
+      close: () =>
+        new Promise((done) => {
+          server.closeAllConnections()
+          server.close(() => done())
+        }),
+    }
+  },
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of a node that runs beside requests. Each start adds its stop.
+import type { Dispatcher } from '../areas/webhooks/area.ts'
+import { ledgerPartitions, rollUp } from '../ledger/rollups.ts'
+import { verifyLedger } from '../ledger/verify.ts'
+import type { App } from '../platform/app.ts'
+import type { Area } from '../platform/area.ts'
+import {
+  type Chore,
+  type Partitioned,
+  platformChores,
+  platformPartitions,
+  runMaintenance,
+} from '../platform/nodes/maintenance.ts'
+import { joinNodes } from '../platform/nodes/nodes.ts'
+import { watchFigures } from './figures.ts'
+import type { Stops } from './stops.ts'
+
+/** Time that running jobs have when the node stops. */
+const finishJobsMs = 10_000
+const keyUseFlushMs = 10_000
+const ledgerProofMs = 60 * 60_000
+const tokenCareMs = 5 * 60_000
+
+export async function startWorkers(
+  app: App,
+  areas: readonly Area[],
+  dispatcher: Dispatcher,
+  stops: Stops,
+): Promise<void> {
+  await app.signals.start()
+  stops.push(() => app.signals.stop())
+  await app.tokens.start()
+  await app.prices.start()
+  stops.push(() => app.prices.stop())
+  app.limits.start()
+  stops.push(() => app.limits.stop())
+  app.requestLog.start()
+  stops.push(() => app.requestLog.stop())
+  app.timeline.start()
+  stops.push(() => app.timeline.stop())
+  stops.push(() => app.committer.stop())
+  stops.push(() => app.leases.stop())
+  stops.push(await joinNodes(app))
+  stops.push(noteKeyUse(app))
+  stops.push(careForTokens(app))
+  const chores = [
+    ...platformChores(partitionsOf(areas)),
+    ...ledgerChores(app),
+    ...areas.flatMap((area) => area.chores ?? []),
+  ]
+  if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(runMaintenance(app, chores))
+  stops.push(() => app.outbound.close())
+  stops.push(() => app.carrierOutbound.close())
+  // A node listens for what requests of others wait for, from the start.
+  for (const waits of areas.flatMap((area) => area.waits ?? [])) waits.of(app)
+  for (const area of areas) {
+    const stop = await area.start?.(app)
+    if (stop) stops.push(stop)
+  }
+  stops.push(() => app.work.stop(finishJobsMs))
+  // Stopped before its leases are handed back, so that no other node delivers what is still under way here.
+  dispatcher.start(app)
+  stops.push(() => dispatcher.stop())
+  watchFigures(app)
+}
+
+/** Tables partitioned by time. */
+export function partitionsOf(areas: readonly Pick<Area, 'partitions'>[]): Partitioned[] {
+  return [...platformPartitions, ...ledgerPartitions, ...areas.flatMap((area) => area.partitions ?? [])]
+}
+
+/** Ledger chores: roll-ups, and every hour a proof of the whole ledger, whose gauge is the one to alert on. */
+function ledgerChores({ metrics }: App): Chore[] {
+  let problems: number | null = null
+  metrics.gauge(
+    'pamoja_ledger_imbalance',
+    'Problems that the last verification of the ledger found; must be 0.',
+    () => problems,
+  )
+  return [
+    { name: 'ledger roll-ups', run: ({ db, clock }) => rollUp(db, clock) },
+    {
+      name: 'ledger verification',
+      everyMs: ledgerProofMs,
+      run: async ({ db, log }) => {
+        const found = await verifyLedger(db)
+        problems = found.problems.length
+        if (!found.ok)
+          log.error(
+            { problems: found.problems.slice(0, 10) },
+            'ledger does not add up: run `npm start -- ledger verify` and stop payouts until it adds up',
+          )
+      },
+    },
+  ]
+}
+
+/** Rotation of signing keys on every node: one of them makes the next key, all publish it before it signs. */
+function careForTokens(app: App): () => void {
+  const timer = setInterval(() => {
+    app.tokens
+      .rotate()
+      .catch((error) =>
+        app.log.warn(
+          { error },
+          'signing keys not rotated: tried again in five minutes; check the database if this repeats',
+        ),
+      )
+  }, tokenCareMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Last use of API keys, stored in batches and once more at the end. */
+function noteKeyUse(app: App): () => Promise<void> {
+  const flush = async (): Promise<void> => {
+    await app.authenticator
+      .noteUses()
+      .catch((error) =>
+        app.log.warn({ error }, 'last use of API keys not stored: tried again; check the database if this repeats'),
+      )
+  }
+  const timer = setInterval(() => void flush(), keyUseFlushMs)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await flush()
+  }
+}

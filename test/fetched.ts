@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes at an address of a world, as they are; the client of tests reads text.
+import { readFileSync } from 'node:fs'
+import { get } from 'node:https'
+import type { World } from './world.ts'
+
+interface Fetched {
+  status: number
+  headers: Record<string, unknown>
+  bytes: Buffer
+}
+
+export function fetchedFrom(world: World, url: string, headers: Record<string, string> = {}): Promise<Fetched> {
+  const ca = readFileSync(world.node.caFile ?? '')
+  return new Promise((done, failed) => {
+    get(url, { ca, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        done({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
+      )
+    }).on('error', failed)
+  })
+}
