@@ -709,7 +709,7 @@ export const callcenterGetBusinessHours = /* @__PURE__ */ operation<{ business_h
 export const callcenterSimulateRouting = /* @__PURE__ */ operation<{ body: { to: string; from: string; at?: string | undefined; language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined; digits?: string[] | undefined; speech?: string[] | undefined; customer?: { tags?: string[] | undefined; attributes?: Record<string, unknown> | undefined } | undefined; variables?: Record<string, unknown> | undefined; assume?: Record<string, { waiting?: number | undefined; available_agents?: number | undefined }> | undefined } }, s.RoutingSimulation>('POST', '/v1/voice/routing/simulate')
 
 /** Call a customer */
-export const callcenterCall = /* @__PURE__ */ operation<{ body: { from: string; to: string; agent_id?: string | undefined; record?: boolean | undefined; custom_data?: Record<string, unknown> | undefined; queue_id?: string | undefined; ring_timeout?: number | undefined; event_url?: string | undefined } }, s.AgentCall>('POST', '/v1/voice/call')
+export const callcenterCall = /* @__PURE__ */ operation<{ body: { from: string; to: string; agent_id?: string | undefined; record?: boolean | undefined; caller_prompt?: { text: string; language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined } | undefined; custom_data?: Record<string, unknown> | undefined; queue_id?: string | undefined; ring_timeout?: number | undefined; event_url?: string | undefined } }, s.AgentCall>('POST', '/v1/voice/call')
 
 /** Hand a call to somebody else */
 export const callcenterTransfer = /* @__PURE__ */ operation<{ body: { call_id: string; transfer_type: 'warm' | 'cold'; destination: string; message?: string | undefined; timeout?: number | undefined; hold_music_url?: string | undefined } }, s.CallTransfer>('POST', '/v1/voice/transfer')
@@ -718,7 +718,7 @@ export const callcenterTransfer = /* @__PURE__ */ operation<{ body: { call_id: s
 export const callcenterDecideTransfer = /* @__PURE__ */ operation<{ transfer_id: string; body: { action: 'complete' | 'cancel' | 'merge' } }, s.CallTransfer>('PATCH', '/v1/voice/transfer/{transfer_id}')
 
 /** Call several people into one conversation */
-export const callcenterCreateConference = /* @__PURE__ */ operation<{ body: { name: string; participants: string[]; record?: boolean | undefined; from?: string | undefined; moderator?: string | undefined; start_on_moderator?: boolean | undefined; mute_on_entry?: boolean | undefined; max_participants?: number | undefined } }, s.Conference>('POST', '/v1/voice/conference')
+export const callcenterCreateConference = /* @__PURE__ */ operation<{ body: { name: string; participants: string[]; record?: boolean | undefined; from?: string | undefined; moderator?: string | undefined; start_on_moderator?: boolean | undefined; mute_on_entry?: boolean | undefined; entry_tone?: boolean | undefined; max_participants?: number | undefined } }, s.Conference>('POST', '/v1/voice/conference')
 
 /** Read a conference */
 export const callcenterGetConference = /* @__PURE__ */ operation<{ conference_id: string }, s.Conference>('GET', '/v1/voice/conference/{conference_id}')

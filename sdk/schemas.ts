@@ -591,7 +591,7 @@ export type CallAbandonedEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   position: number
   /** Seconds */
@@ -609,7 +609,7 @@ export type CallAnsweredEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   status: 'answered'
   /** Seconds of talk so far: none */
@@ -693,7 +693,7 @@ export type CallCompletedEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   status: 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
   /** Seconds */
@@ -764,7 +764,7 @@ export type CallInitiatedEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   status: 'initiated'
   started_at: string
@@ -781,7 +781,7 @@ export type CallInputEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   /** Digits, empty if there were none */
   dtmf: string
@@ -815,7 +815,7 @@ export type CallProgressEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   status: 'started' | 'ringing' | 'failed' | 'rejected' | 'busy' | 'timeout'
   /** Seconds */
@@ -835,7 +835,7 @@ export type CallQueuedEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   position: number
   priority: number
@@ -874,7 +874,7 @@ export type CallTransferredEvent = {
   agent_id: string | null
   queue_id: string | null
   custom_data: Record<string, unknown>
-  /** Order of the events of one call, from 1 */
+  /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   transfer_id: string
   transfer_type: 'warm' | 'cold'

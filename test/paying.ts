@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers look at in every journey about money: how a payment or a payout ended, and what the wallet holds.
 import type pg from 'pg'
+import { callbackUrl } from '../src/areas/payments/records/callback-address.ts'
 import { uuidOf } from '../src/kernel/ids.ts'
+import type { App } from '../src/platform/app.ts'
+import { tenantOf } from '../src/platform/tenant.ts'
 import type { Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
@@ -24,6 +27,16 @@ export async function isToldInTime(sql: pg.Client, payment: string): Promise<boo
     uuidOf('payment', payment),
   ])
   return rows.length === 1
+}
+
+/** Path that the provider of a payment was given to call, which nobody else is told. */
+export async function hookOf(app: App, sql: pg.Client, payment: string): Promise<string> {
+  const { rows } = await sql.query(
+    'select bucket, account_id, environment, id, token from payments.attempts where payment_id = $1',
+    [uuidOf('payment', payment)],
+  )
+  const [{ id, token, ...row }] = rows
+  return new URL(callbackUrl(app, tenantOf(row), { id, token })).pathname
 }
 
 /** The payout once nothing more becomes of it. */

@@ -60,6 +60,26 @@ const sumSpent = statement.tenant<
     order by s.day, s.name, s.currency`,
 )
 
+const sumUsed = statement.tenant<
+  Tenant & { currency: string; from: string; firstId: string },
+  { day: string; micros: bigint }
+>(
+  'ledger.used_by_day',
+  `select m.day::text as day, sum(case when m.debit = 'wallet' then m.amount else -m.amount end)::bigint as micros
+     from (select r.day, r.debit, r.credit, r.currency, r.amount
+             from ledger.rollups r
+            where r.bucket = $bucket and r.account_id = $account and r.environment = $environment
+              and r.day >= $from::date
+           union all
+           select ledger.day_of(t.id), t.debit, t.credit, t.currency, t.amount
+             from ledger.transfers t
+            where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
+              and t.id >= greatest(${mark}, $firstId::uuid)) m
+    where m.currency = $currency
+      and (m.debit = 'wallet' and m.credit like 'revenue:%' or m.credit = 'wallet' and m.debit like 'revenue:%')
+    group by m.day`,
+)
+
 /** Add up settled transfers. Safe to repeat, also concurrently. */
 export async function rollUp(db: Database, clock: Clock): Promise<void> {
   const upto = firstUuidAt(clock.nowMs() - settledMs)
@@ -83,6 +103,15 @@ export async function spentByDay(
     endId: firstUuidAt(startOf(to) + dayMs),
   })
   return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyHeld(currency) }))
+}
+
+/** What a wallet paid us for what it used, since a UTC day, less what it was given back; per day, as YYYY-MM-DD. */
+export function usedByDay(
+  queryable: Queryable,
+  tenant: Tenant,
+  { currency, from }: { currency: Currency; from: string },
+): Promise<{ day: string; micros: bigint }[]> {
+  return queryable.query(sumUsed, { ...tenant, currency, from, firstId: firstUuidAt(startOf(from)) })
 }
 
 function startOf(day: string): number {

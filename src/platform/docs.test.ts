@@ -11,6 +11,7 @@ import type { Area } from './area.ts'
 import { guides } from './docs/guides.ts'
 import { eventsOf } from './docs/reference-page.ts'
 import { realReply } from './docs/replies.ts'
+import { samplesOf } from './docs/samples.ts'
 import { docs } from './docs.ts'
 import { eventType } from './events.ts'
 import { chaptersOf, tagOf } from './openapi/reference.ts'
@@ -94,6 +95,16 @@ describe('the reference pages', () => {
     for (const language of ['Node', 'Python', 'PHP']) assert.ok(article.includes(`<summary>${language}</summary>`))
     assert.match(article, /<button type="button" class="try" hidden data-method="POST" data-address="\/v1\/sms\/send"/)
     assert.doesNotMatch(pageOf('/docs/reference/operator'), /class="try"/)
+  })
+
+  it('have samples that find the certificate wherever it is, and send an object without members as one', () => {
+    const place = { url: app.publicUrl, caFile: '$PAMOJA_HOME/tls/ca.pem' }
+    const all = new Map(
+      samplesOf(place, { method: 'POST', address: '/v1/x', body: {} }).map(([name, code]) => [name, plain(code.html)]),
+    )
+    assert.ok(all.get('Python')?.includes('cafile=os.path.expandvars("$PAMOJA_HOME/tls/ca.pem")'), all.get('Python'))
+    assert.ok(all.get('PHP')?.includes("CURLOPT_CAINFO => getenv('PAMOJA_HOME') . '/tls/ca.pem'"), all.get('PHP'))
+    assert.ok(all.get('PHP')?.includes('json_encode((object) [])'), all.get('PHP'))
   })
 
   it('have guides with headings, tables and code, and links that lead to pages', () => {

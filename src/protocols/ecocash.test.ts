@@ -29,6 +29,8 @@ test('what the answers say', () => {
     [400, { message: 'Bad Request' }, 'refused'],
     [429, null, 'busy'],
     [500, { message: 'x' }, 'strange'],
+    [408, null, 'strange'],
+    [409, { message: 'Conflict' }, 'strange'],
   ] as const)
     assert.equal(readEcocashAnswer(status, body).kind, kind, JSON.stringify(body))
   const paid = {
@@ -39,12 +41,20 @@ test('what the answers say', () => {
     status: 'SUCCESS',
     transactionDateTime: '2025-09-08 15:37:16',
   }
-  assert.deepEqual(readEcocashState(200, paid), { kind: 'paid', receipt: 'MP250908.1537.A22242', amount: '100' })
+  assert.deepEqual(readEcocashState(200, paid), {
+    kind: 'paid',
+    receipt: 'MP250908.1537.A22242',
+    amount: '100',
+    currency: 'USD',
+  })
+  const zig = readEcocashState(200, { ...paid, amount: { amount: 100, currency: 'ZiG' } })
+  assert.equal(zig.kind === 'paid' && zig.currency, 'ZWG')
   assert.deepEqual(readEcocashState(200, { status: 'PENDING_VALIDATION' }), { kind: 'pending' })
   assert.deepEqual(readEcocashState(200, { status: 'Failed' }), { kind: 'failed', word: 'FAILED' })
   assert.equal(readEcocashState(404, null).kind, 'missing')
   for (const [status, body] of [
     [200, {}],
+    [200, { status: 'QUEUED' }],
     [500, paid],
   ] as const)
     assert.equal(readEcocashState(status, body).kind, 'strange')

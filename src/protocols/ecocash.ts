@@ -13,6 +13,12 @@ export const ecocashKeyHeader = 'x-api-key'
 
 /** Provider's names of currencies. */
 const currencyNames: Readonly<Record<string, string>> = { ZWG: 'ZiG' }
+/** A gateway that gave up waiting, and a reference that is known already: the payer may have been asked. */
+const unclear: ReadonlySet<number> = new Set([408, 409])
+/** Words of payments that are over. Any other word says nothing, for a payment that ended is never asked about again. */
+const failures: ReadonlySet<string> = new Set([
+  ...['FAILED', 'FAILURE', 'CANCELLED', 'CANCELED', 'DECLINED', 'REJECTED', 'EXPIRED', 'TIMEOUT', 'INSUFFICIENT_FUNDS'],
+])
 
 export interface EcocashPayment {
   /** Ours: a UUID. */
@@ -61,13 +67,13 @@ export function readEcocashAnswer(status: number, body: unknown): EcocashAnswer 
   if (status === 429 || status === 503) return { kind: 'busy', code: String(status) }
   const members = membersOf(body)
   if (status >= 200 && status < 300) return Object.keys(members).length > 0 ? { kind: 'accepted' } : { kind: 'strange' }
-  if (status >= 500) return { kind: 'strange' }
+  if (status >= 500 || unclear.has(status)) return { kind: 'strange' }
   return { kind: 'refused', code: textOf(members.code) || String(status) }
 }
 
 export type EcocashState =
   | { kind: 'pending' }
-  | { kind: 'paid'; receipt: string | null; amount: string }
+  | { kind: 'paid'; receipt: string | null; amount: string; currency: string }
   | { kind: 'failed'; word: string }
   /** The provider has never heard of it. */
   | { kind: 'missing' }
@@ -78,14 +84,18 @@ export function readEcocashState(status: number, body: unknown): EcocashState {
   const members = membersOf(body)
   const word = textOf(members.status).toUpperCase()
   if (status !== 200 || word === '') return { kind: 'strange' }
-  if (word === 'SUCCESS' || word === 'COMPLETED')
-    return {
-      kind: 'paid',
-      receipt: textOf(members.ecocashReference) || null,
-      amount: textOf(membersOf(members.amount).amount),
-    }
+  if (word === 'SUCCESS' || word === 'COMPLETED') {
+    const paid = membersOf(members.amount)
+    const currency = currencyCalled(textOf(paid.currency))
+    return { kind: 'paid', receipt: textOf(members.ecocashReference) || null, amount: textOf(paid.amount), currency }
+  }
   if (word.startsWith('PENDING') || word === 'PROCESSING') return { kind: 'pending' }
-  return { kind: 'failed', word }
+  return failures.has(word) ? { kind: 'failed', word } : { kind: 'strange' }
+}
+
+function currencyCalled(name: string): string {
+  const [code = name] = Object.entries(currencyNames).find(([, called]) => called === name) ?? []
+  return code.toUpperCase()
 }
 
 /** The answer to a look-up, as the provider writes it. */

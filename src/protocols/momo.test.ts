@@ -34,6 +34,7 @@ test('the answer to a request to pay', () => {
     [503, null, { kind: 'strange' }],
     [500, { code: 'INTERNAL_PROCESSING_ERROR' }, { kind: 'strange' }],
     [200, {}, { kind: 'strange' }],
+    [408, null, { kind: 'strange' }],
   ]
   for (const [status, body, expected] of rows)
     assert.deepEqual(readRequestToPayAnswer(status, body), expected, `${status} ${JSON.stringify(body)}`)
@@ -48,8 +49,14 @@ test('how it went is read whatever form the reason has', () => {
     payer: { partyIdType: 'MSISDN', partyId: '256772123456' },
     status: 'SUCCESSFUL',
   }
-  const read = { externalId, status: 'SUCCESSFUL', amount: '100', financialTransactionId: '363440463', reason: null }
-  assert.deepEqual(readPaymentResult(paid), read)
+  assert.deepEqual(readPaymentResult(paid), {
+    externalId,
+    status: 'SUCCESSFUL',
+    amount: '100',
+    currency: 'UGX',
+    financialTransactionId: '363440463',
+    reason: null,
+  })
   for (const reason of ['PAYER_NOT_FOUND', { code: 'PAYER_NOT_FOUND', message: 'Payee does not exist' }])
     assert.equal(readPaymentResult({ externalId, status: 'FAILED', reason })?.reason, 'PAYER_NOT_FOUND')
   assert.equal(readPaymentResult({ status: 'FAILED' })?.reason, null)
@@ -60,9 +67,11 @@ test('how it went is read whatever form the reason has', () => {
 test('both ends agree on how it went', () => {
   const place = { currency: 'UGX', phone: '+256772123456' }
   for (const result of [
-    { externalId, status: 'PENDING', amount: '5', financialTransactionId: null, reason: null },
-    { externalId, status: 'SUCCESSFUL', amount: '5.5', financialTransactionId: '9', reason: null },
-    { externalId, status: 'FAILED', amount: '5', financialTransactionId: null, reason: 'EXPIRED' },
-  ] as const)
-    assert.deepEqual(readPaymentResult(JSON.parse(JSON.stringify(paymentResultBody(result, place)))), result)
+    { status: 'PENDING', amount: '5', financialTransactionId: null, reason: null },
+    { status: 'SUCCESSFUL', amount: '5.5', financialTransactionId: '9', reason: null },
+    { status: 'FAILED', amount: '5', financialTransactionId: null, reason: 'EXPIRED' },
+  ] as const) {
+    const whole = { externalId, currency: place.currency, ...result }
+    assert.deepEqual(readPaymentResult(JSON.parse(JSON.stringify(paymentResultBody(whole, place)))), whole)
+  }
 })

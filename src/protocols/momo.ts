@@ -68,6 +68,8 @@ export function readRequestToPayAnswer(status: number, body: unknown): RequestTo
   if (status === 401) return { kind: 'token' }
   if (status === 429) return { kind: 'busy', code: code || '429' }
   if (status === 503 && code === 'SERVICE_UNAVAILABLE') return { kind: 'busy', code }
+  // A gateway that gave up waiting: the payer may have been asked.
+  if (status === 408) return { kind: 'strange' }
   return status >= 400 && status < 500 ? { kind: 'refused', code: code || String(status) } : { kind: 'strange' }
 }
 
@@ -76,6 +78,8 @@ export interface PaymentResult {
   status: 'PENDING' | 'SUCCESSFUL' | 'FAILED'
   /** Decimal text. */
   amount: string | null
+  /** Empty where it is not said. */
+  currency: string
   financialTransactionId: string | null
   /** Of a failure. */
   reason: string | null
@@ -90,6 +94,7 @@ export function readPaymentResult(body: unknown): PaymentResult | null {
     externalId: textOf(fields.externalId),
     status,
     amount: textOf(fields.amount) || null,
+    currency: textOf(fields.currency),
     financialTransactionId: textOf(fields.financialTransactionId) || null,
     reason: textOf(fields.reason) || textOf(membersOf(fields.reason).code) || null,
   }

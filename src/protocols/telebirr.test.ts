@@ -72,15 +72,25 @@ test('what answers and notices say', () => {
     [200, null, 'strange'],
   ] as const)
     assert.equal(readTelebirrAnswer(status, body).kind, kind, JSON.stringify(body))
-  const paid = telebirrAnswerBody({ order_status: 'PAY_SUCCESS', total_amount: '12.50', trans_id: '49485948475845' })
-  assert.deepEqual(readTelebirrState(200, paid), { state: 'PAY_SUCCESS', amount: '12.50', receipt: '49485948475845' })
+  const paid = telebirrAnswerBody({
+    order_status: 'PAY_SUCCESS',
+    total_amount: '12.50',
+    trans_currency: 'ETB',
+    trans_id: '49485948475845',
+  })
+  assert.deepEqual(readTelebirrState(200, paid), {
+    state: 'PAY_SUCCESS',
+    amount: '12.50',
+    currency: 'ETB',
+    receipt: '49485948475845',
+  })
   for (const [status, body] of [
     [500, paid],
     [200, { ...paid, result: 'FAIL' }],
     [200, telebirrAnswerBody({ order_status: 'LOST' })],
   ] as const)
     assert.equal(readTelebirrState(status, body), null)
-  const notice = { orderId: '1', isPaid: true, amount: '12.50', receipt: 't' }
+  const notice = { orderId: '1', isPaid: true, amount: '12.50', currency: 'ETB', receipt: 't' }
   assert.deepEqual(readTelebirrNotice(telebirrNoticeBody(notice)), notice)
   for (const nonsense of [null, {}, { merch_order_id: '1', trade_status: 'Paying' }, { trade_status: 'Completed' }])
     assert.equal(readTelebirrNotice(nonsense), null)

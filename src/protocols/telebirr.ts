@@ -157,12 +157,17 @@ export type TelebirrState = (typeof waiting)[number] | (typeof ended)[number]
 export function readTelebirrState(
   status: number,
   body: unknown,
-): { state: TelebirrState; amount: string; receipt: string | null } | null {
+): { state: TelebirrState; amount: string; currency: string; receipt: string | null } | null {
   const members = membersOf(body)
   const content = membersOf(members.biz_content)
   const state = [...waiting, ...ended].find((one) => one === content.order_status)
   if (status !== 200 || members.result !== 'SUCCESS' || !state) return null
-  return { state, amount: textOf(content.total_amount), receipt: textOf(content.trans_id) || null }
+  return {
+    state,
+    amount: textOf(content.total_amount),
+    currency: textOf(content.trans_currency),
+    receipt: textOf(content.trans_id) || null,
+  }
 }
 
 /** Both answers, as the provider writes them. */
@@ -174,15 +179,16 @@ export interface TelebirrNotice {
   orderId: string
   isPaid: boolean
   amount: string
+  currency: string
   receipt: string | null
 }
 
-export function telebirrNoticeBody({ orderId, isPaid, amount, receipt }: TelebirrNotice) {
+export function telebirrNoticeBody({ orderId, isPaid, amount, currency, receipt }: TelebirrNotice) {
   return {
     merch_order_id: orderId,
     trade_status: isPaid ? 'Completed' : 'Failure',
     total_amount: amount,
-    trans_currency: 'ETB',
+    trans_currency: currency,
     trans_id: receipt ?? '',
   }
 }
@@ -196,6 +202,7 @@ export function readTelebirrNotice(body: unknown): TelebirrNotice | null {
     orderId,
     isPaid: status === 'Completed',
     amount: textOf(members.total_amount),
+    currency: textOf(members.trans_currency),
     receipt: textOf(members.trans_id) || null,
   }
 }

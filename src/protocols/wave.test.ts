@@ -45,6 +45,7 @@ test('what the answers say', () => {
     state: 'open',
     isPaid: false,
     amount: '100',
+    currency: 'XOF',
     launchUrl: documented.wave_launch_url,
     receipt: null,
     errorCode: null,

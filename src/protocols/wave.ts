@@ -32,6 +32,7 @@ export interface WaveSession {
   state: 'open' | 'complete' | 'expired'
   isPaid: boolean
   amount: string
+  currency: string
   /** URL for the payer. */
   launchUrl: string
   /** The provider's id of the payment; null before. */
@@ -41,10 +42,11 @@ export interface WaveSession {
 }
 
 /** As the provider writes one. */
-export function waveSessionAnswer({ id, state, isPaid, amount, launchUrl, receipt, errorCode }: WaveSession) {
+export function waveSessionAnswer({ id, state, isPaid, amount, currency, launchUrl, receipt, errorCode }: WaveSession) {
   return {
     id,
     amount,
+    currency,
     checkout_status: state,
     payment_status: isPaid ? 'succeeded' : state === 'open' ? 'processing' : 'cancelled',
     last_payment_error: errorCode === null ? null : { code: errorCode, message: errorCode },
@@ -91,6 +93,7 @@ function sessionIn(members: Record<string, unknown>): WaveAnswer {
     state,
     isPaid: state === 'complete' && members.payment_status === 'succeeded',
     amount: textOf(members.amount),
+    currency: textOf(members.currency),
     launchUrl,
     receipt: textOf(members.transaction_id) || null,
     errorCode: textOf(membersOf(members.last_payment_error).code) || null,

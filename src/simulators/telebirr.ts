@@ -19,6 +19,8 @@ import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, s
 
 const maxOrders = 100_000
 const tokenSeconds = 3_600
+/** The only one that it knows. */
+const currency = 'ETB'
 const pagePath = '/payment/web/paygate'
 
 export interface TelebirrOptions extends ProviderServerOptions {
@@ -90,7 +92,7 @@ export class TelebirrSimulator extends SimulatedProvider {
     const isRight =
       /^[A-Za-z0-9]{1,64}$/.test(String(merch_order_id)) &&
       /^\d{1,12}(\.\d{1,2})?$/.test(String(total_amount)) &&
-      trans_currency === 'ETB' &&
+      trans_currency === currency &&
       /^[A-Za-z0-9 ]{1,100}$/.test(String(title)) &&
       [notify_url, redirect_url].every((url) => /^https?:\/\/\S{1,500}$/.test(String(url)))
     if (!isRight) return say(response, 200, refusal('60200001'))
@@ -129,7 +131,7 @@ export class TelebirrSimulator extends SimulatedProvider {
   }
 
   async #tell({ orderId, amount, notifyUrl, receipt, state }: Ordered, play: Play): Promise<void> {
-    const notice = { orderId, isPaid: state === 'PAY_SUCCESS', amount, receipt }
+    const notice = { orderId, isPaid: state === 'PAY_SUCCESS', amount, currency, receipt }
     const body = telebirrNoticeBody(notice)
     if (play.forged) await this.server.call('POST', forgedUrl(notifyUrl), body)
     for (let n = 0; n < play.callbacks; n++) await this.server.call('POST', notifyUrl, body)
@@ -140,7 +142,7 @@ export class TelebirrSimulator extends SimulatedProvider {
     const order = this.#orders.get(String(merch_order_id))
     if (!order) return say(response, 200, refusal('60200002'))
     const { orderId, amount: total_amount, state: order_status, receipt } = order
-    const paid = order_status === 'PAY_SUCCESS' ? { trans_id: receipt } : {}
+    const paid = order_status === 'PAY_SUCCESS' ? { trans_id: receipt, trans_currency: currency } : {}
     say(response, 200, telebirrAnswerBody({ merch_order_id: orderId, total_amount, order_status, ...paid }))
   }
 }

@@ -75,6 +75,7 @@ export class WaveSimulator extends SimulatedProvider {
       state: 'open',
       isPaid: false,
       amount: String(amount),
+      currency: String(currency),
       launchUrl: `http://${this.#options.host}:${this.port}${pagesPath}${id}`,
       receipt: null,
       errorCode: null,

@@ -60,31 +60,36 @@ test('a node is killed in a call: the call ends as failed, and is charged for wh
   await installation.startNode(1)
 })
 
-/** Kills the second node when it has placed a call as far as a table that it is about to write to. */
-async function killedBefore(table: string, key: string): Promise<string> {
+/** Kills the second node when what it is asked to do has come as far as a table that it is about to write to. */
+async function killedBefore<Asked>(table: string, ask: () => Promise<Asked>): Promise<Asked> {
   const gate = new pg.Client({ connectionString: installation.databaseUrl })
   gate.on('error', () => undefined)
   await gate.connect()
   try {
     await gate.query(`begin; lock table ${table} in share mode`)
-    const { status, body } = await installation.client(1, key).post('/v1/voice/calls', wanted)
-    assert.equal(status, 201, JSON.stringify(body))
+    const asked = await ask()
     const waiting = `select pid from pg_locks where relation = '${table}'::regclass and not granted`
     await eventually(async () => (await gate.query(waiting)).rows.length > 0, 'the node to come to the table')
     await installation.killNode(1)
     // Otherwise the database would finish what the node had begun.
     await gate.query(`select pg_terminate_backend(pid) from (${waiting}) as waiting`)
     await eventually(async () => (await gate.query(waiting)).rows.length === 0, 'its sessions to end')
-    return body.call_id
+    return asked
   } finally {
     await gate.end()
   }
 }
 
+async function placedOnSecond(key: string, more: object = {}): Promise<string> {
+  const { status, body } = await installation.client(1, key).post('/v1/voice/calls', { ...wanted, ...more })
+  assert.equal(status, 201, JSON.stringify(body))
+  return body.call_id
+}
+
 test('a node is killed while it takes a call: the call is still nobody’s, and another node places it', async () => {
   const account = await installation.account()
   const before = await installation.balance(account)
-  const id = await killedBefore('platform.sessions', account.key)
+  const id = await killedBefore('platform.sessions', () => placedOnSecond(account.key))
   const other = installation.client(0, account.key)
   await eventually(
     async () => (await other.get(`/v1/voice/${id}`)).body.status === 'answered',
@@ -101,7 +106,7 @@ test('a node is killed while it takes a call: the call is still nobody’s, and 
 test('a node is killed when it has taken a call: the call ends as failed, and its money is given back', async () => {
   const account = await installation.account()
   const before = await installation.balance(account)
-  const id = await killedBefore('voice.call_events', account.key)
+  const id = await killedBefore('voice.call_events', () => placedOnSecond(account.key))
   const other = installation.client(0, account.key)
   const over = await eventually(
     async () => {
@@ -112,6 +117,34 @@ test('a node is killed when it has taken a call: the call ends as failed, and it
     60_000,
   )
   assert.deepEqual([over.status, over.hangup_cause, over.cost], ['failed', 'network_error', 0])
+  assert.equal(await installation.balance(account), before)
+  assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
+  await installation.startNode(1)
+})
+
+test('a node is killed while it ends a call that was never placed: its money is given back all the same', async () => {
+  const account = await installation.account()
+  const before = await installation.balance(account)
+  const scheduled_at = new Date(Date.now() + 86_400_000).toISOString()
+  const id = await placedOnSecond(account.key, { scheduled_at })
+  const other = installation.client(0, account.key)
+  assert.ok((await other.get('/v1/wallet/balance')).body.held > 0, 'money is set aside for it')
+  await killedBefore('voice.call_events', async () => {
+    // Its answer never comes.
+    void installation
+      .client(1, account.key)
+      .post(`/v1/voice/${id}/hangup`, {})
+      .catch(() => undefined)
+  })
+  const over = await eventually(
+    async () => {
+      const { body } = await other.get(`/v1/voice/${id}`)
+      return body.ended_at ? body : null
+    },
+    'the call to be ended by the other node',
+    60_000,
+  )
+  assert.deepEqual([over.status, over.cost], ['failed', 0])
   assert.equal(await installation.balance(account), before)
   assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
   await installation.startNode(1)

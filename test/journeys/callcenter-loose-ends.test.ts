@@ -3,7 +3,11 @@
 // who waits for nothing and no caller who is forgotten; and what was said in confidence is not told on.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { statement } from '../../src/platform/db.ts'
+import { rms, share } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -18,19 +22,31 @@ import {
   later,
   login,
   numberOf,
+  phoneOf,
   queueOf,
 } from '../callcentre.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
+let sql: pg.Client
 
 /** Calls that an account may have under way. */
 const mostCalls = 8
 
 before(async () => {
   world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_CALLS_PER_ACCOUNT: mostCalls })
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
 })
-after(() => world?.stop())
+after(async () => {
+  await sql?.end()
+  await world?.stop()
+})
+
+/** Event as the list shows it. */
+interface Told {
+  payload: Readonly<Record<string, unknown>>
+}
 
 const open = () => world.account({ balance: 1_000 })
 
@@ -280,6 +296,76 @@ test('a report tells what the legs of agents cost beside the calls of customers'
     return Math.abs(body.totals.cost - spent) < 0.000_001
   }, `the report to say ${spent}`)
 })
+
+test('whoever is called hears first what was to be said, and the end of a call tells what its agent noted', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1)
+  const text = 'This call is recorded, so that we can learn from it. '.repeat(8)
+  const caller_prompt = { text, language: 'en-KE' }
+  const wanted = { from: numberOf(ada), to: '+254711000030', caller_prompt }
+  const { call_id } = await done(ada, '/v1/voice/call', { ...wanted, agent_id: 'amina' }, 201)
+  await connected(ada, call_id, 'amina')
+  const playing = await eventually(async () => {
+    const { body } = await ada.client.delete(`/v1/voice/${call_id}/play`)
+    return body.play_id
+  }, 'the text to be said')
+  assert.match(playing, /^ply_/)
+  const noted = await ada.client.patch(`/v1/voice/call/${call_id}`, { wrap_up: { disposition: 'sold' } })
+  assert.deepEqual([noted.status, noted.body.disposition], [200, 'sold'], noted.text)
+  const told = (await eventsOf(ada, 'call.answered')).map(({ payload }: Told) => [payload.to, payload.answered_by])
+  assert.deepEqual(told, [
+    [phoneOf(1), 'agent'],
+    ['+254711000030', 'callee'],
+  ])
+  await eventually(async () => {
+    const { rows } = await sql.query('select disposition from voice.calls where id = $1', [uuidOf('call', call_id)])
+    return rows[0].disposition === 'sold'
+  }, 'the note to reach the call')
+  await done(ada, `/v1/voice/call/${call_id}/hangup`, {})
+  const over = await eventually(async () => {
+    const all = await eventsOf(ada, 'call.completed')
+    return all.find(({ payload }: Told) => payload.call_id === call_id)
+  }, 'the end to be told')
+  assert.equal(over.payload.disposition, 'sold')
+  const begun = (await eventsOf(ada, 'call.initiated')).map(({ payload }: Told) => payload.sequence)
+  assert.deepEqual(begun, [0])
+
+  // Without an agent it is said before the rules decide who speaks.
+  const queue = await queueOf(ada)
+  const rule = { name: 'All', priority: 10, conditions: [], action: { type: 'queue', id: queue } }
+  await done(ada, '/v1/voice/routing/rules', rule, 201)
+  const short = { ...wanted, caller_prompt: { text: 'Hello.' } }
+  const { call_id: routed } = await done(ada, '/v1/voice/call', short, 201)
+  await callIs(ada, routed, ({ queue_id }) => queue_id === queue, 'the customer to wait')
+  const { text: trace } = await ada.client.get(`/v1/voice/${routed}/events`)
+  assert.match(trace, /"type":"played"/, 'it was said to its end')
+  await done(ada, `/v1/voice/call/${routed}/hangup`, {})
+})
+
+test('everybody in a conference hears a tone when somebody joins, where that was asked for', async () => {
+  const ada = await open()
+  const wanted = { name: 'All', from: numberOf(ada), participants: ['+254711000141'], entry_tone: true }
+  const { conference_id } = await done(ada, '/v1/voice/conference', wanted, 201)
+  const path = `/v1/voice/conference/${conference_id}`
+  const first = await eventually(async () => {
+    const [one] = (await ada.client.get(path)).body.participants
+    return one.status === 'joined' && one.call_id
+  }, 'the first to be there')
+  // Its own tone is over before the next one joins.
+  await eventually(async () => hears(first, 1_000), 'its own tone')
+  await eventually(async () => !hears(first, 1_000), 'its end')
+  await done(ada, `${path}/participants`, { endpoint: '+254711000142' })
+  await eventually(async () => hears(first, 1_000), 'the tone of the second')
+  await ada.client.delete(path)
+})
+
+/** Whether a phone of the sandbox hears a hum, for a tenth of a second of the last one at least. */
+function hears(call: string, hertz: number): boolean {
+  const samples = simulatedCarrier.of(world.app)?.heard(call)?.samples.slice(-8_000) ?? new Int16Array(0)
+  for (let from = 0; from + 800 <= samples.length; from += 400)
+    if (rms(samples.slice(from, from + 800)) > 500 && share(samples.slice(from, from + 800), hertz) > 0.5) return true
+  return false
+}
 
 test('a conference counts among the calls that an account may have under way', async () => {
   const ada = await open()

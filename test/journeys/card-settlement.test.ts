@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cards bring, where the acquirer pays out some days later: the account's own, and not to be spent before.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { post, reverse } from '../../src/ledger/wallets.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
 import type { Client } from '../client.ts'
-import { eventually, startWorld, type World } from '../world.ts'
+import { eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2099, cvv: '123' }
 
@@ -127,6 +130,32 @@ test('what was topped up refunds nobody before it can be paid out, unless the ac
   const { body: card } = await live.post('/v1/payments', { amount: 300, currency: 'KES', card: visa })
   const pending = await live.post(`/v1/payments/${card.payment_id}/refund`, { amount: 250 })
   assert.equal(pending.status, 201, pending.text)
+})
+
+test('what was topped up and used holds back nothing else, and holds it back again when it is given back', async () => {
+  const account = await world.account()
+  const { body: key } = await account.client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const live = account.client.as(key.key)
+  const own = await eventually(async () => {
+    const reply = await live.post('/v1/payments', { amount: 200, currency: 'KES', phone: '+254700000001' })
+    return reply.status !== 503 && reply
+  }, 'the provider to be known')
+  const id = own.body.payment_id
+  await eventually(async () => (await live.get(`/v1/payments/${id}`)).body.status === 'completed', 'it')
+  const { available: earned } = await figures(live)
+  assert.equal((await live.post('/v1/wallet/topup', { amount: 500, currency: 'KES', card: visa })).status, 201)
+  const tenant: Tenant = { ...tenantOf(account), environment: 'live' }
+  const charge = { sourceId: randomUUID(), step: 'charge' }
+  const legs = [{ debit: 'wallet', credit: 'revenue:sms', micros: 500_000_000n, currency: 'KES' as const }]
+  const { clock, db } = world.app
+  assert.equal(await db.tx(tenant, (tx) => post(tx, tenant, charge, legs, clock.nowMs())), 'posted')
+  assert.equal((await figures(live)).available, earned)
+  const refunded = await live.post(`/v1/payments/${id}/refund`, { amount: 100 })
+  assert.equal(refunded.status, 201, refunded.text)
+  await db.tx(tenant, (tx) => reverse(tx, tenant, charge, clock.nowMs()))
+  const refused = await live.post(`/v1/payments/${id}/refund`, { amount: 100 })
+  assert.deepEqual([refused.status, refused.body.error.code], [402, 'INSUFFICIENT_WALLET_BALANCE'], refused.text)
+  assert.equal(refused.body.error.available, earned - 100)
 })
 
 test('live cards settle after a delay unless the operator says otherwise', () => {

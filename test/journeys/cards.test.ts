@@ -10,7 +10,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { signNotice } from '../../src/protocols/acquirer.ts'
 import { charged, intentOf } from '../acquirer.ts'
 import { startMarket } from '../market.ts'
-import { settled } from '../paying.ts'
+import { hookOf, settled } from '../paying.ts'
 import { eventually, tenantOf } from '../world.ts'
 
 // Slow enough that a payer who goes to its bank is not too late.
@@ -267,7 +267,7 @@ test('the acquirer tells what the payer did, and nobody else can', async () => {
   const { rows } = await sql.query(`select details->>'page_url' as page_url from payments.payments where id = $1`, [
     uuidOf('payment', asked.body.payment_id),
   ])
-  const hook = asked.body.redirect_url.replace('/go/', '/hooks/p/')
+  const hook = `${world.node.url}${await hookOf(world.app, sql, asked.body.payment_id)}`
   for (const signature of ['', 't=1,v1=00', `t=${Math.floor(Date.now() / 1_000)},v1=${'0'.repeat(64)}`]) {
     const forged = await browse('POST', hook, '{"type":"payment_intent.succeeded"}', {
       'acquirer-signature': signature,

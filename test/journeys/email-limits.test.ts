@@ -2,7 +2,9 @@
 // Limits of mail and what keeps senders from harm: plans, SMTP credentials, suppressions, templates in use, links that were changed, bulk
 // that bounces too much.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect as connectTcp } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { SmtpClient, SmtpError } from '../../src/protocols/smtp/client.ts'
 import { refusal } from '../client.ts'
@@ -58,6 +60,24 @@ test('a plan’s messages a minute hold for the API and for SMTP, and never for 
     assert.deepEqual(await refusal(verify()), [429, 'RATE_LIMIT_EXCEEDED'])
   } finally {
     await limited.stop()
+  }
+})
+
+test('one network does not take all connections of the port for bounces', async () => {
+  const port = Number(new URL(world.node.listeners.bounces ?? '').port)
+  const sockets = Array.from({ length: 51 }, () => connectTcp(port, '127.0.0.1'))
+  try {
+    const greetings = await Promise.all(sockets.map(async (socket) => String((await once(socket, 'data'))[0])))
+    assert.equal(greetings.filter((text) => text.startsWith('220 ')).length, 50)
+    assert.equal(greetings.filter((text) => text.startsWith('421 4.7.0')).length, 1)
+    sockets.find((_, i) => greetings[i]?.startsWith('220 '))?.end('QUIT\r\n')
+    await eventually(async () => {
+      const next = connectTcp(port, '127.0.0.1')
+      sockets.push(next)
+      return String((await once(next, 'data'))[0]).startsWith('220 ')
+    }, 'room after one has left')
+  } finally {
+    for (const socket of sockets) socket.destroy()
   }
 })
 

@@ -27,6 +27,12 @@ test('a code is sent by text, verified once, and audited', async () => {
   const text = await ada.client.get(`/v1/sms/${sent.body.message_id}`)
   assert.equal(text.body.to, phone)
   const { otp_id } = sent.body
+  const logged = await eventually(async () => {
+    const found = await ada.client.get(`/v1/logs/${sent.headers['x-request-id']}`)
+    return found.status === 200 && found
+  }, 'the request in the log')
+  assert.match(logged.text, /sandbox_code/)
+  assert.ok(!logged.text.includes('123456'), 'no code stands in the log of requests')
   const verified = await verify({ phone, purpose: 'login', code: '123456' })
   assert.equal(verified.status, 200)
   assert.deepEqual([verified.body.otp_id, verified.body.verified, verified.body.phone], [otp_id, true, phone])

@@ -51,6 +51,21 @@ test('the keys of an account make 500 requests in a second together, however man
     assert.deepEqual([refused.status, refused.body.error.code, refused.body.error.limit], [429, 'RATE_LIMITED', 500])
 })
 
+test('calls of the call centre count on the plan’s limit of voice, and what agents do at their desks does not', async () => {
+  const ada = await world.account({ balance: 100, plan: 'free' })
+  const [from, to] = ['+254700222001', '+254711000002']
+  const endpoint = { type: 'phone', number: '+254711000101' }
+  for (let i = 0; i < 4; i++) {
+    const { status, text } = await ada.client.post('/v1/voice/agent/login', { agent_id: 'amina', endpoint })
+    assert.equal(status, 200, text)
+  }
+  assert.equal((await ada.client.post('/v1/voice/call', { from, to })).status, 201)
+  const conference = { name: 'All', from, participants: [to] }
+  assert.equal((await ada.client.post('/v1/voice/conference', conference)).status, 201)
+  const { status, body } = await ada.client.post('/v1/voice/call', { from, to })
+  assert.deepEqual([status, body.error.code, body.error.policy], [429, 'RATE_LIMITED', 'plan-voice'])
+})
+
 test('a plan limits what starts work, by area and minute; reading is free', async () => {
   const ada = await world.account({ balance: 100, plan: 'free' })
   const replies: Reply[] = []

@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { startMarket } from '../market.ts'
-import { settled } from '../paying.ts'
+import { hookOf, settled } from '../paying.ts'
 import { eventually } from '../world.ts'
 
-const { world } = await startMarket(0.04)
+const { world, sql } = await startMarket(0.04)
 
 interface Wallet {
   provider: string
@@ -180,6 +181,53 @@ test('the page of an invoice sends a payer to the wallet in its own words, and t
   assert.match((await world.stranger.get(there.headers.location ?? '')).text, /Paid, thank you/)
 })
 
+test('the address that a payer is sent to is not the one that the provider calls', async () => {
+  const { client } = await world.account({ currency: 'ETB' })
+  const asked = { amount: 1_000, currency: 'ETB', phone: '+251911000001', provider: 'telebirr' }
+  const made = await client.post('/v1/payments', asked)
+  const { body } = await eventually(async () => {
+    const reply = await client.get(`/v1/payments/${made.body.payment_id}`)
+    return reply.body.status === 'requires_action' && reply
+  }, 'the provider to answer')
+  const page = new URL(body.redirect_url).pathname
+  const { rows } = await sql.query('select provider_id from payments.attempts where payment_id = $1', [
+    uuidOf('payment', body.payment_id),
+  ])
+  const [{ provider_id: merch_order_id }] = rows
+  const notice = (trade_status: string, total_amount: string) => ({ merch_order_id, trade_status, total_amount })
+  const guessed = page.replace('/go/', '/hooks/p/')
+  for (const forged of [notice('Failure', '1000'), notice('Completed', '9000000')])
+    assert.equal((await world.stranger.post(guessed, forged)).status, 404)
+  const hook = await hookOf(world.app, sql, body.payment_id)
+  assert.equal((await world.stranger.get(hook.replace('/hooks/p/', '/go/'))).status, 404)
+  assert.equal((await client.get(`/v1/payments/${body.payment_id}`)).body.status, 'requires_action')
+})
+
+test('a call with another amount than the provider tells when it is asked moves no other amount', async () => {
+  const { client } = await world.account({ currency: 'ETB' })
+  // Its payer pays, and nobody is called.
+  const asked = { amount: 1_000, currency: 'ETB', phone: '+251911000010', provider: 'telebirr' }
+  const made = await client.post('/v1/payments', asked)
+  const { body } = await eventually(async () => {
+    const reply = await client.get(`/v1/payments/${made.body.payment_id}`)
+    return reply.body.status === 'requires_action' && reply
+  }, 'the provider to answer')
+  const payment = uuidOf('payment', body.payment_id)
+  const { rows } = await sql.query('select provider_id from payments.attempts where payment_id = $1', [payment])
+  const { rows: pages } = await sql.query(`select details->>'page_url' as url from payments.payments where id = $1`, [
+    payment,
+  ])
+  await fetch(pages[0].url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ decision: 'approve', phone: asked.phone }),
+  })
+  const called = { merch_order_id: rows[0].provider_id, trade_status: 'Completed', total_amount: '9000000' }
+  assert.equal((await world.stranger.post(await hookOf(world.app, sql, body.payment_id), called)).status, 200)
+  const paid = await settled(client, body.payment_id)
+  assert.deepEqual([paid.status, paid.failure_reason, paid.amount], ['completed', null, 1_000])
+})
+
 test('a provider in earnest has its own page, and a notice without its token is none of its', async () => {
   const { orange_money: simulated = {} } = simulatedAccounts(world.app)
   const elsewhere = { ...simulated, base_url: String(simulated.base_url).replace('127.0.0.1', 'localhost') }
@@ -192,7 +240,7 @@ test('a provider in earnest has its own page, and a notice without its token is 
   const { client } = await world.account({ currency: 'XOF' })
   const { body, text } = await client.post('/v1/payments', { amount: 500, currency: 'XOF', phone: '+22370000001' })
   assert.equal(body.status, 'requires_action', text)
-  const hook = new URL(body.redirect_url).pathname.replace('/go/', '/hooks/p/')
+  const hook = await hookOf(world.app, sql, body.payment_id)
   for (const forged of [
     { status: 'SUCCESS', notif_token: 'x', txnid: 'MP1' },
     { status: 'FAILED', notif_token: '' },

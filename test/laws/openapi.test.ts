@@ -22,8 +22,9 @@ test('every chapter says what is found in it, every operation and parameter what
   for (const { name, description } of tags)
     if (!description) silent.push(`${name}: declare it under chapters in the area.ts of its area`)
   for (const [path, operations] of Object.entries<Record<string, Operation>>(paths))
-    for (const [method, { summary, parameters }] of Object.entries(operations)) {
+    for (const [method, { summary, description, parameters }] of Object.entries(operations)) {
       if (!summary) silent.push(`${method} ${path} has no summary`)
+      if (!description) silent.push(`${method} ${path} has no description`)
       for (const { name, description, $ref } of parameters)
         if (!description && !$ref) silent.push(`${method} ${path}: ${name} has no description`)
     }
@@ -35,7 +36,37 @@ test('every chapter says what is found in it, every operation and parameter what
   )
 })
 
+test('what generators make of the document has one name for each operation, and one type for each list', () => {
+  const { paths } = JSON.parse(openapiText(areas, packageVersion()))
+  const named = new Map<string, string>()
+  const wrong: string[] = []
+  for (const [path, operations] of Object.entries<Record<string, Operation>>(paths))
+    for (const [method, { operationId, responses }] of Object.entries(operations)) {
+      const where = `${method} ${path}`
+      // Generators write them without dots, and without regard to case where they name files.
+      const name = operationId.replaceAll('.', '').toLowerCase()
+      if (!/^[a-zA-Z]+(\.[a-zA-Z]+)+$/.test(operationId)) wrong.push(`${where}: ${operationId} is no plain name`)
+      if (named.has(name)) wrong.push(`${where}: ${operationId} is the name of ${named.get(name)} too`)
+      named.set(name, where)
+      const list = responses['200']?.content?.['application/json']?.schema
+      if (list?.properties?.has_more === undefined) continue
+      const { type, items } = list.properties.data ?? {}
+      if (list.type !== 'object' || type !== 'array' || items?.$ref === undefined)
+        wrong.push(`${where}: its rows have no name of their own; give the row a title`)
+    }
+  assert.deepEqual(wrong, [])
+})
+
+interface Shape {
+  type?: string
+  properties?: Readonly<Record<string, Shape>>
+  items?: { $ref?: string }
+}
+
 interface Operation {
+  operationId: string
+  responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Shape }>> }>>
   summary?: string
+  description?: string
   parameters: readonly { name?: string; description?: string; $ref?: string }[]
 }

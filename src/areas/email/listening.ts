@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { App } from '../../platform/app.ts'
+import { networkOf } from '../../platform/http/admission.ts'
 import type { OpenListener, Place } from '../../platform/listeners.ts'
 import { onePerApp } from '../../platform/one-per-app.ts'
 import { type ServerHost, ServerSession } from '../../protocols/smtp/server-session.ts'
@@ -17,12 +18,24 @@ export async function listenSmtp(
   name: string,
   { host, port }: Place,
   serverHost: ServerHost,
+  /** Connections that one network may have open; others shall find some left. */
+  mostOfNetwork: number,
 ): Promise<OpenListener> {
   const sessions = new Set<ServerSession>()
+  const open = new Map<string, number>()
   const server = createServer((socket: Socket) => {
+    const network = networkOf(socket.remoteAddress ?? '')
+    const others = open.get(network) ?? 0
+    if (others >= mostOfNetwork) return refuse(socket)
+    open.set(network, others + 1)
     const session = new ServerSession(socket, serverHost)
     sessions.add(session)
-    void session.closed.then(() => sessions.delete(session))
+    void session.closed.then(() => {
+      sessions.delete(session)
+      const left = (open.get(network) ?? 1) - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
+    })
   })
   server.maxConnections = maxConnections
   server.listen(port, host)
@@ -42,4 +55,11 @@ export async function listenSmtp(
       clearTimeout(deadline)
     },
   }
+}
+
+function refuse(socket: Socket): void {
+  socket.on('error', () => socket.destroy())
+  socket.end('421 4.7.0 Too many connections from your network; close some, or try again later\r\n', () =>
+    socket.destroy(),
+  )
 }

@@ -41,7 +41,7 @@ const call = {
   agent_id: Nullable(Type.String()),
   queue_id: Nullable(Type.String()),
   custom_data: Type.Record(Type.String(), Type.Unknown()),
-  sequence: Type.Integer({ description: 'Order of the events of one call, from 1' }),
+  sequence: Type.Integer({ description: 'Order of the events of one call: 0 when it is initiated, then from 1' }),
 }
 
 const Initiated = Type.Object(
@@ -86,7 +86,9 @@ const Completed = Type.Object(
     cost: Amount(),
     currency: Type.String(),
     quality: Nullable(Quality),
-    disposition: Nullable(Type.String({ description: 'What the agent noted at the end' })),
+    disposition: Nullable(
+      Type.String({ description: 'What the agent noted before the end; later notes are in the reports' }),
+    ),
     ended_at: At(),
   },
   { title: 'CallCompletedEvent' },
@@ -143,7 +145,7 @@ const outbound = {
   agent_id: null,
   queue_id: null,
   custom_data: { order: '77' },
-  sequence: 1,
+  sequence: 0,
 } as const
 const inbound = {
   ...outbound,
@@ -151,7 +153,7 @@ const inbound = {
   from: '+254711000001',
   to: '+254711000000',
   queue_id: 'que_01jb2c3d4e5f6g7h8j9kamnpqr',
-  sequence: 3,
+  sequence: 2,
 } as const
 const now = new Date('2026-03-01T09:15:30Z')
 
@@ -160,7 +162,7 @@ function progress(
   summary: string,
   end: Pick<Static<typeof Progress>, 'reason' | 'sip_code'> = { reason: null, sip_code: null },
 ) {
-  const sample = { ...outbound, sequence: status === 'started' ? 2 : 3, status, duration: 0, ...end }
+  const sample = { ...outbound, sequence: status === 'started' ? 1 : 2, status, duration: 0, ...end }
   return eventType({ name: `call.${status}`, summary, payload: Progress, sample })
 }
 
@@ -179,7 +181,7 @@ export const callEvents = {
     payload: Answered,
     sample: {
       ...outbound,
-      sequence: 4,
+      sequence: 3,
       status: 'answered',
       duration: 0,
       answered_at: now,
@@ -193,7 +195,7 @@ export const callEvents = {
     payload: Completed,
     sample: {
       ...outbound,
-      sequence: 5,
+      sequence: 4,
       status: 'completed',
       duration: 73,
       hangup_cause: 'normal',

@@ -32,6 +32,8 @@ interface LiveCall {
   readonly answeredAt: Date | null
   /** Whether all of it was asked to be recorded. */
   readonly isRecorded: boolean
+  /** Text for whoever is called. */
+  readonly callerPrompt: { readonly text: string; readonly language: string } | null
 }
 
 /** Leg to ring into a room. */
@@ -44,11 +46,13 @@ export interface LegToRing {
   readonly hears?: Circle
   readonly heardBy?: Circle
   readonly customData?: Readonly<Record<string, unknown>>
+  /** Agent whom the leg rings. */
+  readonly agentId?: string
 }
 
 type Rung = { readonly call: string; readonly media: PlainAudio | null } | { readonly refused: RingRefusal }
 
-/** Sound to play: a text, a file, or music as in `hold`. */
+/** Sound to play: a text, a file, or music as in `hold`, or `beep`. */
 type Sound =
   | { readonly text: string; readonly language: string }
   | { readonly url: string }
@@ -67,12 +71,14 @@ class LiveCalls {
     if (!row || isOver(row.status)) return null
     const room = row.parent ?? row.conversation
     const { node, status, phase, direction, from_number: from, to_number: to, parent, answered_at: answeredAt } = row
-    return { call, room, node, status, phase, direction, from, to, parent, answeredAt, isRecorded: row.record }
+    const { record: isRecorded, plan } = row
+    const callerPrompt = plan.caller_prompt ?? null
+    return { call, room, node, status, phase, direction, from, to, parent, answeredAt, isRecorded, callerPrompt }
   }
 
   /** Ring a leg into a room. A media leg, with the caller's own audio, is answered by `connectMedia`. */
   async ring(tenant: Tenant, room: string, leg: LegToRing): Promise<Rung> {
-    const { hears = 'all', heardBy = 'all', to, from, timeoutSeconds, tag, customData } = leg
+    const { hears = 'all', heardBy = 'all', to, from, timeoutSeconds, tag, customData, agentId } = leg
     const rung = await this.#command(tenant, room, {
       do: 'ring',
       to,
@@ -81,6 +87,7 @@ class LiveCalls {
       tag,
       edges: { hears: circle(hears), heardBy: circle(heardBy) },
       ...(customData ? { customData: { ...customData } } : {}),
+      ...(agentId === undefined ? {} : { agentId }),
     })
     return isRung(rung) ? rung : { refused: 'gone' }
   }
@@ -194,7 +201,7 @@ class LiveCalls {
   mark(
     tenant: Tenant,
     call: string,
-    marks: Partial<Pick<CallRow, 'phase' | 'agent_id' | 'queue_id' | 'ivr_id' | 'conference_id'>>,
+    marks: Partial<Pick<CallRow, 'phase' | 'agent_id' | 'queue_id' | 'ivr_id' | 'conference_id' | 'disposition'>>,
   ): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'mark', ...marks })
   }

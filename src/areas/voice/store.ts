@@ -30,6 +30,8 @@ export interface CallRow {
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
+  /** What the agent noted while the call ran. */
+  disposition: string | null
   held_seconds: number
   plan: CallPlan
   custom_data: string
@@ -77,11 +79,13 @@ export interface CallPlan {
   /** Target in another area that supplies the flow. */
   target?: Target
   ring_timeout?: number
+  /** Text for whoever is called, such as that the call is recorded; the area that rings it into a room plays it. */
+  caller_prompt?: { readonly text: string; readonly language: string }
   machine_detection?: 'none' | 'hangup' | 'continue'
 }
 
 const columns = `bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, status, phase,
-  agent_id, queue_id, ivr_id, conference_id, held_seconds, plan,
+  agent_id, queue_id, ivr_id, conference_id, disposition, held_seconds, plan,
   custom_data, event_url, record, recordings, started_at, ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by,
   sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
 
@@ -155,6 +159,7 @@ export const saveCall = statement.tenant<
     queueId: string | null
     ivrId: string | null
     conferenceId: string | null
+    disposition: string | null
     heldSeconds: number
     recordings: readonly string[]
     ringingAt: Date | null
@@ -174,7 +179,7 @@ export const saveCall = statement.tenant<
   'voice.save_call',
   `update voice.calls
       set status = $status, phase = $phase, agent_id = $agentId, queue_id = $queueId, ivr_id = $ivrId,
-          conference_id = $conferenceId, held_seconds = $heldSeconds, recordings = $recordings::uuid[], ringing_at = $ringingAt,
+          conference_id = $conferenceId, disposition = $disposition, held_seconds = $heldSeconds, recordings = $recordings::uuid[], ringing_at = $ringingAt,
           answered_at = $answeredAt, ended_at = $endedAt, duration = $duration, hangup_cause = $hangupCause,
           hangup_by = $hangupBy, sip_code = $sipCode, cost = $cost, quality = $quality::jsonb, position = $position,
           sequence = $sequence

@@ -5,7 +5,7 @@ import { type Html, html, json } from '../web/html.ts'
 /** API address of the reader. */
 export interface Place {
   url: string
-  /** CA file a client must trust, if it is our own. */
+  /** CA file a client must trust, if it is our own; `$NAME/…` begins with a variable of the reader's shell. */
   caFile: string | null
 }
 
@@ -80,7 +80,7 @@ request = urllib.request.<span class="f">Request</span>(
     data=json.dumps(${pythonic(body)}).encode(),`
     }
 )
-${caFile !== null && html`trust = ssl.create_default_context(cafile=<span class="s">"${caFile}"</span>)\n`}try:
+${caFile !== null && html`trust = ssl.create_default_context(cafile=${pythonicPath(caFile)})\n`}try:
     with urllib.request.<span class="f">urlopen</span>(request${caFile !== null && ', context=trust'}) as reply:
         print(reply.status, json.load(reply))
 except urllib.request.HTTPError as refused:
@@ -93,9 +93,20 @@ $request = <span class="f">curl_init</span>(<span class="s">"${url}/api${address
 curl_setopt_array($request, [
   CURLOPT_RETURNTRANSFER =&gt; true,
   CURLOPT_CUSTOMREQUEST =&gt; <span class="s">'${method}'</span>,
-  CURLOPT_HTTPHEADER =&gt; [<span class="s">'Authorization: Bearer '</span> . getenv(<span class="s">'${key}'</span>)${body !== undefined && html`, <span class="s">'Content-Type: application/json'</span>`}],${caFile !== null && html`\n  CURLOPT_CAINFO =&gt; <span class="s">'${caFile}'</span>,`}${body !== undefined && html`\n  CURLOPT_POSTFIELDS =&gt; json_encode(${phpic(body)}),`}
+  CURLOPT_HTTPHEADER =&gt; [<span class="s">'Authorization: Bearer '</span> . getenv(<span class="s">'${key}'</span>)${body !== undefined && html`, <span class="s">'Content-Type: application/json'</span>`}],${caFile !== null && html`\n  CURLOPT_CAINFO =&gt; ${phpicPath(caFile)},`}${body !== undefined && html`\n  CURLOPT_POSTFIELDS =&gt; json_encode(${phpic(body)}),`}
 ]);
 echo curl_exec($request);`
+}
+
+function pythonicPath(path: string): Html {
+  const text = html`<span class="s">"${path}"</span>`
+  return path.startsWith('$') ? html`os.path.expandvars(${text})` : text
+}
+
+function phpicPath(path: string): Html {
+  const [, name, rest = path] = /^\$(\w+)(.*)$/.exec(path) ?? []
+  const text = html`<span class="s">'${rest}'</span>`
+  return name === undefined ? text : html`getenv(<span class="s">'${name}'</span>) . ${text}`
 }
 
 function indented(text: string): string {
@@ -113,7 +124,8 @@ function phpic(body: unknown): Html {
   const text = indented(JSON.stringify(body, null, 2))
   const parts = text.split(/("(?:[^"\\]|\\.)*")/).map((part, i) => {
     if (i % 2 === 1) return part.replaceAll('$', '\\$').replaceAll('\\/', '/')
-    return part.replaceAll('{', '[').replaceAll('}', ']').replaceAll(':', ' =>')
+    // Otherwise an object without members would become a list.
+    return part.replaceAll('{}', '(object) []').replaceAll('{', '[').replaceAll('}', ']').replaceAll(':', ' =>')
   })
   return html`${parts.join('')}`
 }

@@ -78,6 +78,7 @@ const create = write({
   summary: 'Call several people into one conversation',
   description: `Everybody is rung at once, at most ${most} people. It ends when the last one leaves.`,
   scope: 'callcenter:write',
+  limit: 'voice',
   body: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
     participants: Type.Array(Endpoint, { minItems: 1, rule: 'must be at least one number or agent' }),
@@ -86,6 +87,7 @@ const create = write({
     moderator: Type.Optional(Endpoint),
     start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
     mute_on_entry: Type.Optional(Type.Boolean()),
+    entry_tone: Type.Optional(Type.Boolean({ description: 'Everybody hears a tone when somebody joins' })),
     max_participants: Type.Optional(Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}` })),
   }),
   reply: { status: 201, schema: Conference, location: ({ conference_id }) => `/v1/voice/conference/${conference_id}` },
@@ -128,6 +130,7 @@ const create = write({
       start_on_moderator: body.start_on_moderator ?? false,
       mute_on_entry: body.mute_on_entry ?? false,
       max_participants: body.max_participants ?? most,
+      entry_tone: body.entry_tone ?? false,
     }
     const id = newUuid(receivedMs)
     const named = { ...tenant, id, name: body.name, record: body.record ?? false }
@@ -177,6 +180,7 @@ const add = write({
   operation: 'callcenter.addParticipant',
   summary: 'Call somebody into a conference',
   scope: 'callcenter:write',
+  limit: 'voice',
   params: ConferenceId,
   body: Type.Object({ endpoint: Endpoint }),
   reply: { status: 200, schema: Participant },

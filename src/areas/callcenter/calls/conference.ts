@@ -26,6 +26,7 @@ import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 
 const ringSeconds = 45
+const beep = { music: 'beep' } as const
 
 export function conferenceRecord(row: ConferenceRow, participants: readonly ParticipantRow[]) {
   return {
@@ -99,7 +100,11 @@ async function ring(
 ): Promise<void> {
   const tag = tagOf('participant', conference.id, row.id)
   const { from } = conference.options
-  const rung = await liveCalls(app).ring(tenant, conference.id, { to, from, timeoutSeconds: ringSeconds, tag })
+  const agent = row.agent_id === null ? {} : { agentId: row.agent_id }
+  const rung = await liveCalls(app).ring(tenant, conference.id, {
+    ...{ to, from, timeoutSeconds: ringSeconds, tag },
+    ...agent,
+  })
   if ('refused' in rung) return gone(app, tenant, conference.id, row.id)
   await atSwitchboard(app, tenant, async (tx, occasion) => {
     const now = (await participants(tx, occasion, conference.id)).find(({ id }) => id === row.id)
@@ -212,6 +217,7 @@ export async function joined(
       ...(now.muted ? [() => live.mute(tenant, call, true)] : []),
       ...(waits ? [() => live.hold(tenant, call, { music: entry?.music ?? 'default' })] : []),
       ...released.map((other) => () => live.hold(tenant, other.call_id ?? '', null)),
+      ...(conference.options.entry_tone ? [() => live.play(tenant, id, beep, { toRoom: true, interrupt: false })] : []),
       ...(isFirst && conference.record ? [() => record(app, tenant, id)] : []),
     ]
   })

@@ -9,6 +9,7 @@ interface ConferenceOptions {
   start_on_moderator: boolean
   mute_on_entry: boolean
   max_participants: number
+  entry_tone?: boolean
   /** Started by a flow action; its calls are not rung. */
   is_conversation?: boolean
 }

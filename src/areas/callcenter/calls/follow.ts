@@ -31,6 +31,7 @@ import { voicemailReceived } from './voicemail.ts'
 
 const orders = onePerApp(() => new Order())
 
+type Target = Parameters<NonNullable<CallFollower['flowOf']>>[2]
 type Handed = Parameters<NonNullable<CallFollower['took']>>[2]
 
 const follower: CallFollower = {
@@ -39,6 +40,8 @@ const follower: CallFollower = {
   async flowOf(app, call, target): Promise<Flow | null> {
     const assignment = assignmentOf(target)
     if (assignment === null && target.type !== 'routing') return null
+    const prompt = promptOf(target)
+    if (prompt) return { actions: [prompt, { action: 'notify', payload: said, eventUrl: [nowhere] }], isOwn: true }
     const decision = await decideFor(app, call, assignment)
     return flowTo(app, call, decision)
   },
@@ -51,6 +54,7 @@ const follower: CallFollower = {
   },
 
   async asked(app, call, body): Promise<Flow | null> {
+    if (isSaid(body.payload)) return flowTo(app, call, await decideFor(app, call, null))
     return walkOn(app, call, heardIn(body))
   },
 
@@ -65,6 +69,20 @@ const follower: CallFollower = {
   recorded: (app, call, recording) => voicemailReceived(app, call, recording),
 
   changed: (app, change) => orders(app).add(change.room, () => legChanged(app, change)),
+}
+
+/** Payload with which a flow comes back when its first text was said, to an address that is never asked: the flow is ours. */
+const said = { said: 'caller_prompt' } as const
+const nowhere = 'https://callcenter.invalid/'
+
+function isSaid(payload: unknown): boolean {
+  return typeof payload === 'object' && payload !== null && 'said' in payload && payload.said === said.said
+}
+
+/** Text that is said before a call is routed. */
+function promptOf({ caller_prompt: prompt }: Target): object | null {
+  if (typeof prompt !== 'object' || prompt === null || !('text' in prompt) || !('language' in prompt)) return null
+  return { action: 'talk', text: prompt.text, language: prompt.language }
 }
 
 async function decideFor(app: App, call: CallFacts, assignment: DestinationOf | null) {

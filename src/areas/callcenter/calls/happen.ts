@@ -212,7 +212,11 @@ async function customerChanged(app: App, change: LegChange, contactId: string): 
       return [
         () => live.mark(tenant, change.call, { phase: 'connected', agent_id: row.agent_id }),
         async () => {
-          if (queue?.document.record || (await live.find(tenant, change.call))?.isRecorded)
+          const customer = await live.find(tenant, change.call)
+          // Both hear it, so that the agent knows when to speak.
+          if (customer?.callerPrompt)
+            await live.play(tenant, contact.room_id, customer.callerPrompt, { toRoom: true, interrupt: false })
+          if (queue?.document.record || customer?.isRecorded)
             await live.record(tenant, contact.room_id, { channels: 2 })
         },
       ]

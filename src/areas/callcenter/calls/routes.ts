@@ -13,7 +13,7 @@ import { checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type ContactRow, contactOfCall, insertContact, saveContact } from '../contacts.ts'
 import { findQueue } from '../queues/store.ts'
-import { AgentId, CustomData, PhoneNumber, Url } from '../schema.ts'
+import { AgentId, CustomData, Language, PhoneNumber, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { agentOf } from './login.ts'
@@ -62,6 +62,15 @@ const CallWish = Type.Object({
     AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
   ),
   record: Type.Optional(Type.Boolean()),
+  caller_prompt: Type.Optional(
+    Type.Object(
+      {
+        text: Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters', sensitive: true }),
+        language: Type.Optional(Language),
+      },
+      { description: 'Said first when the customer answers, such as that the call is recorded' },
+    ),
+  ),
   custom_data: Type.Optional(CustomData),
   queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'The queue that the call counts for' })),
   ring_timeout: seconds(5, 120, 'How long the customer may be rung; 45 unless told'),
@@ -81,6 +90,7 @@ const call = write({
   description:
     'With `agent_id` the agent is rung first and then the customer. Without, the customer is rung, and the routing rules of `from` say who speaks.',
   scope: 'callcenter:agent',
+  limit: 'voice',
   body: CallWish,
   reply: { status: 201, schema: CallMade, location: ({ call_id }) => `/v1/voice/call/${call_id}` },
   errors: [
@@ -125,9 +135,12 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
       'AGENT_NOT_AVAILABLE',
       agent ? `${agent_id} is ${agent.status}, or cannot be reached` : `there is no agent ${agent_id}`,
     )
+  const { text, language = 'en-US' } = body.caller_prompt ?? {}
+  const caller_prompt = text === undefined ? undefined : { text, language }
   const plan = {
     ...(ring_timeout === undefined ? {} : { ring_timeout }),
-    ...(agent ? {} : { target: { type: 'routing' } }),
+    ...(caller_prompt ? { caller_prompt } : {}),
+    ...(agent ? {} : { target: { type: 'routing', caller_prompt } }),
   }
   const made = await newCall(
     app,
@@ -240,7 +253,7 @@ const change = write({
       )
     return { contact, customer }
   },
-  async handle(_app, tx, { body }, { tenant, nowMs }, { contact, customer }) {
+  async handle(app, tx, { body }, { tenant, nowMs }, { contact, customer }) {
     if (!contact)
       return {
         call_id: idOf('call', customer),
@@ -253,11 +266,15 @@ const change = write({
     await holdSwitchboard(tx, tenant)
     const now = (await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))) ?? contact
     const saved = await saveContact(tx, tenant, now, { ...held(now, body.hold, nowMs), ...noted(body.wrap_up) })
+    const { disposition } = saved
+    // The end of the call tells it, unless that is over already.
+    if (body.wrap_up?.disposition !== undefined)
+      tx.afterCommit(() => void all(app, [() => liveCalls(app).mark(tenant, saved.call_id, { disposition })]))
     return {
       call_id: idOf('call', saved.call_id),
       agent_id: saved.agent_id,
       on_hold: saved.held_since !== null,
-      disposition: saved.disposition,
+      disposition,
       notes: saved.notes,
       tags: saved.tags,
     }

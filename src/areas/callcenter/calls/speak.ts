@@ -113,7 +113,7 @@ async function ringAgent(
   const tag = tagOf('offer', contact.id, agent.agent_id)
   const rung =
     to !== null && hasRoom
-      ? await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag })
+      ? await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag, agentId: agent.agent_id })
       : { refused: 'network_error' as const }
   if ('refused' in rung) return notRung(app, tenant, contact, agent, rung.refused)
   await atSwitchboard(app, tenant, async (tx, occasion) => {

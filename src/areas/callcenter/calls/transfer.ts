@@ -103,7 +103,8 @@ async function ring(
   await live.hold(tenant, contact.call_id, { music: music ?? (transfer.kind === 'cold' ? 'ringback' : 'default') })
   const from = contact.direction === 'inbound' ? contact.to_number : contact.from_number
   const tag = tagOf('transfer', transfer.id)
-  const rung = await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag })
+  const agent = transfer.to_agent === null ? {} : { agentId: transfer.to_agent }
+  const rung = await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag, ...agent })
   if ('refused' in rung) {
     const ended = {
       tenant,

@@ -5,10 +5,12 @@ import { createSecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
+import { networkOf } from '../../../platform/http/admission.ts'
 import type { AreaListener } from '../../../platform/listeners.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type DeliveryReport, parseAbuseReport, parseDeliveryReport } from '../../../protocols/dsn.ts'
 import { reply } from '../../../protocols/smtp/reply.ts'
+import type { Peer, ServerHost } from '../../../protocols/smtp/server-session.ts'
 import { bounceNews, storeChange } from '../delivery/finish.ts'
 import { aboutOf, newsOf } from '../delivery/news.ts'
 import { verdictOf } from '../delivery/verdict.ts'
@@ -21,6 +23,10 @@ import { storeAction } from './spool.ts'
 const maxBytes = 5 * 1024 * 1024
 const maxMessages = 1_000
 const idleMs = 300_000
+/** Bounds of one network: anybody may connect, and each recipient of ours knows an address that is taken. */
+const connectionsOfNetwork = 50
+const reportsPerMinute = 3_000
+const tooMany = reply(450, '4.7.1 Too many reports from your network; try again in a minute')
 
 export const returnsListener: AreaListener = {
   name: 'bounces',
@@ -31,7 +37,7 @@ export const returnsListener: AreaListener = {
   port: 'PAMOJA_BOUNCE_PORT',
   async open(app, place) {
     const secureContext = createSecureContext({ ...place.identity })
-    const opened = await listenSmtp(app, 'bounces', place, {
+    const serverHost: ServerHost = {
       hostname: app.config.PAMOJA_MAIL_HOST,
       secureContext: () => secureContext,
       isSubmission: false,
@@ -39,6 +45,7 @@ export const returnsListener: AreaListener = {
       maxRecipients: 10,
       maxMessages,
       idleMs,
+      sender: async (_from, peer) => ((await isAdmitted(app, peer)) ? null : tooMany),
       recipient: async (to) =>
         recipientOf(app, to)
           ? null
@@ -59,10 +66,17 @@ export const returnsListener: AreaListener = {
           return reply(451, '4.3.0 Try again later')
         }
       },
-    })
+    }
+    const opened = await listenSmtp(app, 'bounces', place, serverHost, connectionsOfNetwork)
     mailWorld.of(app)?.reportTo({ host: place.host, port: opened.port })
     return opened
   },
+}
+
+async function isAdmitted(app: App, { address }: Peer): Promise<boolean> {
+  const key = `bounces:${networkOf(address)}`
+  const policy = { name: 'bounces', key, limit: reportsPerMinute, windowMs: 60_000, shared: false }
+  return (await app.limits.admit([policy])).admitted
 }
 
 export type Returned = Recipient & { use: 'b' | 'u' }

@@ -27,6 +27,8 @@ const maxRecipients = 100
 const maxMessages = 1_000
 const idleMs = 300_000
 const triesPerMinute = 5
+/** Customers behind one address share it. */
+const connectionsOfNetwork = 250
 /** Cache time of a valid key or password. */
 const goodForMs = 1_000
 
@@ -46,7 +48,7 @@ export const submissionListener: AreaListener = {
   scheme: 'smtp',
   host: 'PAMOJA_SMTP_HOST',
   port: 'PAMOJA_SMTP_PORT',
-  open: (app, place) => listenSmtp(app, 'submission', place, hostOf(app, place)),
+  open: (app, place) => listenSmtp(app, 'submission', place, hostOf(app, place), connectionsOfNetwork),
 }
 
 function hostOf(app: App, { identity }: Place): ServerHost {

@@ -43,7 +43,7 @@ export const OtpSent = Type.Object(
     resend_after: At(),
     sends_remaining: Type.Integer(),
     message_id: Nullable(Type.String()),
-    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only' })),
+    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only', sensitive: true })),
   },
   { title: 'IdentityOtpSent' },
 )

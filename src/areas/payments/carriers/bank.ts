@@ -166,14 +166,15 @@ const isTaken: Readonly<Record<BankState, boolean>> = {
   failed: false,
 }
 
-function inProgress({ id, state, paidMicros, reference, code, account }: BankObject): Verdict {
+function inProgress({ id, state, paidMicros, currency, reference, code, account }: BankObject): Verdict {
   if (isTaken[state])
     return {
       kind: 'accepted',
       providerId: id,
       ...(account && state !== 'pending' ? { details: { pay_into: account } } : {}),
     }
-  return state === 'paid' ? { kind: 'paid', receipt: reference, micros: paidMicros } : refused(code)
+  if (state !== 'paid') return refused(code)
+  return { kind: 'paid', receipt: reference, micros: paidMicros, ...(currency === '' ? {} : { currency }) }
 }
 
 function refused(code: string): Verdict {

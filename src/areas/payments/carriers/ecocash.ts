@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // EcoCash, over its Open API. A payment is known by the attempt's own id and the payer's number, so that it can be
 // polled even when the answer got lost. The provider's reply to a repeated id is not certain, so nothing is sent again.
-import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   ecocashKeyHeader,
@@ -16,6 +16,7 @@ import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../
 import { ecocashFacts } from './ecocash-facts.ts'
 import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
+import { paidAs } from './paid-as.ts'
 
 type EcocashSettings = { base_url: string; ecocash_mode: string; ecocash_api_key: string }
 
@@ -68,10 +69,8 @@ class EcocashCarrier implements MobileMoney {
       case 'pending':
       case 'missing':
         return heard
-      case 'paid': {
-        const micros = parseAmount(heard.amount, microDecimals)
-        return { kind: 'paid', receipt: heard.receipt, micros: typeof micros === 'bigint' ? micros : null }
-      }
+      case 'paid':
+        return paidAs(heard.receipt, heard)
       case 'failed':
         return { kind: 'refused', reason: reasons[heard.word] ?? 'PROVIDER_ERROR', code: heard.word }
       default:

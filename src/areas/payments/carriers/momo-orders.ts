@@ -3,13 +3,13 @@
 // so that it can be polled even when the answer got lost, and sent again when the provider never heard of it: it takes
 // a reference once.
 
-import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readPaymentResult, readRequestToPayAnswer } from '../../../protocols/momo.ts'
 import type { Surroundings } from '../providers/kind.ts'
 import type { FailureReason, OrderVerdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
 import { notTaken } from './not-taken.ts'
+import { paidAs } from './paid-as.ts'
 
 /** Credentials of one of the provider's products: each has keys and tokens of its own. */
 export type MomoAccess = {
@@ -66,7 +66,11 @@ export class MomoOrders {
 
   /** The provider's own sandbox knows no other currency than one. */
   currencyOf(currency: string): string {
-    return this.#access.target_environment === 'sandbox' ? 'EUR' : currency
+    return this.#isPlay ? 'EUR' : currency
+  }
+
+  get #isPlay(): boolean {
+    return this.#access.target_environment === 'sandbox'
   }
 
   async send(
@@ -103,14 +107,13 @@ export class MomoOrders {
   read(body: unknown): { id: string; verdict: OrderVerdict } | null {
     const result = readPaymentResult(body)
     if (result === null) return null
-    const { externalId: id, status, amount, financialTransactionId: receipt, reason } = result
+    const { externalId: id, status, amount, currency, financialTransactionId: receipt, reason } = result
     if (status === 'PENDING') return { id, verdict: { kind: 'pending' } }
     if (status === 'FAILED') {
       const code = reason ?? status
       return { id, verdict: { kind: 'refused', reason: this.#reasons[code] ?? 'PROVIDER_ERROR', code } }
     }
-    const micros = amount === null ? null : parseAmount(amount, microDecimals)
-    return { id, verdict: { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null } }
+    return { id, verdict: paidAs(receipt, { amount: amount ?? '', currency: this.#isPlay ? '' : currency }) }
   }
 
   #headers(): Record<string, string> {

@@ -2,7 +2,7 @@
 // telebirr, over its web checkout: the payer is sent to a page of the provider's. Every request is signed with the
 // merchant's own key. An order whose answer got lost has no page and cannot be paid.
 import { randomBytes } from 'node:crypto'
-import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { membersOf, textOf } from '../../../protocols/json.ts'
@@ -28,6 +28,7 @@ import type { Asked, Collection, MobileMoney, Taken, Verdict } from '../provider
 import { BearerClient } from './bearer.ts'
 import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
+import { paidAs } from './paid-as.ts'
 import { telebirrFacts } from './telebirr-facts.ts'
 
 type TelebirrSettings = {
@@ -105,11 +106,10 @@ class TelebirrCarrier implements MobileMoney {
     const answer = await this.#post(telebirrPaths.query, body, { timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readTelebirrState(answer.status, answer.body)
-    switch (heard?.state) {
-      case undefined:
-        return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    if (!heard) return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+    switch (heard.state) {
       case 'PAY_SUCCESS':
-        return { kind: 'paid', receipt: heard?.receipt ?? null, micros: microsOf(heard?.amount ?? '') }
+        return paidAs(heard.receipt, heard)
       case 'PAY_FAILED':
         return { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'PAY_FAILED' }
       case 'ORDER_CLOSED':
@@ -125,9 +125,8 @@ class TelebirrCarrier implements MobileMoney {
   readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
     const notice = readTelebirrNotice(body)
     if (!notice || notice.orderId !== providerId) return null
-    const { isPaid, receipt, amount } = notice
-    if (!isPaid) return { providerId, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'Failure' } }
-    return { providerId, verdict: { kind: 'paid', receipt, micros: microsOf(amount) } }
+    if (notice.isPaid) return { providerId, verdict: paidAs(notice.receipt, notice) }
+    return { providerId, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'Failure' } }
   }
 
   stop(): Promise<void> {
@@ -157,11 +156,6 @@ class TelebirrCarrier implements MobileMoney {
       return { kind: 'unsent', reason: 'the private key cannot sign' }
     }
   }
-}
-
-function microsOf(amount: string): bigint | null {
-  const micros = parseAmount(amount, microDecimals)
-  return typeof micros === 'bigint' ? micros : null
 }
 
 export const telebirr: ProviderKind = {

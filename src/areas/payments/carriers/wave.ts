@@ -2,13 +2,14 @@
 // Wave, over its checkout: the payer is sent to an address of the provider's. A session is looked up by the attempt's
 // id, so that one whose answer got lost is found, and its payer sent on later. Callbacks go to one address per
 // business, which does not name the account, so the provider is polled.
-import { formatMicros, microDecimals, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readWaveAnswer, type WaveSession, wavePaths, waveSessionBody } from '../../../protocols/wave.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
 import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
+import { paidAs } from './paid-as.ts'
 import { waveFacts } from './wave-facts.ts'
 
 type WaveSettings = { base_url: string; wave_api_key: string }
@@ -92,11 +93,8 @@ function sentOn(attempt: string, { id, launchUrl }: WaveSession): Verdict {
   return { kind: 'action', providerId: attempt, details: { page_url: launchUrl }, keeps: { session: id } }
 }
 
-function endOf({ isPaid, amount, receipt, errorCode }: WaveSession): Verdict {
-  if (isPaid) {
-    const micros = parseAmount(amount, microDecimals)
-    return { kind: 'paid', receipt, micros: typeof micros === 'bigint' ? micros : null }
-  }
+function endOf({ isPaid, amount, currency, receipt, errorCode }: WaveSession): Verdict {
+  if (isPaid) return paidAs(receipt, { amount, currency })
   if (errorCode === null) return { kind: 'refused', reason: 'TRANSACTION_TIMEOUT', code: 'expired' }
   return { kind: 'refused', reason: reasons[errorCode] ?? 'PROVIDER_ERROR', code: errorCode }
 }

@@ -73,10 +73,11 @@ export async function settle(
   app: App,
   tenant: Tenant,
   attempt: AttemptRow,
-  verdict: Verdict,
+  told: Verdict,
   known: PaymentRow | null = null,
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
+  const verdict = inOtherMoney(app, attempt, told) ?? told
   // Less may have been captured since it was read: what the provider tells is held against the payment as it is now.
   let payment = known && !otherAmount(known, verdict) ? known : await find()
   for (let tries = 0; tries < mostTries; tries++) {
@@ -89,6 +90,16 @@ export async function settle(
     payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
+}
+
+/** Verdict in place of one that tells of money in another currency than was asked for, which cannot be booked; null for any other. */
+function inOtherMoney(app: App, { payment_id, provider, currency }: AttemptRow, verdict: Verdict): Verdict | null {
+  if (verdict.kind !== 'paid' || verdict.currency === undefined || verdict.currency === currency) return null
+  app.log.error(
+    { payment: idOf('payment', payment_id), provider, asked: currency, told: verdict.currency },
+    'provider was paid in another currency than was asked for: nothing is booked; compare the payment with the provider’s statement',
+  )
+  return { kind: 'unknown', reason: `it was paid in ${verdict.currency}` }
 }
 
 /** Cancels a payment that no provider was asked for yet, whose payer has not decided, or whose money is only set aside. */

@@ -104,12 +104,19 @@ export const mobileMoney: PaymentMethod = {
       return { verdicts: [...accepted, await carrier.query({ ...asked, providerId })], thanks }
     if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query({ ...asked, providerId })
-    if (confirmed.kind === 'paid') return { verdicts: [...accepted, verdict], thanks }
+    if (confirmed.kind === 'paid') return { verdicts: [...accepted, surer(confirmed, verdict)], thanks }
     // An unconfirmed success is found by the next poll, which may not name the amount.
     const { micros: amount, receipt } = verdict
     if (amount !== null) await app.db.query(noteCalled, { ...tenant, id: attempt.id, amount, receipt })
     return { verdicts: accepted, thanks }
   },
+}
+
+type Paid = Extract<Verdict, { kind: 'paid' }>
+
+/** Verdict of two that both say that it was paid: an amount that the provider tells when it is asked counts, not a call's. */
+function surer(confirmed: Paid, called: Paid): Paid {
+  return confirmed.micros === null ? called : { ...confirmed, receipt: confirmed.receipt ?? called.receipt }
 }
 
 /** Order to the provider for an attempt. */

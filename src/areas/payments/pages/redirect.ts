@@ -17,7 +17,7 @@ import { settle } from '../collect/settle.ts'
 import { simulatedAccounts } from '../gateway/simulated.ts'
 import { providerNamed } from '../methods/mobile-money-providers.ts'
 import { methodOf } from '../methods/payment-methods.ts'
-import { attemptNamed } from '../records/callback-address.ts'
+import { attemptOfPayer } from '../records/callback-address.ts'
 import { landingUrl } from '../records/return-url.ts'
 import { type AttemptRow, decideOnce, findPayment, type PaymentRow } from '../records/store.ts'
 import { redirectTexts } from './redirect-texts.ts'
@@ -50,7 +50,7 @@ const visitHook = (methods: Hook['methods'], path: '/go/:name' | '/go/:name/retu
     maxBytes: maxFormBytes,
     limits: [{ by: 'name', perMinute: 120 }],
     handle: async (app, call) => {
-      const { tenant, attempt } = await attemptNamed(app, call.params.name)
+      const { tenant, attempt } = await attemptOfPayer(app, call.params.name)
       const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
       return handle(app, { tenant, attempt, payment }, readerOf(askedBy(call), 'UTC'), call)
     },

@@ -71,8 +71,8 @@ export type Verdict =
   | { kind: 'action'; providerId: string; details: PaymentDetails; keeps?: Kept }
   /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
   | { kind: 'authorised'; until: Date; details: PaymentDetails }
-  /** Null where the provider does not say. */
-  | { kind: 'paid'; receipt: string | null; micros: bigint | null }
+  /** Null where the provider does not say. The currency is given where it says in which money it was paid. */
+  | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: string }
   | { kind: 'refused'; reason: FailureReason; code: string }
   /** The provider has it, and the payer has not decided. */
   | { kind: 'pending' }

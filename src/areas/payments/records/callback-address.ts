@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callback addresses, one for each request to a provider. Only that provider is told it: the address names the request
 // and proves it.
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../../kernel/errors.ts'
 import { bucketCount, uuidText } from '../../../kernel/ids.ts'
@@ -76,11 +76,16 @@ export function addressOf(name: string): Address {
   return { subject, tenant, id: uuidText(bytes.subarray(19)), token: bytes.subarray(35), topic: kind >> 4 }
 }
 
-/** The attempt that a secret name names; throws when there is none. */
-export async function attemptNamed(app: App, name: string): Promise<{ tenant: Tenant; attempt: AttemptRow }> {
+/** Token of the address that an attempt's payer is given: nobody finds the provider's by it, and so calls in its name. */
+export function payerToken(token: Buffer): Buffer {
+  return createHash('sha256').update('payer').update(token).digest().subarray(0, tokenBytes)
+}
+
+/** The attempt that the secret name of a payer's address names; throws when there is none. */
+export async function attemptOfPayer(app: App, name: string): Promise<{ tenant: Tenant; attempt: AttemptRow }> {
   const { subject, tenant, id, token } = addressOf(name)
   const attempt = subject === 'attempt' ? await maybe(app.db.query(findAttempt, { ...tenant, id })) : null
-  if (!attempt || !timingSafeEqual(attempt.token, token)) throw nothingHere()
+  if (!attempt || !timingSafeEqual(payerToken(attempt.token), token)) throw nothingHere()
   return { tenant, attempt }
 }
 

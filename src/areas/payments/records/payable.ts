@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Money that may leave as a payout or a refund: the available amount after debts of lost disputes, without top-ups of
 // the last days. Otherwise a stolen card would become money on a phone within a minute, long before its owner
-// complains: by a payout, or by the refund of a payment whose money was paid out before.
+// complains: by a payout, or by the refund of a payment whose money was paid out before. Usage since then is
+// taken off the top-ups: that money is gone, and does not hold other money back.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Currency, formatMoney, least } from '../../../kernel/money.ts'
 import { dayMs } from '../../../kernel/time.ts'
+import { usedByDay } from '../../../ledger/rollups.ts'
 import { lockAvailable } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { one, statement, type Tx } from '../../../platform/db.ts'
+import { statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { collectDebts } from './debts.ts'
 
-const sumTopups = statement.tenant<Tenant & { currency: string; since: Date }, { amount: bigint }>(
-  'payments.sum_topups',
-  `select coalesce(sum(amount - refunded), 0)::bigint as amount from payments.payments
-    where ${mine} and purpose = 'topup' and currency = $currency and completed_at > $since`,
+/** Amount of a UTC day, YYYY-MM-DD. */
+interface OfDay {
+  readonly day: string
+  readonly micros: bigint
+}
+
+const sumTopups = statement.tenant<Tenant & { currency: string; since: Date }, OfDay>(
+  'payments.topups_by_day',
+  `select (completed_at at time zone 'UTC')::date::text as day, sum(amount - refunded)::bigint as micros
+     from payments.payments
+    where ${mine} and purpose = 'topup' and currency = $currency and completed_at > $since
+    group by 1 order by 1`,
 )
 
 export interface Payable {
   readonly payable: bigint
-  /** Available amount that was topped up lately. */
+  /** Available amount that was topped up lately and not used since. */
   readonly toppedUp: bigint
 }
 
@@ -35,9 +45,29 @@ export async function lockPayable(app: App, tx: Tx, { tenant, nowMs }: Occasion,
   const days = tenant.environment === 'live' ? app.config.PAMOJA_TOPUP_HOLD_DAYS : 0
   if (days === 0 || available === 0n) return { payable: available, toppedUp: 0n }
   const since = new Date(nowMs - days * dayMs)
-  const { amount } = await one(tx.query(sumTopups, { ...tenant, currency, since }))
-  const toppedUp = least(amount, available)
+  const topups = await tx.query(sumTopups, { ...tenant, currency, since })
+  const [first] = topups
+  if (!first) return { payable: available, toppedUp: 0n }
+  // The wallet is locked, so that nothing is used meanwhile.
+  const used = await usedByDay(tx, tenant, { currency, from: first.day })
+  const toppedUp = least(unused(topups, used), available)
   return { payable: available - toppedUp, toppedUp }
+}
+
+/**
+ * Part of the top-ups that was not used since. Usage takes the oldest top-up first, and none that came on a later day: so it
+ * is counted once, and no top-up leaves because of what another one paid for. What was given back counts as never used.
+ */
+export function unused(topups: readonly OfDay[], used: readonly OfDay[]): bigint {
+  let most = 0n
+  for (const { day: first } of topups) {
+    const since = (all: readonly OfDay[]) =>
+      all.reduce((sum, { day, micros }) => (day >= first ? sum + micros : sum), 0n)
+    const spent = since(used)
+    const left = since(topups) - (spent > 0n ? spent : 0n)
+    if (left > most) most = left
+  }
+  return most
 }
 
 /** The end of a sentence that says why not all that is available can leave. */

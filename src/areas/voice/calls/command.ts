@@ -11,9 +11,10 @@ import { type One, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import type { PlayRequest } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
-import { type CallRow, findCall, takeCall } from '../store.ts'
+import { type CallRow, findCall } from '../store.ts'
 import { isOver } from './call.ts'
 import { CallRecord, type EndOfCall } from './record.ts'
+import { takeHere } from './session-kind.ts'
 
 export async function callOf(app: App, tenant: Tenant, id: string): Promise<CallRow> {
   const uuid = uuidOf('call', id)
@@ -33,14 +34,16 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
   return callOf(app, tenant, id)
 }
 
-/** End a queued call without a node and release its hold; false if a node has taken it. */
+/** End a queued call without a node and release its hold; false if a node has taken it. A node that dies meanwhile leaves a session. */
 export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): Promise<boolean> {
   if (isOver(row.status) || row.node !== null) return false
-  const taken = await maybe(app.db.query(takeCall, { ...tenantOf(row), id: row.id, node: app.nodeId }))
+  const call = oneOf(tenantOf(row), row)
+  const taken = await takeHere(app, call)
   if (!taken) return false
   const record = new CallRecord(app, taken, await clockOffsetOf(app, row.account_id, row.environment))
   record.end({ status: 'failed', cause: 'cancelled', by })
   await record.settled()
+  if (!record.isLost) await sessionsOf(app).end(call)
   return true
 }
 

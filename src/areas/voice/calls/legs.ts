@@ -30,6 +30,7 @@ export interface NewLeg {
   tag: string | null
   edges?: Edges
   customData?: Record<string, unknown>
+  agentId?: string
 }
 
 export type RingRefusal =
@@ -93,7 +94,8 @@ export class Legs {
     if (typeof socket === 'string') return socket
     const row = await this.rowFor(wanted)
     if (typeof row === 'string') return row
-    const record = new CallRecord(this.network.app, row, this.source.clockOffsetMs())
+    const { agentId = row.agent_id } = wanted
+    const record = new CallRecord(this.network.app, { ...row, agent_id: agentId }, this.source.clockOffsetMs())
     const port = socket ? 0 : await this.room.enter(row.id, wanted.edges)
     if (port === null) {
       record.end({ status: 'failed', cause: 'network_error', by: 'system' })

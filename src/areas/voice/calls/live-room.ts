@@ -196,9 +196,14 @@ export class LiveRoom {
     return target === 'all' ? 'all' : this.legs.all.filter(({ isAnswered }) => isAnswered).map(({ id }) => id)
   }
 
-  private async ring({ to, from, timeoutSeconds, tag, edges, customData }: CommandOf<'ring'>) {
+  private async ring({ to, from, timeoutSeconds, tag, edges, customData, agentId }: CommandOf<'ring'>) {
     const rung = await this.legs.ring(
-      { to, from, timeoutSeconds, tag, ...(edges ? { edges } : {}), ...(customData ? { customData } : {}) },
+      {
+        ...{ to, from, timeoutSeconds, tag },
+        ...(edges ? { edges } : {}),
+        ...(customData ? { customData } : {}),
+        ...(agentId === undefined ? {} : { agentId }),
+      },
       {
         ringing: (leg) => this.tellOf(leg, 'ringing'),
         answered: (leg) => this.tellOf(leg, 'answered'),

@@ -3,16 +3,12 @@
 // one taken and then lost ends as failed.
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { maybe } from '../../../platform/db.ts'
-import { sessionsOf } from '../../../platform/sessions.ts'
-import type { One } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
-import { type CallRow, takeCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { CallRecord } from './record.ts'
 import { CallSession } from './session.ts'
-import { callSessions } from './session-kind.ts'
+import { takeHere } from './session-kind.ts'
 
 const Payload = Type.Object({ call: Type.String() })
 
@@ -28,20 +24,11 @@ export const placeJob: Job<App, typeof Payload> = {
     // Without media capacity the job waits and is retried, here or on another node.
     if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-    const row = network.sessions.has(payload.call) ? null : await take(app, { ...tenant, id: payload.call })
+    const row = network.sessions.has(payload.call) ? null : await takeHere(app, { ...tenant, id: payload.call })
     if (!row) return { kind: 'done' }
     const session = new CallSession(network, new CallRecord(app, row, offset))
     session.begin()
     await session.place(network.waysTo(row.environment, row.to_number))
     return { kind: 'done' }
   },
-}
-
-/** Makes a call this node's: a node that dies with it leaves a session, by which the others find and end it. */
-function take(app: App, call: One): Promise<CallRow | null> {
-  return app.db.tx(call, async (tx) => {
-    const row = await maybe(tx.query(takeCall, { ...call, node: app.nodeId }))
-    if (row) await sessionsOf(app).register(tx, callSessions, call)
-    return row
-  })
 }

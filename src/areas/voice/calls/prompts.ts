@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prompt queue of a room: sounds played by request, beside the flow, one at a time per listener.
 import type { One } from '../../../platform/tenant.ts'
-import { ringback, silence, tune } from '../../../protocols/audio/tones.ts'
+import { ringback, silence, tone, tune } from '../../../protocols/audio/tones.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { Unspeakable } from '../speech/speak.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
@@ -13,7 +13,7 @@ export interface Prompt {
   language?: string
   voice?: string
   url?: string
-  /** `default`, `ringback`, `silence` or a URL. */
+  /** `default`, `ringback`, `silence`, `beep` or a URL. */
   music?: string
   loop: number
   interrupt: boolean
@@ -118,6 +118,7 @@ export class Prompts {
   async holdSound(music: string): Promise<Int16Array | null> {
     if (music === 'silence') return null
     if (music === 'ringback') return ringback()
+    if (music === 'beep') return tone([1_000], 200)
     if (music === 'default') return tune()
     const sound = await fetchSound(this.network.app, this.owner.one, music)
     return typeof sound === 'string' ? tune() : sound

@@ -210,6 +210,7 @@ export class CallRecord {
         queueId: row.queue_id,
         ivrId: row.ivr_id,
         conferenceId: row.conference_id,
+        disposition: row.disposition,
       }
       const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...within, ...times, ...ending })
       if (!kept) return
@@ -256,7 +257,7 @@ export class CallRecord {
           duration: row.duration,
           answered_at: row.answered_at ?? new Date(nowMs),
           wait_seconds: waited,
-          answered_by: row.direction === 'inbound' ? 'flow' : 'callee',
+          answered_by: row.direction === 'inbound' ? 'flow' : row.agent_id === null ? 'callee' : 'agent',
         }),
       ]
     const progress = { ...about, duration: row.duration, reason: causeOf(row), sip_code: row.sip_code }
@@ -275,7 +276,7 @@ export class CallRecord {
       cost: row.cost,
       currency: row.currency,
       quality: row.quality,
-      disposition: null,
+      disposition: row.disposition,
       ended_at: row.ended_at ?? new Date(nowMs),
     })
     if (status === 'completed') return [completed]

@@ -48,6 +48,7 @@ const Commands = {
     tag: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]),
     edges: Type.Optional(Type.Object({ hears: Circle, heardBy: Circle })),
     customData: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    agentId: Type.Optional(Type.String({ maxLength: 64 })),
   }),
   connect_media: Type.Object({ do: Type.Literal('connect_media'), audio: Audio }),
   hold: Type.Object({ do: Type.Literal('hold'), music: Type.Union([Type.String({ maxLength: 2_048 }), Type.Null()]) }),
@@ -64,6 +65,7 @@ const Commands = {
     queue_id: OptionalText,
     ivr_id: OptionalText,
     conference_id: OptionalText,
+    disposition: OptionalText,
   }),
   resume: Type.Object({
     do: Type.Literal('resume'),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recovery of calls whose node died: they end as failed and are charged until the node was last seen.
+// Calls that belong to a node, and their recovery when it died: they end as failed and are charged until it was last seen.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { SessionKind } from '../../../platform/sessions.ts'
+import { type SessionKind, sessionsOf } from '../../../platform/sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { giveUpRecordings } from '../recordings/ending.ts'
-import { findCall } from '../store.ts'
+import { type CallRow, findCall, takeCall } from '../store.ts'
 import { CallRecord } from './record.ts'
 
 export const callSessions: SessionKind = {
@@ -32,6 +32,15 @@ export const callSessions: SessionKind = {
       'call ended because its node died: its caller heard it end; check why the node stopped',
     )
   },
+}
+
+/** Makes a queued call this node's: a node that dies with it leaves a session, by which the others find and end it. */
+export function takeHere(app: App, call: One): Promise<CallRow | null> {
+  return app.db.tx(call, async (tx) => {
+    const row = await maybe(tx.query(takeCall, { ...call, node: app.nodeId }))
+    if (row) await sessionsOf(app).register(tx, callSessions, call)
+    return row
+  })
 }
 
 /** Legs of a conference are calls and recovered as such. */
