@@ -13,7 +13,11 @@ export interface MailServer {
   stop(): Promise<void>
 }
 
-export async function startMailServer(badly?: (socket: Socket) => void): Promise<MailServer> {
+/** `badly` speaks instead of the server; `before` is waited for before a message is taken. */
+export async function startMailServer(
+  badly?: ((socket: Socket) => void) | null,
+  before?: () => Promise<void>,
+): Promise<MailServer> {
   const taken = new Map<string, number>()
   const contents: Buffer[] = []
   const sockets = new Set<Socket>()
@@ -26,6 +30,7 @@ export async function startMailServer(badly?: (socket: Socket) => void): Promise
     maxMessages: 1_000_000,
     idleMs: 60_000,
     message: async (_envelope, content) => {
+      await before?.()
       const subject = /^Subject: (.*)$/m.exec(content.toString())?.[1]?.trim() ?? ''
       taken.set(subject, (taken.get(subject) ?? 0) + 1)
       contents.push(content)

@@ -36,7 +36,7 @@ function area(name, prefix) {
     'errors of its own: a line each in src/kernel/errors.ts',
     `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
     'a simulator: src/simulators, src/simulation, one line in src/simulation/simulation.ts, `simulators` in its area.ts',
-    'npm run build && npm start --silent -- openapi > openapi.json',
+    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
     `finish test/journeys/${name}.test.ts; docs/${name}.md; CHANGELOG.md`,
   ])
 }
@@ -64,7 +64,7 @@ export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments'
     `src/simulators/${file}.ts, and a line in src/simulation/payments.ts`,
     `test/conformance/rows/${file}.ts: what its answers mean; a line in test/conformance/every-provider.ts`,
     'its row in test/journeys/payments.test.ts, or in wallet-pages.test.ts',
-    'npm run build && npm start --silent -- openapi > openapi.json; docs/payments.md',
+    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs; docs/payments.md',
   ])
 }
 
@@ -96,7 +96,7 @@ export const ${camel(what)} = eventType({
   left([
     `list it under \`events\` in src/areas/${area}/area.ts`,
     'emit it in the transaction that makes it true: app.outbox.emit(tx, …), or prepare and begin around a group commit',
-    'npm run build && npm start --silent -- openapi > openapi.json',
+    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
     `finish test/journeys/${journey}.test.ts`,
   ])
 }

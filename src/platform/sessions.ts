@@ -3,7 +3,7 @@
 // handled in order, and others end it when its node dies.
 import { buckets, newUuid } from '../kernel/ids.ts'
 import type { App } from './app.ts'
-import { maybe, statement, type Tx } from './db.ts'
+import { isUnavailable, maybe, statement, type Tx } from './db.ts'
 import type { Chore } from './nodes/maintenance.ts'
 import { wakesOf } from './nodes/wakes.ts'
 import { onePerApp } from './one-per-app.ts'
@@ -83,6 +83,7 @@ const settle = statement.tenant<One & { commandId: string; outcome: string }, ob
   `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
 )
 
+/** In any order: those that cannot be ended do not crowd out the others. */
 const orphans = statement.everywhere<
   { buckets: readonly number[]; seconds: number; kinds: readonly string[] },
   {
@@ -100,7 +101,7 @@ const orphans = statement.everywhere<
     where s.bucket = any($buckets::smallint[]) and s.kind = any($kinds::text[])
       and (n.id is null or n.seen_at < now() - $seconds::int * interval '1 second')
       and s.created_at < now() - $seconds::int * interval '1 second'
-    limit 200`,
+    order by random() limit 200`,
   { joinsHome: true },
 )
 
@@ -228,8 +229,17 @@ export function orphanChore(kinds: readonly SessionKind[]): Chore {
       for (const row of await app.db.query(orphans, { buckets, seconds: deadAfterSeconds, kinds: names })) {
         const session = { ...tenantOf(row), id: row.id }
         const kind = kinds.find(({ name }) => name === row.kind)
-        await kind?.orphaned(app, session, row.seen_at ?? new Date(app.clock.nowMs()))
-        await app.db.query(remove, session)
+        try {
+          await kind?.orphaned(app, session, row.seen_at ?? new Date(app.clock.nowMs()))
+          await app.db.query(remove, session)
+        } catch (error) {
+          if (isUnavailable(error)) throw error
+          // One that cannot be ended must not keep the others.
+          app.log.error(
+            { error, kind: row.kind, session: row.id },
+            'session of a dead node not ended: tried again; check the error if this repeats',
+          )
+        }
       }
       await app.db.query(forgetCommands, { buckets })
     },

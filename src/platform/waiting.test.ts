@@ -131,3 +131,38 @@ test('a thousand wakes arrive, each once, in few messages', patient, async () =>
   await eventually(async () => heard.length >= ids.length, 'all wakes to be heard')
   assert.deepEqual(heard, ids)
 })
+
+test('while wakes are being sent, others gather for one message', patient, async () => {
+  const db = database.connect()
+  let [begun, most] = [0, 0]
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  /** The database answers when the gate is opened. */
+  class Slow extends Signals {
+    override async send(...message: Parameters<Signals['send']>): Promise<void> {
+      begun++
+      most = Math.max(most, begun)
+      await gate
+      await super.send(...message)
+      begun--
+    }
+  }
+  const own = new Slow(db)
+  signals.push(own)
+  await own.start()
+  const wakes = new Wakes({ db, log, signals: own })
+  const heard: string[] = []
+  wakes.on('trial', (text) => heard.push(text))
+  wakes.ring('trial', 'first')
+  await eventually(async () => begun === 1, 'the first to be sent')
+  for (const text of ['second', 'third']) {
+    wakes.ring('trial', text)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  assert.equal(most, 1)
+  open()
+  await eventually(async () => heard.length === 3, 'all of them to be heard')
+  assert.deepEqual([heard, most], [['first', 'second', 'third'], 1])
+})

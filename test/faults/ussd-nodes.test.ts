@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
+import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { application } from '../ussd.ts'
@@ -77,20 +78,26 @@ async function screen(phone: string) {
   return eventually(async () => network.screen(phone, 1_000), 'a screen', 30_000)
 }
 
-test('a session goes on at the other node, between two screens and while the application thinks', async (t) => {
+/** An account with money and a code of its own, as clients of each node. */
+async function shop(code: string): Promise<(node: number) => Client> {
   const account = await installation.account()
-  const credit = { amount: 10, currency: 'KES', environment: 'live', reference: 'live' }
+  const credit = { amount: 10, currency: 'KES', environment: 'live', reference: `live ${code}` }
   const credited = await installation.operator().post(`/v1/operator/accounts/${account.id}/credit`, credit)
   assert.equal(credited.status, 200, credited.text)
   const { body: key } = await installation
     .client(0, account.key)
     .post('/v1/api-keys', { name: 'live', environment: 'live' })
   const live = (node: number) => installation.client(node, key.key)
-  const assigned = { account_id: account.id, shortcode }
+  const assigned = { account_id: account.id, shortcode: code }
   assert.equal((await installation.operator().post('/v1/operator/ussd/shortcodes', assigned)).status, 200)
-  const app = { shortcode, mode: 'text', url: receiver.url('/menu'), network_limit: 60, timeout: 180 }
+  const app = { shortcode: code, mode: 'text', url: receiver.url('/menu'), network_limit: 60, timeout: 180 }
   const made = await live(0).post('/v1/ussd/shortcodes', app)
   assert.equal(made.status, 201, made.text)
+  return live
+}
+
+test('a session goes on at the other node, between two screens and while the application thinks', async (t) => {
+  const live = await shop(shortcode)
   const [resting, thinking] = ['+254711300001', '+254711300002']
   for (const phone of [resting, thinking]) {
     assert.equal((await network.dial(phone, shortcode)).status, 0)
@@ -117,5 +124,17 @@ test('a session goes on at the other node, between two screens and while the app
   for (const session of body.data) assert.deepEqual([session.reason, session.cost], ['completed', price])
   const { ok, problems } = await verifyLedger(installation.db)
   assert.ok(ok, problems.join())
+  await installation.startNode(dead)
+})
+
+test('a push that was accepted while the gateway’s node was dead is shown by the node that takes over', async () => {
+  const live = await shop('*385#')
+  const phone = '+254711300003'
+  const dead = await killOwner()
+  const [left = 0] = installation.runningNodes()
+  const push = { phone, shortcode: '*385#', message: 'Una deni. 1. Lipa', session_id: 'push' }
+  // Refused, and asked again, where the lease of the dead node is over already.
+  await eventually(async () => (await live(left).post('/v1/ussd/send', push)).status === 200, 'the push to be accepted')
+  assert.deepEqual(await screen(phone), { text: 'Una deni. 1. Lipa', isOpen: true })
   await installation.startNode(dead)
 })

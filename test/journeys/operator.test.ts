@@ -367,11 +367,12 @@ test('a job for a place that nobody serves is listed, and can be given to somebo
   const sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
   const ids = [newUuid(Date.now()), newUuid(Date.now())]
+  // The second was under way at a node that died.
   for (const [i, id] of ids.entries())
     await sql.query(
-      `insert into work.jobs (bucket, id, lane, run_at, attempt, payload)
-       values (1, $1, 'nowhere.turn@gone', now() - $2 * interval '1 second', 0, '{}')`,
-      [id, 3_600 - i],
+      `insert into work.jobs (bucket, id, lane, run_at, attempt, payload, owner)
+       values (1, $1, 'nowhere.turn@gone', now() - $2 * interval '1 second', 0, '{}', $3)`,
+      [id, 3_600 - i, i === 1 ? newUuid(Date.now()) : null],
     )
   const listed = async () => (await world.operator.get('/v1/operator/jobs?lane=nowhere.turn@gone')).body.data
   assert.deepEqual(
@@ -383,8 +384,8 @@ test('a job for a place that nobody serves is listed, and can be given to somebo
   assert.equal((await world.operator.delete(`/v1/operator/jobs/${first}`)).status, 200)
   assert.equal((await world.operator.post(`/v1/operator/jobs/${second}/retry`)).status, 200)
   assert.deepEqual(await listed(), [])
-  const { rows } = await sql.query('delete from work.jobs where id = any($1) returning lane', [ids])
-  assert.deepEqual(rows, [{ lane: 'nowhere.turn' }])
+  const { rows } = await sql.query('delete from work.jobs where id = any($1) returning lane, owner', [ids])
+  assert.deepEqual(rows, [{ lane: 'nowhere.turn', owner: null }])
   await sql.end()
 })
 

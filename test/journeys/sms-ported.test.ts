@@ -151,6 +151,13 @@ test('handsets write at the same moment, however few connections there are to lo
   }
 })
 
+test('a node that hears of no changes trusts nothing that it remembers', async () => {
+  assert.equal((await lookup('+254722800020')).network, 'Safaricom')
+  await world.app.signals.stop()
+  await port('+254722800020', 'airtel')
+  assert.equal((await lookup('+254722800020')).network, 'Airtel')
+})
+
 async function importFile(name: string, content: string | Buffer, country?: string): Promise<string> {
   const file = join(folder, name)
   await writeFile(file, content)

@@ -214,6 +214,7 @@ function sessionFrom({ tenant, receivedMs, nowMs }: Occasion, beginning: Beginni
     updated_at: at,
     expires_at: new Date(nowMs + timeout * 1_000),
     ended_at: null,
+    shown_at: null,
     clock_offset_ms: BigInt(nowMs - receivedMs),
   }
 }

@@ -16,9 +16,9 @@ import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
-import type { Session } from './session.ts'
+import { isUnshownPush, type Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
-import { dialogSession } from './store.ts'
+import { dialogSession, pushShown } from './store.ts'
 import { answered, typed } from './turn.ts'
 
 /** Handle a message; returns the command_status. */
@@ -114,8 +114,12 @@ export async function showTo(app: App, session: Session): Promise<void> {
     await advance(app, session, { kind: 'end', status: 'expired', reason: 'undeliverable' })
     return
   }
-  if (session.setup.is_notice) await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
-  else await answerLate(app, session)
+  if (session.setup.is_notice) {
+    await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
+    return
+  }
+  if (isUnshownPush(session)) await pushShown(app, session)
+  await answerLate(app, session)
 }
 
 /** Sandbox number whose handset answers one second before the timeout, by the account's clock. */

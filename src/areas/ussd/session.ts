@@ -82,11 +82,18 @@ export interface SessionRow {
   updated_at: Date
   expires_at: Date
   ended_at: Date | null
+  /** When the network took a push; null: not known that it did. */
+  shown_at: Date | null
   clock_offset_ms: bigint
 }
 
 /** Session with decrypted data. */
 export type Session = Omit<SessionRow, 'data'> & { readonly data: Data }
+
+/** Whether a session that an application began has not reached its handset, as far as is known. */
+export function isUnshownPush({ direction, status, awaiting, shown_at: shownAt }: Session): boolean {
+  return direction === 'push' && status === 'initiated' && awaiting === 'user' && shownAt === null
+}
 
 /** Pages of a session's screen. */
 export function pagesShown({ screen, setup }: Pick<Session, 'screen' | 'setup'>): readonly string[] {

@@ -13,7 +13,7 @@ import type { Session, SessionRow } from './session.ts'
 
 export const sessionColumns = `bucket, account_id, environment, id, session_id, direction, phone, shortcode, network, language,
   gateway, dialog, status, reason, awaiting, step, input, mark, screen, page, message, first_message, timeout, setup, menu, data,
-  history, metadata, cost, currency, resumed_from, request_hash, created_at, updated_at, expires_at, ended_at,
+  history, metadata, cost, currency, resumed_from, request_hash, created_at, updated_at, expires_at, ended_at, shown_at,
   accounts.clock_offset_ms(account_id, environment) as clock_offset_ms`
 
 const find = statement.tenant<One, SessionRow>(
@@ -59,6 +59,16 @@ const findResumable = statement.tenant<Tenant & { phone: string; shortcode: stri
     where ${mine} and phone = $phone and shortcode = $shortcode and status = 'expired' and ended_at >= $since
     order by id desc limit 1`,
 )
+
+const noteShown = statement.tenant<One, object>(
+  'ussd.note_shown',
+  `update ussd.sessions set shown_at = now() where ${mine} and id = $id and shown_at is null`,
+)
+
+/** The network took the first screen of a pushed session. */
+export async function pushShown({ db }: Pick<App, 'db'>, session: Session): Promise<void> {
+  await db.query(noteShown, { ...tenantOf(session), id: session.id })
+}
 
 export async function openedOf(app: Pick<App, 'secrets'>, row: SessionRow): Promise<Session> {
   const { data: sealed, ...rest } = row

@@ -39,8 +39,11 @@ export type Answer =
     }
   | { readonly kind: 'nothing'; readonly why: NoAnswer; readonly reason: string; readonly tookMs: number }
 
-/** Late: the deadline passed. Refused: a status other than 2xx. Unreachable: no connection. Too long: more than is read. */
-type NoAnswer = 'late' | 'refused' | 'unreachable' | 'too_long'
+/**
+ * Late: the deadline passed. Refused: a status other than 2xx. Unreachable: no connection. Too long: more than is read. Crowded:
+ * too many questions of the account are open already.
+ */
+type NoAnswer = 'late' | 'refused' | 'unreachable' | 'too_long' | 'crowded'
 
 /** Most bytes of an answer that are read. */
 const maxAnswerBytes = 64 * 1024
@@ -50,11 +53,38 @@ const retryMs = 1_000
 const leastMs = 200
 /** Applications asked at once for one account; further questions wait, and their time runs. */
 const connectionsPerAccount = 64
+/** Questions open at once for one account, asked or waiting: fewer than may wait for one origin. */
+const openPerAccount = 1_000
 const targetForMs = 30_000
 const maxTargets = 10_000
 
 /** Asks a customer's application and waits for what it says. Never throws for what the other side does. */
 export async function ask(app: App, question: Question): Promise<Answer> {
+  const { account } = question.tenant
+  const open = openQuestions(app)
+  const count = open.get(account) ?? 0
+  if (count >= openPerAccount) return crowded
+  open.set(account, count + 1)
+  try {
+    return await askInTime(app, question)
+  } finally {
+    const left = (open.get(account) ?? 1) - 1
+    if (left > 0) open.set(account, left)
+    else open.delete(account)
+  }
+}
+
+const crowded: Answer = {
+  kind: 'nothing',
+  why: 'crowded',
+  reason: `${openPerAccount} questions are open already: the application must answer faster`,
+  tookMs: 0,
+}
+
+/** Open questions by account. */
+const openQuestions = onePerApp(() => new Map<string, number>())
+
+async function askInTime(app: App, question: Question): Promise<Answer> {
   const beganMs = performance.now()
   const leftMs = (): number => question.withinMs - (performance.now() - beganMs)
   const target = await targetOf(app, question.tenant)

@@ -73,6 +73,13 @@ export async function ownerOf({ leases }: App, kind: string, name: string): Prom
   return owner === undefined ? null : idOf('node', owner)
 }
 
+/** Connections among these that a node holds. */
+export async function heldAmong({ leases }: App, kind: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set()
+  const owners = await leases.owners(names.map((name) => leaseOf(kind, name)))
+  return new Set(names.filter((name) => owners.has(leaseOf(kind, name))))
+}
+
 function leaseOf(kind: string, name: string): string {
   return `${kind}:${name}`
 }

@@ -19,7 +19,8 @@ export class Wakes {
   readonly #app: Surroundings
   readonly #listeners = new Map<string, (text: string) => void>()
   #gathered: string[] = []
-  #timer: NodeJS.Timeout | null = null
+  /** A send is planned or in progress; what is rung meanwhile goes with the next. */
+  #isSending = false
 
   constructor(app: Surroundings) {
     this.#app = app
@@ -38,14 +39,23 @@ export class Wakes {
   ring(whom: string, text: string): void {
     if (this.#gathered.length >= mostGathered) return
     this.#gathered.push(`${whom} ${text}`)
-    this.#timer ??= setTimeout(() => void this.#send(), gatherMs)
+    this.#plan()
+  }
+
+  #plan(): void {
+    if (this.#isSending || this.#gathered.length === 0) return
+    this.#isSending = true
+    setTimeout(async () => {
+      await this.#send()
+      this.#isSending = false
+      this.#plan()
+    }, gatherMs)
   }
 
   async #send(): Promise<void> {
     const { db, log, signals } = this.#app
     const lines = this.#gathered
     this.#gathered = []
-    this.#timer = null
     try {
       for (const message of messagesOf(lines)) await signals.send(db, topic, message)
     } catch (error) {

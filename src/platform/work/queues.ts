@@ -34,9 +34,10 @@ export interface FailedJob {
   state: 'failed' | 'stranded'
 }
 
-/** Stranded: due for a minute at a place without any leased job. */
-const isStranded = `(j.lane like '%@%' and j.owner is null and j.run_at <= now() - interval '1 minute'
-       and not exists (select from work.jobs o where o.lane = j.lane and o.owner is not null))`
+/** Stranded: due for a minute at a place where no job is leased now. A lease that ran out is that of a dead node. */
+const isStranded = `(j.lane like '%@%' and j.run_at <= now() - interval '1 minute'
+       and not exists (select from work.jobs o where o.lane = j.lane and o.owner is not null
+                          and o.run_at > now() and o.run_at < 'infinity'))`
 
 const listFailed = statement.everywhere<
   { buckets: readonly number[]; lane: string | null; after: string | null; descending: boolean; limit: number },
@@ -55,7 +56,7 @@ const listFailed = statement.everywhere<
 
 const reviveFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
   'work.retry_failed',
-  `update work.jobs j set run_at = now(), failures = 0,
+  `update work.jobs j set run_at = now(), owner = null, failures = 0,
           lane = case when run_at = 'infinity' then lane else split_part(lane, '@', 1) end
     where bucket = any($buckets::smallint[]) and id = $id and (run_at = 'infinity' or ${isStranded}) returning id`,
 )

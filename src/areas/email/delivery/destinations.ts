@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connection pool per destination, the group of servers of a domain. It starts with two connections, grows on success
 // and shrinks when throttled; its queue is bounded, so that a slow destination does not block others.
+import { AdaptiveLimit } from '../../../platform/concurrency/adaptive-limit.ts'
 import {
   type ClientOptions,
   type Sent,
@@ -67,8 +68,7 @@ export class Destination {
   readonly #idle: Idle[] = []
   readonly #waiting: (() => void)[] = []
   #open = 0
-  #limit = firstConnections
-  #successes = 0
+  readonly #limit = new AdaptiveLimit(firstConnections)
   #pausedUntilMs = 0
 
   get isUnused(): boolean {
@@ -87,7 +87,7 @@ export class Destination {
       return await this.#exchange(servers, transaction)
     } finally {
       this.#open -= 1
-      this.#waiting.shift()?.()
+      this.#admit()
     }
   }
 
@@ -122,7 +122,7 @@ export class Destination {
   }
 
   #turn(): Promise<void> {
-    if (this.#open < this.#limit) {
+    if (this.#hasRoom()) {
       this.#open += 1
       return Promise.resolve()
     }
@@ -133,6 +133,15 @@ export class Destination {
         resolve()
       })
     })
+  }
+
+  #hasRoom(): boolean {
+    return this.#open < this.#limit.within(mostConnections)
+  }
+
+  /** Let in as many as the limit allows; after it was halved, that is none at first. */
+  #admit(): void {
+    while (this.#hasRoom() && this.#waiting.length > 0) this.#waiting.shift()?.()
   }
 
   /** Idle connection that fits; others stay, because domains of one group of servers may ask for different security. */
@@ -170,7 +179,7 @@ export class Destination {
     }, idleMs)
     timer.unref()
     this.#idle.push({ client, used, at, timer })
-    const surplus = this.#idle.length > this.#limit ? this.#idle.shift() : undefined
+    const surplus = this.#idle.length > this.#limit.within(mostConnections) ? this.#idle.shift() : undefined
     if (!surplus) return
     clearTimeout(surplus.timer)
     void surplus.client.quit()
@@ -179,16 +188,12 @@ export class Destination {
   /** Adjust the connection limit after success or throttling. */
   learn(isThrottled: boolean, nowMs: number, pauseMs = backOffMs): void {
     if (isThrottled) {
-      this.#limit = Math.max(1, Math.floor(this.#limit / 2))
-      this.#successes = 0
+      this.#limit.failed()
       this.#pausedUntilMs = nowMs + pauseMs
       return
     }
-    this.#successes += 1
-    if (this.#successes < this.#limit || this.#limit >= mostConnections) return
-    this.#successes = 0
-    this.#limit = Math.min(mostConnections, this.#limit * 2)
-    for (let free = this.#limit - this.#open; free > 0 && this.#waiting.length > 0; free--) this.#waiting.shift()?.()
+    this.#limit.succeeded(mostConnections)
+    this.#admit()
   }
 
   close(): void {

@@ -6,8 +6,9 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
-import { Ownership } from '../../../platform/connections/ownership.ts'
-import { isUnavailable, type Queryable, statement } from '../../../platform/db.ts'
+import { Held, type Place } from '../../../platform/connections/held.ts'
+import { type Queryable, statement } from '../../../platform/db.ts'
+import { Followed } from '../../../platform/nodes/followed.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { returnStrays } from '../../../platform/work/queues.ts'
@@ -74,15 +75,14 @@ export async function freeStrays(queryable: Queryable, lanes: readonly string[])
 
 export const networkOf = onePerApp((app) => new Network(app))
 
+interface BindPlace extends Place {
+  readonly bind: Bind
+}
+
 class Network {
   readonly #app: App
-  readonly #ownership: Ownership
-  /** Carriers open on this node. */
-  readonly #carriers = new Map<string, { carrier: Carrier; version: string }>()
-  /** Binds open here or on another node. */
-  #binds: ReadonlyMap<string, { bind: Bind; version: string }> = new Map()
-  /** Binds being closed here. */
-  readonly #closing = new Set<string>()
+  readonly #followed: Followed
+  readonly #held: Held<BindPlace, Carrier>
   #jobs: readonly Job<App>[] = []
   #routes: readonly Route[] = []
   #routeVersions: ReadonlyMap<string, number> = new Map()
@@ -93,14 +93,21 @@ class Network {
   #centres: ReadonlyMap<string, readonly string[]> = new Map()
   /** Null: this node speaks to no carrier. */
   #intake: Intake | null = null
-  #isFollowing = false
-  readonly #timers: NodeJS.Timeout[] = []
-  #loading: Promise<void> | null = null
-  #isStale = false
 
   constructor(app: App) {
     this.#app = app
-    this.#ownership = new Ownership(app, bindLeases, (bind) => void this.#close(bind))
+    this.#followed = new Followed(app, {
+      ...{ topic: 'sms', everyMs: reloadMs, what: 'binds and routes', load: () => this.#load() },
+      between: { everyMs: takeMs, run: () => this.#look() },
+    })
+    this.#held = new Held(app, {
+      leases: bindLeases,
+      make: ({ bind }) => this.#carrierOf(bind),
+      begin: (name, carrier, isNew) => this.#begin(name, carrier, isNew),
+      close: (carrier) => carrier.stop(),
+      leave: (name) => this.#leave(name),
+      abandoned: () => this.#freeStrays(),
+    })
   }
 
   /** Whether test messages can be sent from here. */
@@ -109,13 +116,13 @@ class Network {
   }
 
   carrier(name: string): Carrier | null {
-    return this.#carriers.get(name)?.carrier ?? null
+    return this.#held.get(name)
   }
 
   /** Whether a carrier that is not here is somewhere else, or will be. */
   isElsewhere(name: string): boolean {
-    const isKnown = this.#intake === null ? this.#isUp.get(name) === true : this.#binds.has(name)
-    return isKnown && !this.#carriers.has(name)
+    const isKnown = this.#intake === null ? this.#isUp.get(name) === true : this.#held.isWanted(name)
+    return isKnown && this.carrier(name) === null
   }
 
   /** The binds whose messages a bind may bring receipts for: itself first, then those that lead to the same message centre. */
@@ -188,12 +195,7 @@ class Network {
 
   /** Follow the routes without opening binds. Returns the way to stop. */
   async follow(): Promise<() => Promise<void>> {
-    const { signals } = this.#app
-    this.#isFollowing = true
-    signals.on('sms', () => this.reload())
-    signals.onGap(() => this.reload())
-    await this.#load()
-    this.#every(reloadMs, () => this.reload())
+    await this.#followed.start()
     return () => this.#stop()
   }
 
@@ -208,113 +210,41 @@ class Network {
     metrics.gauges('pamoja_sms_pending', 'Parts that wait for a carrier or its answer.', ['bind'], async () =>
       this.#figures(({ pending }) => pending),
     )
-    const stop = await this.follow()
-    this.#every(takeMs, () => this.#look())
-    return stop
+    return this.follow()
   }
 
-  /** Reload changes; those that come meanwhile are loaded afterwards. */
-  reload(): void {
-    if (!this.#isFollowing) return
-    this.#isStale = true
-    this.#begin(() => this.#reloadAll())
-  }
-
-  /** Takes over binds whose node is gone, and says how those are that are open here. */
-  #look(): void {
-    this.#begin(async () => {
-      await this.#openFree()
-      await this.#tellHealth()
-    })
-  }
-
-  #every(ms: number, work: () => void): void {
-    this.#timers.push(setInterval(work, ms).unref())
-  }
-
-  /** Run one reload at a time; requests that come meanwhile share the next. */
-  #begin(work: () => Promise<void>): void {
-    this.#loading ??= work()
-      .catch((error) => {
-        // Twice a second is too often to say that the database is away.
-        if (!isUnavailable(error))
-          this.#app.log.warn(
-            { error },
-            'binds not refreshed: routes and sessions stay as they are and the refresh is retried; check the database if this repeats',
-          )
-      })
-      .finally(() => {
-        this.#loading = null
-        if (this.#isStale) this.reload()
-      })
-  }
-
-  async #reloadAll(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false
-      await this.#load()
-    }
+  /** Take over binds whose node is gone, and store the state of those open here. */
+  async #look(): Promise<void> {
+    await this.#held.openFree()
+    await this.#tellHealth()
   }
 
   async #load(): Promise<void> {
     const { db } = this.#app
     const [all, routes] = await Promise.all([db.query(loadBinds, {}), db.query(loadRoutes, {})])
     const binds = all.filter(({ enabled }) => enabled)
+    const places = this.#intake === null ? [] : [...this.#sandbox(), ...(await this.#openable(binds))]
     // Receipts of messages over a disabled bind still come over the other binds of its centre.
     this.#centres = sharedCentres(all)
     this.#isUp = new Map(binds.map(({ name, is_up }) => [name, is_up]))
     this.#lastErrors = new Map(binds.map(({ name, last_error }) => [name, last_error]))
-    const wanted = [...this.#sandbox(), ...(this.#intake === null ? [] : await this.#openable(binds))]
-    this.#binds = new Map(wanted.map((one) => [one.bind.name, one]))
-    for (const [name, { carrier, version }] of this.#carriers) {
-      const now = this.#binds.get(name)
-      if (now?.version === version) continue
-      // It finishes its pending messages; that is not waited for here.
-      if (!now) void this.#abandon(name)
-      else {
-        this.#carriers.delete(name)
-        void carrier.stop()
-      }
-    }
     this.#bindVersions = new Map(binds.map(({ name, updated_at }) => [name, updated_at.getTime()]))
     this.#routeVersions = new Map(routes.map(({ id, updated_at }) => [id, updated_at.getTime()]))
     this.#routes = [...routes.map(routeOf), ...(this.hasSandbox ? [sandboxRoute] : [])]
-    await this.#openFree()
+    await this.#held.want(places)
   }
 
-  /** Open the binds of this node, and those without a node. */
-  async #openFree(): Promise<void> {
-    const closed = [...this.#binds.values()].filter(({ bind }) => !this.#isInUse(bind.name))
-    if (closed.length === 0 || this.#intake === null) return
-    const shared = [...this.#binds.keys()].filter((name) => !isSandbox(name) && !this.#closing.has(name))
-    const taken = await this.#ownership.take(shared)
-    await Promise.all(
-      closed
-        .filter(({ bind }) => isSandbox(bind.name) || this.#ownership.has(bind.name))
-        .map(({ bind, version }) => this.#open(bind, version, taken.includes(bind.name))),
-    )
-  }
-
-  async #open(bind: Bind, version: string, isNew: boolean): Promise<void> {
-    const carrier = this.#carrierOf(bind)
-    if (carrier === null) return
-    this.#carriers.set(bind.name, { carrier, version })
-    try {
-      for (const job of this.#jobs)
-        if (isNew) await this.#app.work.takeOver(job, bind.name)
-        else this.#app.work.serve(job, bind.name)
-    } catch (error) {
-      // One that is half open would send nothing and seem in use: the next look takes it anew.
-      if (this.carrier(bind.name) === carrier) await this.#leave(bind.name)
-      throw error
-    }
+  async #begin(name: string, carrier: Carrier, isNew: boolean): Promise<void> {
+    for (const job of this.#jobs)
+      if (isNew) await this.#app.work.takeOver(job, name)
+      else this.#app.work.serve(job, name)
     await atMost(connectMs, carrier.start(), undefined)
   }
 
   /** State of the binds open here, for every node. */
   async #tellHealth(): Promise<void> {
     const { db, signals } = this.#app
-    for (const [name, { carrier }] of this.#carriers) {
+    for (const [name, carrier] of this.#held.opened()) {
       const { isUp } = carrier
       // A carrier's text may hold anything.
       const lastError = carrier.lastError?.replaceAll('\u0000', '').slice(0, maxErrorLength) ?? null
@@ -331,35 +261,20 @@ class Network {
     return this.carrier(name)?.isUp ?? this.#isUp.get(name) ?? false
   }
 
-  #isInUse(name: string): boolean {
-    return this.#carriers.has(name) || this.#closing.has(name)
-  }
-
-  /** Closes a bind, and leaves its messages to the node that opens it next. */
-  async #close(name: string): Promise<void> {
-    const carrier = this.#carriers.get(name)?.carrier
-    this.#carriers.delete(name)
-    this.#closing.add(name)
-    await Promise.all([carrier?.stop(), ...this.#jobs.map((job) => this.#app.work.leave(job, name))])
-    this.#closing.delete(name)
-  }
-
-  /** The same, so that another node may open it at once. */
+  /** Leave the messages of a bind to the node that opens it next. */
   async #leave(name: string): Promise<void> {
-    await this.#close(name)
-    await this.#ownership.release(name)
+    await Promise.all(this.#jobs.map((job) => this.#app.work.leave(job, name)))
   }
 
-  /** Move the messages of a bind that no node will open again. A chore does the rest if this node dies. */
-  async #abandon(name: string): Promise<void> {
+  /** Move the messages of binds that no node will open again. A chore does the rest if this node dies. */
+  async #freeStrays(): Promise<void> {
     const { db, log } = this.#app
-    await this.#leave(name)
     await freeStrays(
       db,
       this.#jobs.map(({ lane }) => lane),
     ).catch((error) =>
       log.warn(
-        { error, bind: name },
+        { error },
         'messages of a removed bind not moved: retried with the next refresh; check the database if this repeats',
       ),
     )
@@ -379,15 +294,15 @@ class Network {
     }
   }
 
-  async #openable(rows: readonly BindRow[]): Promise<{ bind: Bind; version: string }[]> {
+  async #openable(rows: readonly BindRow[]): Promise<BindPlace[]> {
     return (await Promise.all(rows.map((row) => this.#bindOf(row)))).flat()
   }
 
   /** None when its secret cannot be opened. */
-  async #bindOf(row: BindRow): Promise<{ bind: Bind; version: string }[]> {
+  async #bindOf(row: BindRow): Promise<BindPlace[]> {
     try {
       const bind = await bindOf(this.#app, row)
-      return [{ bind, version: JSON.stringify(bind) }]
+      return [{ name: row.name, bind, version: JSON.stringify(bind) }]
     } catch (error) {
       this.#app.log.error(
         { error, bind: row.name },
@@ -397,11 +312,13 @@ class Network {
     }
   }
 
-  #sandbox(): { bind: Bind; version: string }[] {
+  #sandbox(): BindPlace[] {
     const smsc = messageCentre.of(this.#app)
     if (smsc === null) return []
     const { host, port, password } = smsc
     return sandboxBinds.map((name) => ({
+      name,
+      isLocal: true,
       bind: {
         name,
         kind: 'smpp',
@@ -416,14 +333,12 @@ class Network {
   }
 
   #figures(figure: (carrier: Carrier) => number): { labels: { bind: string }; value: number }[] {
-    return [...this.#carriers].map(([bind, { carrier }]) => ({ labels: { bind }, value: figure(carrier) }))
+    return [...this.#held.opened()].map(([bind, carrier]) => ({ labels: { bind }, value: figure(carrier) }))
   }
 
   async #stop(): Promise<void> {
-    this.#isFollowing = false
-    for (const timer of this.#timers) clearInterval(timer)
-    await this.#loading
-    await Promise.all([...this.#carriers.keys()].map((name) => this.#leave(name)))
+    await this.#followed.stop()
+    await this.#held.stop()
     if (this.#intake === null) return
     this.#intake = null
     // A node that gets the signal takes them over at once.

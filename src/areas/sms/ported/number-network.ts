@@ -64,12 +64,17 @@ const knowledgeOf = onePerApp((app): Knowledge => {
   return knowledge
 })
 
-/** Look up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. */
+/**
+ * Look up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. While the
+ * signal connection is down, the cache is not used.
+ */
 export function findPlaces(app: App, phones: readonly string[]): Promise<void> | undefined {
   const knowledge = knowledgeOf(app)
+  if (!app.signals.connected) knowledge.memory.any = null
   const { any, whereabouts } = knowledge.memory
   if (any === false) return undefined
-  const missing = phones.filter((phone) => !whereabouts.has(phone) && isE164(phone))
+  const isKnown = (phone: string): boolean => app.signals.connected && whereabouts.has(phone)
+  const missing = phones.filter((phone) => !isKnown(phone) && isE164(phone))
   return missing.length === 0 ? undefined : lookUp(app, knowledge, missing)
 }
 

@@ -82,14 +82,14 @@ export const listGateways = statement.home<Record<never, never>, GatewayRow>(
   `select ${gatewayColumns} from ussd.smpp_gateways order by name`,
 )
 
-/** Gateway for a push to a number: connected, with the longest matching prefix. */
-export const gatewayTowards = statement.home<{ phone: string }, { name: string; profile: unknown }>(
-  'ussd.gateway_towards',
+/** Gateways for a push to a number: connected, as their node last said, those with the longest matching prefix first. */
+export const gatewaysTowards = statement.home<{ phone: string }, { name: string; profile: unknown }>(
+  'ussd.gateways_towards',
   `select g.name, g.profile
      from ussd.smpp_gateways g
      left join lateral (select max(length(p)) as length from unnest(g.prefixes) p where starts_with($phone, p)) best on true
     where g.enabled and g.is_up and (g.prefixes = '{}' or best.length is not null)
-    order by best.length desc nulls last, g.name limit 1`,
+    order by best.length desc nulls last, g.name`,
 )
 
 export const noteGateway = statement.home<{ name: string; isUp: boolean; problem: string | null }, object>(
@@ -97,7 +97,7 @@ export const noteGateway = statement.home<{ name: string; isUp: boolean; problem
   'update ussd.smpp_gateways set is_up = $isUp, last_error = coalesce($problem::text, last_error) where name = $name',
 )
 
-/** Sessions of a gateway that waited for their application when its node was lost. Index: dialogs_newest. */
+/** Sessions of a gateway that waited for their application, or to be shown, when its node was lost. Index: dialogs_newest. */
 export const leftBehind = statement.everywhere<
   { gateway: string; since: string },
   { bucket: number; account_id: string; environment: 'test' | 'live'; id: string }
@@ -107,12 +107,19 @@ export const leftBehind = statement.everywhere<
      from ussd.dialogs d
      join ussd.sessions s
        on s.bucket = d.bucket and s.account_id = d.account_id and s.environment = d.environment and s.id = d.session
-    where d.gateway = $gateway and d.session >= $since::uuid and s.awaiting = 'app' order by s.id limit 10000`,
+    where d.gateway = $gateway and d.session >= $since::uuid and (s.awaiting = 'app'
+          or s.awaiting = 'user' and s.direction = 'push' and s.status = 'initiated' and s.shown_at is null)
+    order by s.id limit 10000`,
 )
 
 /** Gateway name stored in sessions. */
 export function gatewayName(name: string): string {
   return `smpp:${name}`
+}
+
+/** Operator's gateway of a session; null when it is another kind. */
+export function nameOfGateway(gateway: string): string | null {
+  return gateway.startsWith('smpp:') ? gateway.slice('smpp:'.length) : null
 }
 
 export function sealPlace(name: string): string {

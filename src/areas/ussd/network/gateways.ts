@@ -3,8 +3,8 @@
 // by another node is shown by the node that has the gateway, which gets a signal.
 import { firstUuidAt } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { Ownership } from '../../../platform/connections/ownership.ts'
-import { maybe } from '../../../platform/db.ts'
+import { Held, type Place } from '../../../platform/connections/held.ts'
+import { heldAmong } from '../../../platform/connections/ownership.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
 import { wakesOf } from '../../../platform/nodes/wakes.ts'
 import { onePerApp } from '../../../platform/one-per-app.ts'
@@ -16,10 +16,11 @@ import { screenWaits } from '../waiting.ts'
 import {
   type GatewayRow,
   gatewayName,
-  gatewayTowards,
+  gatewaysTowards,
   leftBehind,
   lineSettings,
   listGateways,
+  nameOfGateway,
   noteGateway,
   profileOf,
 } from './gateway-store.ts'
@@ -34,7 +35,10 @@ export const gatewayTopic = 'ussd-gateways'
 /** Prefix of gateway lease names. */
 export const gatewayLeases = 'ussd.gateway'
 
-const lookMs = 1_000
+/** Reload interval, in case a signal was lost. */
+const reloadMs = 30_000
+/** How often this node looks for gateways that no node has. */
+const takeMs = 1_000
 /** Longest wait for an application. */
 const longestMs = 600_000
 
@@ -50,21 +54,31 @@ interface GatewayHandlers {
 
 export const gatewaysOf = onePerApp((app) => new Gateways(app))
 
+interface GatewayPlace extends Place {
+  readonly row: GatewayRow
+}
+
 class Gateways {
   readonly #app: App
-  readonly #lines = new Map<string, Line>()
-  /** Operators' gateways leased by this node: name → row they were opened with. */
-  readonly #held = new Map<string, GatewayRow>()
-  readonly #ownership: Ownership
+  #sandbox: Line | null = null
+  /** Operators' gateways. */
+  readonly #held: Held<GatewayPlace, Line>
   #handlers: GatewayHandlers | null = null
   readonly #followed: Followed
-  #isStopped = false
 
   constructor(app: App) {
     this.#app = app
-    const what = 'USSD gateways'
-    this.#followed = new Followed(app, { topic: gatewayTopic, everyMs: lookMs, what, load: () => this.#reconcile() })
-    this.#ownership = new Ownership(app, gatewayLeases, (name) => void this.#giveUp(name))
+    this.#held = new Held(app, {
+      leases: gatewayLeases,
+      make: ({ row }) => this.#lineTo(row),
+      // Not awaited: an unresponsive gateway must not delay the others.
+      begin: async (name, line) => void line.open().then(() => this.#resume(name)),
+      close: (line) => line.close(),
+    })
+    this.#followed = new Followed(app, {
+      ...{ topic: gatewayTopic, everyMs: reloadMs, what: 'USSD gateways', load: () => this.#load() },
+      between: { everyMs: takeMs, run: () => this.#held.openFree() },
+    })
   }
 
   /** Gateway name of this node's sandbox network. */
@@ -73,7 +87,14 @@ class Gateways {
   }
 
   has(gateway: string): boolean {
-    return this.#lines.has(gateway)
+    return this.#line(gateway) !== null
+  }
+
+  /** Line of a gateway, by its name in sessions; null when it is not open here. */
+  #line(gateway: string): Line | null {
+    if (gateway === this.sandboxName) return this.#sandbox
+    const name = nameOfGateway(gateway)
+    return name === null ? null : this.#held.get(name)
   }
 
   async start(handlers: GatewayHandlers): Promise<() => Promise<void>> {
@@ -84,23 +105,26 @@ class Gateways {
     return () => this.#stop()
   }
 
-  /** Gateway for a push to a number; null when none that can push is connected. */
+  /** Gateway for a push to a number; null when none that can push is connected. What a dead node said of one is not believed. */
   async towards(environment: Environment, phone: string): Promise<{ name: string; profile: UssdProfile } | null> {
     if (environment === 'test') {
-      const isUp = this.#lines.get(this.sandboxName)?.isUp ?? false
+      const isUp = this.#sandbox?.isUp ?? false
       return isUp ? { name: this.sandboxName, profile: standardProfile } : null
     }
-    const row = await maybe(this.#app.db.query(gatewayTowards, { phone }))
-    return row && { name: gatewayName(row.name), profile: profileOf(row.profile) }
+    const rows = await this.#app.db.query(gatewaysTowards, { phone })
+    const names = rows.map(({ name }) => name)
+    const held = await heldAmong(this.#app, gatewayLeases, names)
+    const row = rows.find(({ name }) => held.has(name))
+    return row ? { name: gatewayName(row.name), profile: profileOf(row.profile) } : null
   }
 
   /** Show a screen; false when the network refused it or this node does not have the gateway. */
   async show(session: Session): Promise<boolean> {
-    return (await this.#lines.get(session.gateway)?.show(session)) ?? false
+    return (await this.#line(session.gateway)?.show(session)) ?? false
   }
 
   async release(session: Session): Promise<boolean> {
-    return (await this.#lines.get(session.gateway)?.release(session)) ?? false
+    return (await this.#line(session.gateway)?.release(session)) ?? false
   }
 
   async #openSandbox(handlers: GatewayHandlers): Promise<void> {
@@ -115,36 +139,22 @@ class Gateways {
       },
       { take: handlers.take },
     )
-    this.#lines.set(this.sandboxName, line)
+    this.#sandbox = line
     await line.open()
   }
 
-  async #reconcile(): Promise<void> {
+  async #load(): Promise<void> {
     const rows = (await this.#app.db.query(listGateways, {})).filter(({ enabled }) => enabled)
-    for (const [name, openedWith] of this.#held) {
-      const now = rows.find((one) => one.name === name)
-      if (now?.updated_at.getTime() !== openedWith.updated_at.getTime()) await this.#giveUp(name)
-    }
-    const taken = await this.#ownership.take(rows.map(({ name }) => name))
-    for (const row of rows) if (taken.includes(row.name)) await this.#open(row)
+    await this.#held.want(rows.map((row) => ({ name: row.name, version: String(row.updated_at.getTime()), row })))
   }
 
-  async #open(row: GatewayRow): Promise<void> {
+  /** Line to a gateway; null when its password cannot be read, so that the others still work. */
+  #lineTo(row: GatewayRow): Line | null {
     const handlers = this.#handlers
-    if (!handlers || this.#isStopped) return this.#ownership.release(row.name)
-    this.#held.set(row.name, row)
-    const line = this.#lineTo(row, handlers)
-    if (!line) return
-    this.#lines.set(gatewayName(row.name), line)
-    // Not awaited: an unresponsive gateway must not delay the others.
-    void line.open().then(() => this.#resume(row.name))
-  }
-
-  /** Open a gateway; null on failure, so that the others still work. */
-  #lineTo(row: GatewayRow, { take }: GatewayHandlers): Line | null {
+    if (handlers === null) return null
     try {
       return new Line(this.#app.log, lineSettings(this.#app, row), {
-        take,
+        take: handlers.take,
         changed: (isUp, problem) => void this.#note(row.name, isUp, problem),
       })
     } catch (error) {
@@ -154,14 +164,6 @@ class Gateways {
       )
       return null
     }
-  }
-
-  async #giveUp(name: string): Promise<void> {
-    const line = this.#lines.get(gatewayName(name))
-    this.#held.delete(name)
-    this.#lines.delete(gatewayName(name))
-    await line?.close()
-    await this.#ownership.release(name)
   }
 
   /** Resume sessions of a lost node: the application is asked again with the same session and step. */
@@ -193,10 +195,9 @@ class Gateways {
   }
 
   async #stop(): Promise<void> {
-    this.#isStopped = true
     await this.#followed.stop()
-    for (const name of [...this.#held.keys()]) await this.#giveUp(name)
-    for (const line of this.#lines.values()) await line.close()
+    await this.#held.stop()
+    await this.#sandbox?.close()
   }
 
   async #heard(text: string): Promise<void> {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endpointBreaker, probeEveryMs } from './breaker.ts'
-import { Pace } from './pace.ts'
 
 /** Records outcomes, `x` for a failure, and gives the state after each. */
 function after(outcomes: string, breaker = endpointBreaker()): string {
@@ -72,27 +71,5 @@ describe('a breaker', () => {
     after('x'.repeat(10), breaker)
     breaker.record(false, 20_000)
     assert.equal(breaker.admit(probeEveryMs), 'probe')
-  })
-})
-
-describe('the pace of an endpoint', () => {
-  it('doubles with each round of successes up to the limit, and halves without an answer', () => {
-    const pace = new Pace()
-    assert.equal(pace.within(100), 4)
-    assert.equal(pace.within(3), 3)
-    for (let n = 0; n < 4; n++) pace.succeeded(100)
-    assert.equal(pace.within(100), 8)
-    for (let n = 0; n < 200; n++) pace.succeeded(100)
-    assert.equal(pace.within(100), 100)
-    pace.unanswered()
-    assert.equal(pace.within(100), 50)
-    for (let n = 0; n < 20; n++) pace.unanswered()
-    assert.equal(pace.within(100), 1)
-  })
-
-  it('begins with two after a break', () => {
-    const pace = new Pace()
-    pace.restart()
-    assert.equal(pace.within(100), 2)
   })
 })

@@ -38,6 +38,8 @@ const brokenMs = 90_000
 const behindMs = 60_000
 /** A delivery is early if it is due later than this. Clocks of machines differ a little. */
 const earlyMs = 2_000
+/** Requests at once after the breaker closed with one success: twice that one. */
+const afterBreak = 2
 
 export class Dispatcher implements Courier {
   readonly #roles: readonly string[]
@@ -361,10 +363,10 @@ export class Dispatcher implements Courier {
     this.outcomes[judgement.kind]++
     const isSuccess = judgement.kind === 'delivered'
     if (isSuccess) line.pace.succeeded(target.limit)
-    else if (outcome.kind === 'failed') line.pace.unanswered()
+    else if (outcome.kind === 'failed') line.pace.failed()
     // A receiver that gives one delivery up works; only this one is not for it.
     const change = line.endpoint === null || judgement.error === 'ABORTED' ? null : line.breaker.record(isSuccess, atMs)
-    if (change === 'closed') line.pace.restart()
+    if (change === 'closed') line.pace.restart(afterBreak)
     if (line.breaker.state === 'open') this.#waking.probeLater(line)
     const isStillBroken = noted !== null && line.breaker.state !== 'closed'
     const ready = isStillBroken ? noted.then(() => this.#waking.noteProbe(line, 'degraded', 'failing')) : noted

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of endpoints, and their turns: accounts take turns, and so do the lines of an account. Health and pace of an
 // endpoint are kept with its line.
+import { AdaptiveLimit } from '../../../platform/concurrency/adaptive-limit.ts'
 import type { Breaker } from '../../../platform/connections/breaker.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { endpointBreaker } from './breaker.ts'
 import type { Delivery } from './delivery.ts'
-import { Pace } from './pace.ts'
 import { Queue } from './queue.ts'
 import type { Target } from './targets.ts'
 
+/** Requests at once to an endpoint of which nothing is known yet. */
+const atFirst = 4
 /** Lines that are remembered while nothing waits in them. */
 const maxLines = 10_000
 
@@ -20,7 +22,8 @@ export interface Line {
   readonly endpoint: string | null
   readonly waiting: Queue<Delivery>
   readonly breaker: Breaker
-  readonly pace: Pace
+  /** How many requests it gets at once. */
+  readonly pace: AdaptiveLimit
   inFlight: number
   /** Undefined: not looked up yet. Null: there is no such endpoint any more. */
   target: Target | null | undefined
@@ -77,7 +80,7 @@ export class Lines {
       endpoint,
       waiting: new Queue(),
       breaker: endpointBreaker(),
-      pace: new Pace(),
+      pace: new AdaptiveLimit(atFirst),
       inFlight: 0,
       target: undefined,
       targetUntilMs: 0,

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pushes over a gateway that no node serves: refused, or free of charge where that was not known in time. This installation
+// speaks to no network; what the database says of the gateway is what a node left that died.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Client } from '../client.ts'
+import { priceLive } from '../texting.ts'
+import { ended, newCode, newPhone } from '../ussd.ts'
+import { startWorld } from '../world.ts'
+
+const world = await startWorld({ PAMOJA_ROLES: ['api', 'dispatch', 'webhooks', 'timers'] })
+const sql = new pg.Client({ connectionString: world.databaseUrl })
+await sql.connect()
+after(async () => {
+  const { problems } = await verifyLedger(world.app.db)
+  await sql.end()
+  await world.stop()
+  assert.deepEqual(problems, [])
+})
+
+const balance = async (live: Client) => (await live.get('/v1/wallet/balance')).body.balances[0].balance
+
+async function shop(): Promise<{ live: Client; shortcode: string }> {
+  const { client, id } = await world.account()
+  const credit = { amount: 10, currency: 'KES', environment: 'live', reference: `live-${id}` }
+  assert.ok((await world.operator.post(`/v1/operator/accounts/${id}/credit`, credit)).status < 300)
+  const { body: key } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  const shortcode = newCode()
+  await world.operator.post('/v1/operator/ussd/shortcodes', { account_id: id, shortcode })
+  const live = world.stranger.as(key.key)
+  const made = await live.post('/v1/ussd/shortcodes', { shortcode, mode: 'webhook', url: 'https://shop.example/ussd' })
+  assert.equal(made.status, 201, made.text)
+  return { live, shortcode }
+}
+
+test('a push is refused when the node that had the gateway open is gone, whatever it said last', async () => {
+  const gateway = { name: 'network', host: '127.0.0.1', port: 1, system_id: 'network', password: 'secret' }
+  assert.equal((await world.operator.post('/v1/operator/ussd/smpp-gateways', gateway)).status, 201)
+  await sql.query(`update ussd.smpp_gateways set is_up = true where name = 'network'`)
+  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
+  const { live, shortcode } = await shop()
+  const refused = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'a' })
+  assert.deepEqual([refused.status, refused.body.error?.code], [503, 'PROVIDER_UNAVAILABLE'])
+  assert.equal(await balance(live), 10)
+})
+
+test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
+  const { live, shortcode } = await shop()
+  await sql.query(
+    `insert into platform.leases (name, owner, epoch, expires_at)
+     values ('ussd.gateway:network', $1, 1, now() + interval '1 hour')`,
+    [newUuid(Date.now())],
+  )
+  const pushed = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'b' })
+  assert.equal(pushed.status, 200, pushed.text)
+  // Its time is over, without waiting for it.
+  await sql.query(`update ussd.sessions set expires_at = now() where session_id = 'b'`)
+  await sql.query(`update work.jobs set run_at = now() where lane = 'ussd.expire' and owner is null`)
+  const session = await ended(live, 'b')
+  assert.deepEqual([session.status, session.reason, session.cost], ['expired', 'undeliverable', 0])
+  assert.equal(await balance(live), 10)
+})
