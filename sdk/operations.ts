@@ -636,8 +636,14 @@ export const sandboxVoiceHeard = /* @__PURE__ */ operation<{ call_id: string }, 
 /** Read what the phone of a call heard, the last minute of it, as text */
 export const sandboxVoiceHeardText = /* @__PURE__ */ operation<{ call_id: string; query?: { language?: string | undefined } }, s.HeardText>('GET', '/v1/sandbox/voice/{call_id}/heard/text')
 
+/** Follow a call: its states, the requests to your application, and its webhooks */
+export const voiceTimeline = /* @__PURE__ */ operation<{ call_id: string }, s.Timeline>('GET', '/v1/voice/{call_id}/timeline')
+
 /** Read a call of any account */
 export const operatorGetCall = /* @__PURE__ */ operation<{ account_id: string; call_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Call>('GET', '/v1/operator/accounts/{account_id}/voice/{call_id}')
+
+/** Follow a call of any account */
+export const operatorGetCallTimeline = /* @__PURE__ */ operation<{ account_id: string; call_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Timeline>('GET', '/v1/operator/accounts/{account_id}/voice/{call_id}/timeline')
 
 /** Log an agent in */
 export const callcenterLogin = /* @__PURE__ */ operation<{ body: { agent_id: string; name?: string | undefined; email?: string | undefined; skills?: { name: string; level: number }[] | undefined; queues?: string[] | undefined; endpoint?: { type: 'webrtc' | 'sip' | 'phone'; uri?: string | undefined; number?: string | undefined } | undefined; languages?: ('en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO')[] | undefined; max_calls?: number | undefined; external_ref?: string | undefined; status?: 'available' | 'break' | 'away' | 'training' | 'meeting' | undefined } }, s.AgentLogin>('POST', '/v1/voice/agent/login')
@@ -774,6 +780,9 @@ export const ussdEnd = /* @__PURE__ */ operation<{ session_id: string; body?: s.
 /** End a session */
 export const ussdEndAtUssdEnd = /* @__PURE__ */ operation<{ session_id: string; body?: s.UssdEnd }, Response>('POST', '/v1/ussd/{session_id}/end', 'answer')
 
+/** Follow a session: the requests to your application, and its webhooks */
+export const ussdTimeline = /* @__PURE__ */ operation<{ session_id: string }, s.Timeline>('GET', '/v1/ussd/sessions/{session_id}/timeline')
+
 /** Bring a dial, an answer or the end of a session, and wait for the next screen */
 export const ussdCallback = /* @__PURE__ */ operation<{ body?: s.UssdCallback }, s.UssdCallbackReply>('POST', '/v1/ussd/callback')
 
@@ -857,6 +866,9 @@ export const operatorListUssdSessions = /* @__PURE__ */ operation<{ account_id: 
 
 /** Read a USSD session of any account */
 export const operatorGetUssdSession = /* @__PURE__ */ operation<{ account_id: string; session_id: string; query?: { environment?: 'test' | 'live' | undefined } }, Response>('GET', '/v1/operator/accounts/{account_id}/ussd/sessions/{session_id}', 'answer')
+
+/** Follow a USSD session of any account */
+export const operatorGetUssdTimeline = /* @__PURE__ */ operation<{ account_id: string; session_id: string; query?: { environment?: 'test' | 'live' | undefined } }, s.Timeline>('GET', '/v1/operator/accounts/{account_id}/ussd/sessions/{session_id}/timeline')
 
 /** Verify a person by their document */
 export const identityVerifyId = /* @__PURE__ */ operation<{ body: { document_type: string; country: string; document_front: string; document_back?: string | undefined; selfie?: string | undefined; liveness?: { challenge_id: string; frames: { image: string; step: string; at_ms: number }[] | string } | undefined; checks?: ('document_verification' | 'face_match' | 'liveness_detection' | 'registry_lookup' | 'duplicate_check' | 'risk_score')[] | undefined; document_number?: string | undefined; subject?: { first_name?: string | undefined; last_name?: string | undefined; date_of_birth?: string | undefined; sex?: string | undefined; phone?: string | undefined; email?: string | undefined; external_id?: string | undefined } | undefined; reference?: string | undefined; previous_verification_id?: string | undefined; consent?: { granted: boolean; granted_at?: string | undefined; privacy_notice_url?: string | undefined; language?: string | undefined } | undefined; device?: { ip?: string | undefined; user_agent?: string | undefined; device_id?: string | undefined; latitude?: number | undefined; longitude?: number | undefined } | undefined; metadata?: Record<string, string | number | boolean> | undefined; callback_url?: string | undefined; wait?: number | undefined } | FormData }, s.IdentityVerification>('POST', '/v1/identity/verify-id')

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { application, dial, ended, newCode, newPhone, type } from '../ussd.ts'
+import { eventually } from '../world.ts'
 
 const { world, receiver } = await startMarket(0.04)
 application(receiver, {
@@ -65,6 +66,15 @@ test('an application that cannot be reached is replaced by its fallback', async 
   })
   const { body } = await dial(client, shortcode)
   assert.equal(body.message, 'Screen 1')
+  // Both are in the timeline of the session, with how they went and without what was typed.
+  const asked = await eventually(async () => {
+    const { body: timeline } = await client.get(`/v1/ussd/sessions/${body.session_id}/timeline`)
+    const frames = timeline.frames.filter(({ title }: { title: string }) => title === 'ussd.response')
+    return frames.length >= 2 && frames
+  }, 'the requests to be in the timeline')
+  const [first, last] = [asked[0], asked.at(-1)]
+  assert.deepEqual([first.is_ok, first.peer, first.request], [false, 'https://localhost:1025/ussd', null])
+  assert.deepEqual([last.is_ok, last.status, last.peer], [true, '200', receiver.url('/well')])
 })
 
 test('an input that comes while the application thinks is no second one', async () => {

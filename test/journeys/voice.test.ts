@@ -132,6 +132,21 @@ test('answer_url gives the flow, keys go to eventUrl, and its answer replaces th
   assert.deepEqual([said.dtmf, said.timed_out, said.call_id], ['42', false, id])
   const over = await ended(ada, id)
   assert.deepEqual([over.status, over.hangup_by], ['completed', 'system'])
+  const titles = await eventually(async () => {
+    const { body: timeline } = await ada.client.get(`/v1/voice/${id}/timeline`)
+    const found: string[] = timeline.frames.map(({ title }: { title: string }) => title)
+    return found.includes('voice.input') && found
+  }, 'the requests to be in the timeline')
+  const order = ['queued', 'voice.answer', 'voice.input', 'completed'].map((title) => titles.indexOf(title))
+  assert.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+    titles.join(),
+  )
+  assert.ok(
+    order.every((place) => place >= 0),
+    titles.join(),
+  )
   const { body } = await ada.client.get(`/v1/voice/${id}/events?limit=200`)
   const kinds = body.data.map(({ kind }: { kind: string }) => kind)
   assert.ok(kinds.includes('flow') && kinds.includes('event'))

@@ -52,6 +52,7 @@ export async function askApplication(app: App, session: Session): Promise<{ said
   const answer = await ask(app, {
     tenant,
     name: ussdEvents.response.name,
+    resource: session.session_id,
     eventId,
     url: setup.url,
     fallbackUrl: setup.fallback_url,

@@ -21,6 +21,7 @@ import { sessionChore } from './retention.ts'
 import { sessionRoutes } from './routes.ts'
 import { ussdSandboxRoutes } from './sandbox/routes.ts'
 import { shortcodeRoutes } from './shortcodes.ts'
+import { timelineRoutes } from './timeline.ts'
 import { timerJob } from './timer.ts'
 import { screenWaits } from './waiting.ts'
 
@@ -47,6 +48,7 @@ export const ussd: Area = {
   ],
   routes: [
     ...sessionRoutes,
+    ...timelineRoutes,
     ...callbackRoutes,
     ...analyticsRoutes,
     ...shortcodeRoutes,
@@ -54,9 +56,10 @@ export const ussd: Area = {
     ...ussdSandboxRoutes,
     ...ussdOperatorRoutes,
     ...smppGatewayRoutes,
-    ...ofAnyAccount(sessionRoutes, {
+    ...ofAnyAccount([...sessionRoutes, ...timelineRoutes], {
       'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
       'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
+      'ussd.timeline': ['operator.getUssdTimeline', 'Follow a USSD session of any account'],
     }),
   ],
   hooks: ussdHooks,

@@ -359,6 +359,7 @@ function fetcher(app: App, tenant: Tenant, asker: Asker, clockOffsetMs: number):
   return async (node, url, timeoutMs, data): Promise<Fetched | null> => {
     const answer = await ask(app, {
       ...{ tenant, name: fetchName, url, withinMs: timeoutMs, clockOffsetMs, contentType: 'application/json' },
+      resource: asker.session_id,
       body: JSON.stringify({ ...asker, node, data }),
     })
     return answer.kind === 'said' ? fetchedOf(answer.text) : null

@@ -17,7 +17,7 @@ import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, 
 import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
-const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
+export const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
 
 const question = {
   phone: '+254711000020',
@@ -38,6 +38,9 @@ const pushErrors = [
   'DUPLICATE_SESSION',
   'PROVIDER_UNAVAILABLE',
 ] as const
+
+/** Session that examples are about. */
+export const aSession = { operation: 'ussd.send', id: 'session_id', body: question }
 
 const send = write({
   method: 'POST',
@@ -138,7 +141,7 @@ const end = write({
   body: End,
   reply: { status: 200, schema: SessionRecord },
   errors: ['NOT_FOUND', 'SESSION_EXPIRED', 'VALIDATION_ERROR'],
-  needs: { operation: 'ussd.send', id: 'session_id', body: question },
+  needs: aSession,
   examples: [
     { name: 'Without a word', body: {} },
     { name: 'With a last screen', body: { message: 'Thank you' } },
@@ -167,14 +170,16 @@ const getSession = read({
   params: SessionParam,
   reply: { status: 200, schema: SessionRecord },
   errors: ['NOT_FOUND'],
-  needs: { operation: 'ussd.send', id: 'session_id', body: question },
+  needs: aSession,
   examples: [{ name: 'One' }],
-  handle: async (app, { params }, { tenant }) => {
-    const session = await namedSession(app, app.db, tenant, storable(params.session_id))
-    if (!session) throw noSuchSession()
-    return recordOf(session)
-  },
+  handle: async (app, { params }, { tenant }) => recordOf(await sessionOf(app, tenant, params.session_id)),
 })
+
+export async function sessionOf(app: App, tenant: Tenant, sessionId: string): Promise<Session> {
+  const session = await namedSession(app, app.db, tenant, storable(sessionId))
+  if (!session) throw noSuchSession()
+  return session
+}
 
 const listSessions = statement.tenant<
   Tenant & {

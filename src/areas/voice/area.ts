@@ -26,6 +26,7 @@ import { transcribeJob } from './recordings/transcribe.ts'
 import { callRoutes } from './routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
+import { timelineRoutes } from './timeline.ts'
 import { givenNumberRoutes } from './trunks/given-numbers.ts'
 import { rateRoutes } from './trunks/rates.ts'
 import { trunkRoutes } from './trunks/routes.ts'
@@ -81,7 +82,11 @@ export const voice: Area = {
     ...recordingRoutes,
     ...callRoutes,
     ...sandboxRoutes,
-    ...ofAnyAccount(callRoutes, { 'voice.getCall': ['operator.getCall', 'Read a call of any account'] }),
+    ...timelineRoutes,
+    ...ofAnyAccount([...callRoutes, ...timelineRoutes], {
+      'voice.getCall': ['operator.getCall', 'Read a call of any account'],
+      'voice.timeline': ['operator.getCallTimeline', 'Follow a call of any account'],
+    }),
   ],
   finders: [
     finder({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Webhook requests to a customer's server about a call. The reply is a list of actions, empty, or a failure.
+import { idOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ask as askCustomer } from '../webhooks/area.ts'
@@ -25,17 +26,22 @@ export type Reply =
   | { kind: 'nothing' }
   | { kind: 'failed'; reason: string }
 
-export async function ask(app: App, tenant: Tenant, question: Question): Promise<Reply> {
-  const first = await askOnce(app, tenant, question)
+/** Call that a question is about, in whose timeline it stands; without an id in none. */
+type About = Tenant & { readonly id: string | null }
+
+export async function ask(app: App, about: About, question: Question): Promise<Reply> {
+  const first = await askOnce(app, about, question)
   if (first.kind !== 'failed' || !question.isRetried) return first
   await new Promise((resume) => setTimeout(resume, retryAfterMs))
-  return askOnce(app, tenant, question)
+  return askOnce(app, about, question)
 }
 
-async function askOnce(app: App, tenant: Tenant, { name, url, method, body, clockOffsetMs }: Question): Promise<Reply> {
+async function askOnce(app: App, about: About, { name, url, method, body, clockOffsetMs }: Question): Promise<Reply> {
+  const { id, ...tenant } = about
   const answer = await askCustomer(app, {
     tenant,
     name,
+    resource: id === null ? null : idOf('call', id),
     url: method === 'GET' ? withQuery(url, body) : url,
     method,
     contentType: 'application/json',

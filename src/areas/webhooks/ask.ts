@@ -10,12 +10,15 @@ import type { Outcome } from '../../platform/outbound/exchange.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { signatureHeaders } from './deliveries/signature.ts'
 import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
+import { noteQuestion } from './deliveries/trace.ts'
 import { inForce } from './endpoints/secrets.ts'
 
 interface Question {
   readonly tenant: Tenant
   /** `ussd.response`, `voice.answer`: X-Service-Event of the request, and for the log. */
   readonly name: string
+  /** Public id of the session or call, in whose timeline the request stands. */
+  readonly resource?: string | null
   /** Id of the event that subscribers get a copy of, so that a receiver of both can tell; a new one without it. */
   readonly eventId?: Id<'event'>
   readonly url: string
@@ -126,6 +129,7 @@ async function askOnce(app: App, target: Target, question: Question, url: string
     maxAnswerBytes,
     connections: connectionsPerAccount,
   })
+  if (question.resource) noteQuestion(app, { tenant, name, clockOffsetMs, resource: question.resource, url }, outcome)
   return answerOf(outcome)
 }
 

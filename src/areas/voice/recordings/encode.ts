@@ -153,5 +153,5 @@ async function tell(
 ): Promise<void> {
   const whole = { ...body, ...toldOf(app, row) }
   const asking = { name: 'voice.recording', url, method: 'POST' as const, body: whole, isRetried: true }
-  await ask(app, tenant, { ...asking, clockOffsetMs })
+  await ask(app, { ...tenant, id: row.call_id }, { ...asking, clockOffsetMs })
 }

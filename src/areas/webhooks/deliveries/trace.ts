@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attempt to deliver as a frame of the timeline of what the event was about.
+// Attempts to deliver, and questions to applications, as frames of the timeline of what they were about.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import type { Outcome } from '../../../platform/outbound/exchange.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { type Attempt, type Delivery, judge } from './delivery.ts'
 
 /** Characters of an answer in a timeline; the delivery itself has more. */
@@ -23,6 +25,33 @@ export function noteAttempt(app: App, delivery: Delivery, attempt: Attempt, nowM
     durationMs: nowMs - sentMs,
     request: JSON.stringify({ event_id: told.id, delivery_id: idOf('delivery', id) }),
     answer: isAnswered ? outcome.body.slice(0, answerLength) : outcome.reason,
+  })
+}
+
+interface Asked {
+  readonly tenant: Tenant
+  readonly name: string
+  readonly resource: string
+  readonly clockOffsetMs: number
+  readonly url: string
+}
+
+/** Question to a customer's application. What it asks stays out, since people type their PINs; in live, so does the answer. */
+export function noteQuestion(app: App, { tenant, name, resource, clockOffsetMs, url }: Asked, outcome: Outcome): void {
+  const note = app.timeline.of(tenant, resource, clockOffsetMs)
+  if (!note) return
+  const isAnswered = outcome.kind === 'answered'
+  const said = isAnswered ? outcome.body.slice(0, answerLength) : outcome.reason
+  note({
+    kind: 'webhook',
+    direction: 'out',
+    title: name,
+    peer: addressOf(url),
+    status: isAnswered ? String(outcome.status) : outcome.error,
+    isOk: isAnswered && outcome.status >= 200 && outcome.status < 300,
+    durationMs: outcome.timing.durationMs,
+    request: null,
+    answer: isAnswered && tenant.environment === 'live' ? null : said,
   })
 }
 
