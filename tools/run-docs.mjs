@@ -4,6 +4,7 @@
 // refused, fails the run. Blocks marked `sh elsewhere` are for another machine or moment, and are left out.
 //   node tools/run-docs.mjs [document...]      needs `npm run build`
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -44,12 +45,20 @@ function checkout() {
   return directory
 }
 
+/** Port below those that the system gives out by itself, which another program could be given before ours asks for it. */
 async function freePort() {
-  const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (let i = 0; i < 50; i++) {
+    const port = randomInt(20_000, 30_000)
+    const server = createServer()
+    const isFree = await new Promise((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+  throw new Error('no port from 20000 to 29999 is free')
 }
 
 async function start(directory, port) {
