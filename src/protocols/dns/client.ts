@@ -53,7 +53,11 @@ export class DnsClient {
         if (response) end(response)
       })
       // Connected, so that only the resolver is heard, and a closed port is noticed.
-      socket.connect(port, host, () => socket.send(encodeQuery(id, name, type)))
+      // Without a route Node tells the callback, and emits no error.
+      socket.connect(port, host, (problem?: Error) => {
+        if (problem) end(null)
+        else socket.send(encodeQuery(id, name, type))
+      })
     })
   }
 

@@ -94,6 +94,11 @@ test('a resolver that is away, and answers to other questions, are no answer', a
   assert.equal(await new DnsClient({ host: '127.0.0.1', port }, { tryMs: 200 }).ask('a.test', 'A'), null)
 })
 
+test('a resolver to which there is no way is one that does not answer', async () => {
+  // The system refuses to send to everybody unless a socket asks for it.
+  assert.equal(await new DnsClient({ host: '255.255.255.255', port: 53 }, { tryMs: 200 }).ask('a.test', 'A'), null)
+})
+
 /** A response of MX and alias with compressed names (RFC 1035 §4.1.4), byte for byte. */
 const compressed = Buffer.from(
   `123481800001000200000000 0161047465737400000f0001 c00c0005000100000e1000040162c00e

@@ -222,7 +222,8 @@ export class SmtpClient {
     const answer = await this.#next(commandMs)
     if (answer.code !== 220) throw new SmtpError('tls', replyLine(answer), { reply: answer })
     // Bytes from before the handshake may be injected (CVE-2011-0411 and similar).
-    if (this.#received.length > 0) throw new SmtpError('tls', 'the server spoke before the handshake')
+    if (this.#received.length > 0 || this.#replies.length > 0 || this.#reader.isMidway)
+      throw new SmtpError('tls', 'the server spoke before the handshake')
     const plain = this.#socket
     plain.removeAllListeners('data')
     const secure = connectTls({

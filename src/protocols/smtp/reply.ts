@@ -28,6 +28,11 @@ export class ReplyReader {
   readonly #lines: string[] = []
   #code: number | null = null
 
+  /** Whether lines of a reply came, and its last one did not yet. */
+  get isMidway(): boolean {
+    return this.#lines.length > 0
+  }
+
   take(line: string): Reply | 'more' | 'malformed' {
     const match = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line)
     const code = Number(match?.[1])

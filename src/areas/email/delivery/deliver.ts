@@ -49,7 +49,10 @@ async function deliver(app: App, run: Run<{ message: string; number: number }>):
   const composed = await composedOf(app, tenant, row)
   if (typeof composed === 'string') return failed(app, tenant, row, run, composed, false)
   const telling = tellLate(app, tenant, row)
-  const carried = await carry(app, tenant.environment, row.email, composed)
+  const carried = await carry(app, tenant.environment, row.email, composed).catch(async (error: unknown) => {
+    await telling().catch(() => undefined)
+    throw error
+  })
   const toldAt = await telling()
   if ('notNowMs' in carried) return { kind: 'again', afterMs: Math.max(50, Math.ceil(carried.notNowMs)) }
   await storeCarried(app, tenant, { ...row, sent_at: row.sent_at ?? toldAt }, run, carried)
@@ -101,6 +104,8 @@ function tellLate(app: App, tenant: Tenant, row: OutgoingRow): () => Promise<Dat
       reason: null,
       events: [event],
     }).then(() => new Date(occasion.nowMs))
+    // It is awaited only when the dialogue is over.
+    telling.catch(() => undefined)
   }, longDialogueMs)
   return () => {
     clearTimeout(timer)

@@ -116,7 +116,8 @@ export class StsPolicies {
     if (id !== null && !isOf(row, id)) row = await this.#read(domain, true)
     if (id !== null && !isOf(row, id) && this.#mayFetch(domain, id)) {
       const fetched = this.#fetch(domain, id)
-      if (fetched === null) return 'busy'
+      // A policy in force is kept to while others are being fetched.
+      if (fetched === null && !row) return 'busy'
       row = (await fetched) ?? row
     }
     if (row && id !== null && this.#isStale(row) && this.#mayFetch(domain, id)) void this.#fetch(domain, id)
