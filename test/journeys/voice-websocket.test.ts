@@ -125,6 +125,9 @@ test('phone and program hear each other, keys are told, and the flow goes on whe
   assert.ok(loudIn(file, 1, 440) && !loudIn(file, 1, 700), 'and the program on the right')
   const wallet = await ada.client.get('/v1/wallet/balance')
   assert.deepEqual([wallet.body.balance, wallet.body.held], [100 - done.cost, 0], 'the websocket itself is free')
+  const { text: trace } = await ada.client.get(`/v1/voice/${id}/events?limit=200`)
+  assert.ok(trace.includes(program.uri('/agent')), 'the trace has its address')
+  assert.doesNotMatch(trace, /s3cret|customer/, 'without what may be secret')
 })
 
 test('16,000 samples a second over TLS, and what waits to be played is cleared or told of', async () => {

@@ -48,6 +48,9 @@ async function askOnce(app: App, about: About, { name, url, method, body, clockO
     body: typeof body === 'string' ? body : JSON.stringify(body),
     withinMs: answerMs,
     clockOffsetMs,
+  }).catch((error: unknown) => {
+    app.log.warn({ error }, 'application not asked about a call: its keys cannot be read; check the database')
+    return { kind: 'nothing' as const, reason: 'it could not be asked' }
   })
   if (answer.kind === 'nothing') return { kind: 'failed', reason: answer.reason }
   try {

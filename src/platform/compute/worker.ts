@@ -65,6 +65,7 @@ export class Worker {
 
   /** Run a task; rejects when the process crashes or times out. */
   run(name: string, input: unknown, timeoutMs: number): Promise<WorkOutcome> {
+    if (this.#hasEnded) return Promise.reject(new Error('the process was ended'))
     if (this.#idle) clearTimeout(this.#idle)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#die(new Error(`${name} took longer than ${timeoutMs} ms`)), timeoutMs)

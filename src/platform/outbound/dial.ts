@@ -58,10 +58,20 @@ export interface Destination {
   readonly proxy: string | null
 }
 
+/** Contexts by their extra authority, of which a process has one or two: to make one takes tens of milliseconds. */
+const contexts = new Map<string | null, SecureContext>()
+
 export function secureContextOf(extraCa: string | null): SecureContext {
+  const known = contexts.get(extraCa)
+  if (known) return known
   const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
-  return createSecureContext({ minVersion: 'TLSv1.2', ...ca })
+  const context = createSecureContext({ minVersion: 'TLSv1.2', ...ca })
+  if (contexts.size >= mostContexts) contexts.clear()
+  contexts.set(extraCa, context)
+  return context
 }
+
+const mostContexts = 10
 
 /** Connect to a checked destination, or reject with a Failure. */
 export function connectTo({ target, extraCa, ...how }: Destination, timeoutMs: number): Promise<Socket> {

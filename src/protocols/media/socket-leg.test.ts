@@ -11,6 +11,7 @@ import { mostIncomingSeconds, SocketLeg } from './socket-leg.ts'
 
 interface Ends {
   leg: SocketLeg
+  socket: WebSocket
   program: WebSocket
   texts: { event: string; [name: string]: unknown }[]
   frames: () => number
@@ -22,7 +23,7 @@ async function opened(t: TestContext, nowMs = () => 0): Promise<Ends> {
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const socket = new WebSocket(`ws://127.0.0.1:${address.port}`, { perMessageDeflate: false })
+  const socket = new WebSocket(`ws://127.0.0.1:${address.port}`, { perMessageDeflate: false, autoPong: false })
   const [[program]] = await Promise.all([once(server, 'connection'), once(socket, 'open')])
   const texts: Ends['texts'] = []
   let frames = 0
@@ -36,7 +37,7 @@ async function opened(t: TestContext, nowMs = () => 0): Promise<Ends> {
     leg.close()
     program.terminate()
   })
-  return { leg, program, texts, frames: () => frames }
+  return { leg, socket, program, texts, frames: () => frames }
 }
 
 const turn = () => new Promise<void>((resume) => setImmediate(resume))
@@ -94,6 +95,21 @@ test('a program that sends more than is kept loses the oldest of it, and marks a
   )
   assert.ok(loudest > 1_000, 'the newest was heard')
   assert.ok(ticks >= 1_000, `${ticks} ticks`)
+})
+
+test('a program that floods the leg with pings and reads no answer fills no memory', async (t) => {
+  const { socket, program } = await opened(t)
+  let answers = 0
+  program.on('pong', () => answers++)
+  program.ping('are you there')
+  await eventually(async () => answers === 1, 'a ping to be answered')
+  program.pause()
+  for (let i = 0; i < 50_000; i++) {
+    program.ping('x'.repeat(100), false)
+    if (i % 500 === 0) await turn()
+  }
+  await eventually(async () => socket.isPaused, 'the leg to read no further')
+  assert.ok(socket.bufferedAmount < 100_000, `${socket.bufferedAmount} bytes wait`)
 })
 
 test('a program is asked for a sign of life', async (t) => {

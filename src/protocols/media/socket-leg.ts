@@ -2,6 +2,7 @@
 // Audio of a call on a websocket: 20 ms of 16-bit PCM, little endian, in each binary message to the customer's program, and
 // any number of whole samples in each from it, which are played in time however fast they came. Both ways are bounded: the
 // oldest audio is dropped, and the program is told how much. One that sends faster than can be read is read more slowly.
+import { endianness } from 'node:os'
 import type { RawData, WebSocket } from 'ws'
 import { frameSamples, sampleRate } from '../audio/g711.ts'
 import { Doubler, Halver } from '../audio/half-band.ts'
@@ -27,8 +28,11 @@ export const mostIncomingSeconds = 60
 const mostOutgoing = 500
 /** Bytes handed to the connection before the rest waits here, where it can be dropped. */
 const mostHandedOver = 32_000
-/** Bytes and messages of one tick, after which the connection is read on at the next: a hundred times what is spoken. */
-const mostBytesPerTick = 65_536
+/**
+ * Bytes and messages of one tick, after which the connection is read on at a later one: 25 times what is spoken. A message
+ * that is longer is paid for over the next ticks.
+ */
+const mostBytesPerTick = 16_384
 const mostMessagesPerTick = 200
 export const mostMessageBytes = 65_536
 const mostMarks = 100
@@ -73,8 +77,8 @@ export class SocketLeg implements AudioLeg {
     this.lastHeardMs = options.nowMs()
     this.lastPingMs = this.lastHeardMs
     socket.on('message', (data, isBinary) => this.take(data, isBinary))
-    socket.on('ping', () => this.alive())
-    socket.on('pong', () => this.alive())
+    socket.on('ping', (data) => this.pinged(data))
+    socket.on('pong', (data) => this.count(data.length))
     socket.on('error', () => undefined)
     socket.on('close', (code) => this.closedByOther(code))
     socket.send(JSON.stringify(options.hello))
@@ -86,24 +90,30 @@ export class SocketLeg implements AudioLeg {
 
   // --- from the program ---
 
-  private alive(): void {
+  /** Whatever comes shows that the program lives, and counts against what is read in a tick. */
+  private count(bytes: number): void {
     this.lastHeardMs = this.options.nowMs()
+    this.bytesNow += bytes
+    this.messagesNow++
+    if (this.bytesNow > mostBytesPerTick || this.messagesNow > mostMessagesPerTick) this.socket.pause()
+  }
+
+  private pinged(data: Buffer): void {
+    this.count(data.length)
+    if (!this.isClosed && this.socket.bufferedAmount < mostHandedOver) this.socket.pong(data)
   }
 
   private take(data: RawData, isBinary: boolean): void {
     if (this.isClosed) return
-    this.alive()
     this.received++
     const bytes = bytesOf(data)
-    this.bytesNow += bytes.length
-    this.messagesNow++
-    if (this.bytesNow > mostBytesPerTick || this.messagesNow > mostMessagesPerTick) this.socket.pause()
+    this.count(bytes.length)
     if (isBinary) this.queue(bytes)
     else this.obey(bytes.toString())
   }
 
   private queue(bytes: Buffer): void {
-    const samples = Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(2 * i))
+    const samples = samplesIn(bytes)
     const dropped = this.incoming.put(this.halver ? this.halver.run(samples) : samples)
     this.passed += dropped
     this.droppedSamples += dropped
@@ -150,9 +160,9 @@ export class SocketLeg implements AudioLeg {
   }
 
   private readOn(): void {
-    this.bytesNow = 0
+    this.bytesNow = Math.max(0, this.bytesNow - mostBytesPerTick)
     this.messagesNow = 0
-    if (this.socket.isPaused) this.socket.resume()
+    if (this.socket.isPaused && this.bytesNow <= mostBytesPerTick) this.socket.resume()
   }
 
   private reachMarks(): void {
@@ -239,6 +249,15 @@ export class SocketLeg implements AudioLeg {
     setTimeout(() => socket.terminate(), closeMs).unref()
   }
 }
+
+/** Copied at once: to read each sample takes milliseconds for a long message, which everybody on this thread would hear. */
+function samplesIn(bytes: Buffer): Int16Array {
+  const whole = new Uint8Array(bytes.subarray(0, bytes.length & ~1))
+  if (!isLittleEndian) Buffer.from(whole.buffer).swap16()
+  return new Int16Array(whole.buffer)
+}
+
+const isLittleEndian = endianness() === 'LE'
 
 function bytesOf(data: RawData): Buffer {
   if (Buffer.isBuffer(data)) return data

@@ -148,7 +148,7 @@ export class FlowRunner {
       case 'talk':
         return void this.talk(effect.id, effect.action)
       case 'stream':
-        return void this.stream(effect.id, effect.action)
+        return void this.stream(effect.id, effect.action).catch((error) => this.unplayable(effect.id, error))
       case 'beep':
         return this.playSound(effect.id, tone([1_000], 400), 1, 0)
       case 'stop':
@@ -164,7 +164,7 @@ export class FlowRunner {
       case 'ask':
         return void this.ask(effect)
       case 'dial':
-        return void this.dialling.begin(effect.id, effect.action)
+        return void this.dialling.begin(effect.id, effect.action).catch((error) => this.undialled(effect.id, error))
       case 'cancel_dial':
         return this.dialling.cancel(effect.id)
       case 'hand':
@@ -206,6 +206,17 @@ export class FlowRunner {
       problems.push(sound)
     }
     this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: problems.join('; ') })
+  }
+
+  private unplayable(id: number, error: unknown): void {
+    this.app.log.warn({ error }, 'stream not played: the flow goes on without it; check the database')
+    this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: 'it failed here' })
+  }
+
+  private undialled(id: number, error: unknown): void {
+    this.app.log.warn({ error }, 'connect not carried out: the flow goes on; check the database')
+    this.dialling.cancel(id)
+    this.input({ type: 'dialled', id, status: 'failed', to: null, duration: 0, reason: 'network_error' })
   }
 
   /** Play samples; level -1 is silence and 1 doubles the volume. */

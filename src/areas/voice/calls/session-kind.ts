@@ -15,7 +15,9 @@ export const callSessions: SessionKind = {
   name: 'call',
   async orphaned(app: App, session: One, lastSeen: Date): Promise<void> {
     const row = await maybe(app.db.query(findCall, session))
-    if (!row || row.ended_at !== null) return
+    if (!row) return
+    // The call had ended, and its recordings were being stored.
+    if (row.ended_at !== null) return giveUpRecordings(app, session)
     const offset = await clockOffsetOf(app, session.account, session.environment)
     // End time: the node's last heartbeat, by the account's clock.
     const lostMs = app.clock.nowMs() - lastSeen.getTime()

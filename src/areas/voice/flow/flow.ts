@@ -104,12 +104,31 @@ export function step(state: FlowState, input: FlowInput): Step {
   return { state: run.state, effects: run.effects }
 }
 
-/** Input as the trace shows it: digits and speech are hidden while a masked `input` is asked or lies ahead. */
+/**
+ * Input as the trace shows it: digits and speech are hidden while a masked `input` is asked or lies ahead, and so is what
+ * addresses of websockets may hold of secrets.
+ */
 export function shown({ actions, next }: FlowState, input: FlowInput): FlowInput {
+  if ('actions' in input && input.actions) return { ...input, actions: input.actions.map(withoutSocketSecrets) }
   const isMasked = actions.slice(Math.max(0, next - 1)).some((action) => action.action === 'input' && action.mask)
   if (!isMasked) return input
   if (input.type === 'digit') return { ...input, digit: '*' }
   return input.type === 'speech' ? { ...input, results: [] } : input
+}
+
+/** Action without the query and the headers of its websockets. It is as a customer wrote it, so that anything may be in it. */
+function withoutSocketSecrets(action: unknown): unknown {
+  if (!isObject(action) || !Array.isArray(action.endpoint)) return action
+  const endpoint = action.endpoint.map((one: unknown) => {
+    if (!isObject(one) || one.type !== 'websocket') return one
+    const { headers: _headers, uri, ...rest } = one
+    return { ...rest, uri: typeof uri === 'string' ? uri.replace(/[?#].*$/s, '') : null }
+  })
+  return { ...action, endpoint }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 const mostEarly = 20

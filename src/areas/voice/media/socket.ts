@@ -21,6 +21,8 @@ export async function openSocket(
     headers,
     maxPayload: mostMessageBytes,
     perMessageDeflate: false,
+    // The leg answers pings, so that they are counted and nothing waits for a program that does not read.
+    autoPong: false,
     // One message a turn, so that a flood of small ones delays nobody's audio.
     allowSynchronousEvents: false,
   })

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { maybe } from '../../../platform/db.ts'
+import { isUnavailable, maybe } from '../../../platform/db.ts'
 import { Nullable } from '../../../platform/schema.ts'
 import { fileKind } from '../../../platform/storage/file-kind.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
@@ -69,8 +69,11 @@ async function encoded(
   isLast: boolean,
 ): Promise<RecordingRow | null | string> {
   const stored = row.source_file === null ? null : await app.storage.open(tenant, row.source_file)
-  if (!stored) return null
   const nowMs = app.clock.nowMs() + offsetMs
+  if (!stored) {
+    const lost = { ...row, status: 'failed' as const, source_file: null, reason: 'its samples are gone' }
+    return app.db.tx(tenant, (tx) => settleRecording(app, tx, lost, nowMs))
+  }
   try {
     // A node may lack what the one had that took the call.
     const problem = mp3Problem(app)
@@ -84,6 +87,8 @@ async function encoded(
     })
     return await keep(app, tenant, row, arrived, nowMs)
   } catch (error) {
+    // The job is tried again when the database is back; that is no failure of the encoder.
+    if (isUnavailable(error)) throw error
     if (!isLast) return error instanceof Error ? error.message : 'the encoder failed'
     app.log.warn({ error }, 'recording kept as WAV, the MP3 encoder fails: install or repair wasm-media-encoders')
     return keepAsWav(app, tenant, row, stored.read(), stored.file.bytes, nowMs)

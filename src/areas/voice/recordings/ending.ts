@@ -7,12 +7,12 @@ import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { recordingEvents } from './events.ts'
+import { settleRecording } from './settle.ts'
 import {
   eraseRecording,
   filesOf,
   findExpired,
   findUnderWay,
-  finishRecording,
   lockRecording,
   type RecordingRow,
   recordOf,
@@ -35,16 +35,16 @@ export const retentionChore: Chore = {
   },
 }
 
-/** Mark the recordings of a call or conference as failed after its node died. */
+/** Settle the recordings of a call or conference after its node died: ready where the file is stored, else failed. */
 export async function giveUpRecordings(app: App, of: One): Promise<void> {
-  const nothing = { file: null, source: null, size: null, sha256: null, expires: null }
-  const at = new Date(app.clock.nowMs())
-  for (const row of await app.db.query(findUnderWay, of))
-    await change(app, row, recordingEvents.failed, (tx) => {
-      const how = { format: row.format, duration: row.duration_ms, reason: 'its node stopped', at }
-      const lost = { ...nothing, ...how, status: 'failed' } as const
-      return maybe(tx.query(finishRecording, { ...tenantOf(row), id: row.id, ...lost }))
-    })
+  const offsetMs = await clockOffsetOf(app, of.account, of.environment)
+  const nowMs = app.clock.nowMs() + offsetMs
+  const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null, reason: 'its node stopped' }
+  for (const row of await app.db.query(findUnderWay, of)) {
+    const isStored = row.file_id !== null && row.size_bytes !== null
+    const how = isStored ? { status: 'ready' as const } : { ...nothing, status: 'failed' as const }
+    await app.db.tx(tenantOf(row), (tx) => settleRecording(app, tx, { ...row, ...how }, nowMs))
+  }
 }
 
 async function change(

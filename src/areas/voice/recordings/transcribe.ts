@@ -50,7 +50,8 @@ export const transcribeJob: Job<App, typeof Payload> = {
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a recording belongs to an account')
     const row = await maybe(app.db.query(findRecording, { ...tenant, id: payload.recording }))
-    const samples = row?.source_file ?? row?.file_id ?? null
+    // An MP3 whose samples are gone was dealt with before.
+    const samples = (row?.format === 'mp3' ? row.source_file : row?.file_id) ?? null
     if (row?.status !== 'ready' || row.transcription_language === null || samples === null) return { kind: 'done' }
     const written = await write(app, tenant, row, samples, row.transcription_language)
     const isTooLate = app.clock.nowMs() - (row.ended_at ?? row.started_at).getTime() > givenUpMs
