@@ -77,6 +77,7 @@ const sumUsed = statement.tenant<
               and t.id >= greatest(${mark}, $firstId::uuid)) m
     where m.currency = $currency
       and (m.debit = 'wallet' and m.credit like 'revenue:%' or m.credit = 'wallet' and m.debit like 'revenue:%')
+      and 'revenue:payment_fees' not in (m.debit, m.credit) -- taken from what was collected, not from the wallet
     group by m.day`,
 )
 

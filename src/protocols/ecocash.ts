@@ -94,7 +94,8 @@ export function readEcocashState(status: number, body: unknown): EcocashState {
 }
 
 function currencyCalled(name: string): string {
-  const [code = name] = Object.entries(currencyNames).find(([, called]) => called === name) ?? []
+  const [code = name] =
+    Object.entries(currencyNames).find(([, called]) => called.toUpperCase() === name.toUpperCase()) ?? []
   return code.toUpperCase()
 }
 

@@ -63,7 +63,7 @@ const maxTargets = 10_000
 
 /** Asks a customer's application and waits for what it says. Never throws for what the other side does. */
 export async function ask(app: App, question: Question): Promise<Answer> {
-  const { account } = question.tenant
+  const account = `${question.tenant.environment} ${question.tenant.account}`
   const open = openQuestions(app)
   const count = open.get(account) ?? 0
   if (count >= openPerAccount) return crowded

@@ -8,5 +8,10 @@ export function paidAs(receipt: string | null, told: { amount: string; currency:
   const micros = told.amount === '' ? null : parseAmount(told.amount, microDecimals)
   if (micros !== null && typeof micros !== 'bigint')
     return { kind: 'unknown', reason: 'it was paid, and the amount cannot be read' }
-  return { kind: 'paid', receipt, micros, ...(told.currency === '' ? {} : { currency: told.currency }) }
+  return {
+    kind: 'paid',
+    receipt,
+    micros,
+    ...(told.currency === '' ? {} : { currency: told.currency.trim().toUpperCase() }),
+  }
 }

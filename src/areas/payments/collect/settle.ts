@@ -93,7 +93,11 @@ export async function settle(
 }
 
 /** Verdict in place of one that tells of money in another currency than was asked for, which cannot be booked; null for any other. */
-function inOtherMoney(app: App, { payment_id, provider, currency }: AttemptRow, verdict: Verdict): Verdict | null {
+export function inOtherMoney(
+  app: App,
+  { payment_id, provider, currency }: AttemptRow,
+  verdict: Verdict,
+): Verdict | null {
   if (verdict.kind !== 'paid' || verdict.currency === undefined || verdict.currency === currency) return null
   app.log.error(
     { payment: idOf('payment', payment_id), provider, asked: currency, told: verdict.currency },

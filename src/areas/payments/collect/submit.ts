@@ -26,7 +26,7 @@ import {
   restartPolls,
 } from '../records/store.ts'
 import { keepAsked, learningSince, type PaymentAttempt, takeAccepted } from './handover.ts'
-import { expire, settle } from './settle.ts'
+import { expire, inOtherMoney, settle } from './settle.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
@@ -103,7 +103,9 @@ async function watch(
 async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
   const method = methodOf(payment)
   // The operator may have removed the account: then nothing is heard of it, and its time runs out all the same.
-  const told = (await method.query(app, tenant, attempt, payment)) ?? unheard
+  const heard = (await method.query(app, tenant, attempt, payment)) ?? unheard
+  // Money that cannot be booked is no answer: the payment's time runs on.
+  const told = inOtherMoney(app, attempt, heard) ?? heard
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })

@@ -205,7 +205,7 @@ export async function holdMoney(
   micros: bigint,
   currency: Currency,
 ): Promise<void> {
-  const found = await lockPayable(app, tx, occasion, currency)
+  const found = await lockPayable(app, tx, occasion, currency, micros)
   const { payable: available } = found
   const { tenant } = occasion
   if (available >= micros && (await hold(tx, tenant, holdOf(payout), micros, currency)) === 'held') return

@@ -34,8 +34,17 @@ export interface Payable {
   readonly toppedUp: bigint
 }
 
-/** Amount that can be paid out of a wallet, locked until this transaction ends. Throws while something is owed. */
-export async function lockPayable(app: App, tx: Tx, { tenant, nowMs }: Occasion, currency: Currency): Promise<Payable> {
+/**
+ * Amount that can be paid out of a wallet, locked until this transaction ends: all of it, or no less than is wanted. Throws
+ * while something is owed.
+ */
+export async function lockPayable(
+  app: App,
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  currency: Currency,
+  wanted: bigint,
+): Promise<Payable> {
   if (!(await collectDebts(app, tx, tenant, nowMs)))
     throw new AppError(
       'INSUFFICIENT_WALLET_BALANCE',
@@ -48,6 +57,12 @@ export async function lockPayable(app: App, tx: Tx, { tenant, nowMs }: Occasion,
   const topups = await tx.query(sumTopups, { ...tenant, currency, since })
   const [first] = topups
   if (!first) return { payable: available, toppedUp: 0n }
+  const all = least(
+    topups.reduce((sum, { micros }) => sum + micros, 0n),
+    available,
+  )
+  // Usage is added up only where it decides: that may take a while, and charges wait for the wallet.
+  if (available - all >= wanted) return { payable: available - all, toppedUp: all }
   // The wallet is locked, so that nothing is used meanwhile.
   const used = await usedByDay(tx, tenant, { currency, from: first.day })
   const toppedUp = least(unused(topups, used), available)

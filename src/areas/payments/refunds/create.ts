@@ -134,7 +134,7 @@ async function requireOwnMoney(
   micros: bigint,
 ): Promise<void> {
   const currency = currencyOf(payment.currency)
-  const found = await lockPayable(app, tx, occasion, currency)
+  const found = await lockPayable(app, tx, occasion, currency, micros)
   if (found.toppedUp === 0n || found.payable >= micros) return
   const available = found.payable + (await pendingOfPayment(tx, occasion.tenant, payment.id))
   if (available >= micros) return

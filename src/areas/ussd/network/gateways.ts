@@ -72,7 +72,8 @@ class Gateways {
       leases: gatewayLeases,
       make: ({ row }) => this.#lineTo(row),
       // Not awaited: an unresponsive gateway must not delay the others.
-      begin: async (name, line) => void line.open().then(() => this.#resume(name)),
+      // Sessions of a gateway that was only changed are still being dealt with here.
+      begin: async (name, line, isNew) => void line.open().then(() => (isNew ? this.#resume(name) : undefined)),
       close: (line) => line.close(),
     })
     this.#followed = new Followed(app, {

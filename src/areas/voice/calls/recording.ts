@@ -6,6 +6,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { fileKind } from '../../../platform/storage/file-kind.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
+import { frameSamples } from '../../../protocols/audio/g711.ts'
 import { wavHeader } from '../../../protocols/audio/wav.ts'
 import { encodeSoon, type Telling } from '../recordings/encode.ts'
 import { settleRecording } from '../recordings/settle.ts'
@@ -21,6 +22,8 @@ const mostBytes = 512 * 1_024 * 1_024
 /** Buffer limit in bytes towards storage; more means that storage is too slow. */
 const mostWaiting = 4 * 1_024 * 1_024
 const bytesPerSecond = 16_000
+/** Audio comes every second, so that a shorter recording may have got none. */
+const shortMs = 1_000
 
 const recordingFiles = fileKind({ name: 'voice.recording', types: { 'audio/l16': mostBytes }, keepDays: recordingDays })
 
@@ -94,8 +97,14 @@ export class RecordingInProgress {
     this.bytes += chunk.length
   }
 
+  /** One frame of silence: a recording that a key or the caller ended at once is told of as any other. */
+  private addSilence(): void {
+    this.add(Array.from({ length: this.channels }, () => new Int16Array(frameSamples)))
+  }
+
   end(durationMs: number, nowMs: number): void {
     if (this.finished) return
+    if (this.bytes === 0 && durationMs <= shortMs) this.addSilence()
     this.sound.end()
     this.finished = this.store(durationMs, nowMs).catch(async (error) => {
       this.app.log.error(
