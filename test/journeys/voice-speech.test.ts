@@ -135,15 +135,18 @@ test('an engine that dies is started again, and the call goes on', { skip, ...pa
 test('what a phone heard can be read as text', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const wait = { action: 'wait', timeout: 600 }
-  const call = await answered(ada, [{ action: 'talk', text: 'Hello, my name is Peter.', language: 'en-US' }, wait])
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
-  await eventually(async () => {
-    const { samples = new Int16Array() } = carrier.heard(call) ?? {}
-    return rms(samples) > 300 && rms(samples.subarray(-8_000)) < 100
-  }, 'the phone to hear all of it')
-  const { status, body } = await ada.client.get(`/v1/sandbox/voice/${call}/heard/text`)
-  assert.equal(status, 200, JSON.stringify(body))
-  assert.match(body.text, /name is peter/i)
+  // A crowded machine loses pieces of what is said; then it is said again.
+  const { call, body } = await eventually(async () => {
+    const one = await answered(ada, [{ action: 'talk', text: 'Hello, my name is Peter.', language: 'en-US' }, wait])
+    await eventually(async () => {
+      const { samples = new Int16Array() } = carrier.heard(one) ?? {}
+      return rms(samples) > 300 && rms(samples.subarray(-8_000)) < 100
+    }, 'the phone to hear all of it')
+    const read = await ada.client.get(`/v1/sandbox/voice/${one}/heard/text`)
+    assert.equal(read.status, 200, read.text)
+    return /name is peter/i.test(read.body.text) && { call: one, body: read.body }
+  }, 'what was said to be read')
   assert.ok(body.segments[0].end > body.segments[0].start)
   const refused = await ada.client.get(`/v1/sandbox/voice/${call}/heard/text?language=sw-KE`)
   assert.deepEqual([refused.status, refused.body.error.code], [400, 'INVALID_REQUEST'])
