@@ -97,7 +97,7 @@ export class RecordingInProgress {
     this.bytes += chunk.length
   }
 
-  /** One frame of silence: a recording that a key or the caller ended at once is told of as any other. */
+  /** One frame of silence: a recording that a key or the caller ended at once is told of like every other. */
   private addSilence(): void {
     this.add(Array.from({ length: this.channels }, () => new Int16Array(frameSamples)))
   }
