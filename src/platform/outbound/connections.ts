@@ -8,7 +8,16 @@ import type { SecureContext } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { type Address, parseAddress } from '../../kernel/addresses.ts'
 import type { OutboundPolicy, Purpose, Target, UrlRules } from './customer-urls.ts'
-import { type Connection, type Destination, dial, Failure, maxHeaderBytes, secureContextOf, since } from './dial.ts'
+import {
+  type Connection,
+  type Destination,
+  dial,
+  Failure,
+  maxHeaderBytes,
+  newConnection,
+  secureContextOf,
+  since,
+} from './dial.ts'
 import { Exchange, type Lane as LaneOfExchange, Misuse, type OutboundRequest, type Outcome } from './exchange.ts'
 
 /** Like dns.promises.lookup with `all`. */
@@ -219,14 +228,7 @@ export class Connections {
 
   #open(lane: Lane, opened: buildConnector.Callback): void {
     const { pool, exchange } = lane
-    const connection: Connection = {
-      openedAt: performance.now(),
-      dialling: null,
-      ip: null,
-      dnsMs: null,
-      connectMs: null,
-      tlsMs: null,
-    }
+    const connection = newConnection()
     lane.connection = connection
     if (exchange) exchange.isReused = false
     const callback = within(exchange?.connectTimeoutMs ?? null, connection, opened)

@@ -73,16 +73,14 @@ export function secureContextOf(extraCa: string | null): SecureContext {
 
 const mostContexts = 10
 
+/** Connection that is opened now, with nothing measured yet. */
+export function newConnection(): Connection {
+  return { openedAt: performance.now(), dialling: null, ip: null, dnsMs: null, connectMs: null, tlsMs: null }
+}
+
 /** Connect to a checked destination, or reject with a Failure. */
 export function connectTo({ target, extraCa, ...how }: Destination, timeoutMs: number): Promise<Socket> {
-  const connection: Connection = {
-    openedAt: performance.now(),
-    dialling: null,
-    ip: null,
-    dnsMs: null,
-    connectMs: null,
-    tlsMs: null,
-  }
+  const connection = newConnection()
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Failure('TIMEOUT', `No connection was open within ${timeoutMs / 1_000} seconds.`))

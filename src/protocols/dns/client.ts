@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stub resolver (RFC 1035): asks one recursive resolver, over UDP from a port of its own for each question, and over TCP
+// DNS client (RFC 1035): asks one recursive resolver, over UDP from a port of its own for each question, and over TCP
 // when the answer is too long for that. Unlike Node's, it tells whether the resolver vouches for the answer (the AD flag),
 // which means something only where nobody can change packets between the two.
 import { randomInt } from 'node:crypto'
