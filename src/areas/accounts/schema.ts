@@ -48,15 +48,20 @@ export const NewKeyRecord = Type.Object(
   { title: 'NewApiKey' },
 )
 
-export const Name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+export const Name = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters', description })
 const scopes = Type.Array(Type.String({ maxLength: 40 }), {
   minItems: 1,
   maxItems: 50,
   rule: 'must list 1 to 50 scopes',
+  description:
+    'What the key may do, such as `sms:write` or `*`; at most what the key that asks may do, and all of that unless given',
 })
 const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   maxItems: 100,
   rule: 'must list at most 100 addresses or ranges',
+  description:
+    'Addresses and CIDR ranges it is accepted from, such as `203.0.113.7` or `10.0.0.0/8`; empty, as unless given, for any',
 })
 
 /** Defaults for the replies to a key's requests, where a request does not say otherwise. */
@@ -73,16 +78,18 @@ const manners = {
 }
 
 export const KeyCreate = Type.Object({
-  name: Name,
+  name: Name('By which you tell it from your other keys, such as `Checkout server`'),
   environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
   scopes: Type.Optional(scopes),
-  expires_at: Type.Optional(Moment()),
+  expires_at: Type.Optional(
+    Moment({ description: 'When it stops working; never unless given, but no later than the key that asks' }),
+  ),
   allowed_ips: Type.Optional(allowedIps),
   ...manners,
 })
 
 export const KeyUpdate = Type.Object({
-  name: Type.Optional(Name),
+  name: Type.Optional(Name('By which you tell it from your other keys')),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
@@ -106,7 +113,13 @@ export const TokenRequest = Type.Object({
     Type.String({ maxLength: 1000, description: 'Space-separated; a part of what the key carries' }),
   ),
   expires_in: Type.Optional(
-    Type.Integer({ minimum: 60, maximum: 3600, default: 900, rule: 'must be 60 to 3600 seconds' }),
+    Type.Integer({
+      minimum: 60,
+      maximum: 3600,
+      default: 900,
+      rule: 'must be 60 to 3600 seconds',
+      description: 'Seconds until the token ends; it never outlives its key',
+    }),
   ),
   subject: Type.Optional(
     Type.String({
@@ -150,149 +163,154 @@ export const WhoAmI = Type.Object(
   { title: 'WhoAmI' },
 )
 
-const OwnWords = Type.Array(
-  Type.String({
-    pattern: '[\\p{L}\\p{N}]',
-    minLength: 1,
-    maxLength: 30,
-    rule: 'must have 1 to 30 characters, some of them letters',
-  }),
-  { maxItems: 20, rule: 'must list at most 20 words' },
-)
+const OwnWords = (description: string) =>
+  Type.Array(
+    Type.String({
+      pattern: '[\\p{L}\\p{N}]',
+      minLength: 1,
+      maxLength: 30,
+      rule: 'must have 1 to 30 characters, some of them letters',
+    }),
+    { maxItems: 20, rule: 'must list at most 20 words', description },
+  )
 
 const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
 
 /** Each may be null, which unsets it. */
-const Settings = Type.Object({
-  default_sender: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: senderPattern,
-        rule: senderRule,
-        description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
-      }),
+const Settings = Type.Object(
+  {
+    default_sender: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: senderPattern,
+          rule: senderRule,
+          description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
+        }),
+      ),
     ),
-  ),
-  email_webhook_url: Type.Optional(
-    Nullable(
-      Type.String({
-        maxLength: 2048,
-        description: 'Where email tracking is reported',
-      }),
+    email_webhook_url: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: 2048,
+          description: 'Where email tracking is reported',
+        }),
+      ),
     ),
-  ),
-  invoice_number_pattern: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: numberPatternForm,
-        rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
-        description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
-      }),
+    invoice_number_pattern: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: numberPatternForm,
+          rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
+          description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
+        }),
+      ),
     ),
-  ),
-  invoice_overpayment: Type.Optional(
-    Nullable(
-      OneOf(['credit', 'refund'], {
+    invoice_overpayment: Type.Optional(
+      Nullable(
+        OneOf(['credit', 'refund'], {
+          description:
+            'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+        }),
+      ),
+    ),
+    low_balance_threshold: Type.Optional(
+      Nullable(AmountIn(), {
         description:
-          'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+          'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
       }),
     ),
-  ),
-  low_balance_threshold: Type.Optional(
-    Nullable(AmountIn(), {
-      description:
-        'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
-    }),
-  ),
-  dunning_days: Type.Optional(
-    Nullable(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
-        maxItems: 10,
-        rule: dunningRule,
-        description:
-          'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
-      }),
-      { rule: dunningRule },
+    dunning_days: Type.Optional(
+      Nullable(
+        Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
+          maxItems: 10,
+          rule: dunningRule,
+          description:
+            'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
+        }),
+        { rule: dunningRule },
+      ),
     ),
-  ),
-  dunning_end: Type.Optional(
-    Nullable(
-      OneOf(['cancel', 'keep_past_due'], {
-        description: 'What becomes of a subscription whose last charge failed; cancel unless set',
-      }),
+    dunning_end: Type.Optional(
+      Nullable(
+        OneOf(['cancel', 'keep_past_due'], {
+          description: 'What becomes of a subscription whose last charge failed; cancel unless set',
+        }),
+      ),
     ),
-  ),
-  brand_color: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: '^#[0-9a-fA-F]{6}$',
-        rule: 'must be a colour such as #0a7d4f',
-        description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
-      }),
+    brand_color: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: '^#[0-9a-fA-F]{6}$',
+          rule: 'must be a colour such as #0a7d4f',
+          description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
+        }),
+      ),
     ),
-  ),
-  brand_logo: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
-        rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-        description:
-          'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
-      }),
+    brand_logo: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
+          rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
+          description:
+            'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
+        }),
+      ),
     ),
-  ),
-  tax_number: Type.Optional(
-    Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 40,
-        rule: 'must have 1 to 40 characters',
-        description: 'Yours, such as a KRA PIN: on invoices and receipts',
-      }),
+    tax_number: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 40,
+          rule: 'must have 1 to 40 characters',
+          description: 'Yours, such as a KRA PIN: on invoices and receipts',
+        }),
+      ),
     ),
-  ),
-  address: Type.Optional(
-    Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 300,
-        rule: 'must have 1 to 300 characters',
-        description: 'Yours, as it stands on invoices and receipts; lines are kept',
-      }),
+    address: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 300,
+          rule: 'must have 1 to 300 characters',
+          description: 'Yours, as it stands on invoices and receipts; lines are kept',
+        }),
+      ),
     ),
-  ),
-  require_totp: Type.Optional(
-    Nullable(
-      Type.Boolean({
-        rule: 'must be true or false',
-        description:
-          'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
-      }),
+    require_totp: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          rule: 'must be true or false',
+          description:
+            'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
+        }),
+      ),
     ),
-  ),
-  sms_text_days: Type.Optional(
-    Nullable(
-      Type.Integer({
-        minimum: 0,
-        maximum: 400,
-        rule: 'must be 0 to 400 days',
-        description: 'How long the texts of messages are kept; 90 days unless set',
-      }),
+    sms_text_days: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 400,
+          rule: 'must be 0 to 400 days',
+          description: 'How long the texts of messages are kept; 90 days unless set',
+        }),
+      ),
     ),
-  ),
-  sms_words: Type.Optional(
-    Nullable(
-      Type.Object({
-        stop: Type.Optional(OwnWords),
-        start: Type.Optional(OwnWords),
-        help: Type.Optional(OwnWords),
-      }),
-      {
-        description: 'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
-      },
+    sms_words: Type.Optional(
+      Nullable(
+        Type.Object({
+          stop: Type.Optional(OwnWords('Opt the handset out, as STOP does')),
+          start: Type.Optional(OwnWords('Let it have your messages again, as START does')),
+          help: Type.Optional(OwnWords('Are answered with how to opt out, as HELP is')),
+        }),
+        {
+          description:
+            'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
+        },
+      ),
     ),
-  ),
-})
+  },
+  { description: 'Only those that you name are changed; null unsets one' },
+)
 
 export const settingNames = Object.keys(Settings.properties)
 
@@ -314,8 +332,10 @@ export const AccountRecord = Type.Object(
 )
 
 export const AccountUpdate = Type.Object({
-  name: Type.Optional(Name),
-  timezone: Type.Optional(TimeZone()),
+  name: Type.Optional(Name('As your customers read it on invoices, receipts and payment pages')),
+  timezone: Type.Optional(
+    TimeZone({ description: 'Zone of times on receipts and payment pages, and of the days of subscriptions' }),
+  ),
   settings: Type.Optional(Settings),
 })
 

@@ -16,7 +16,14 @@ import { isOpen } from './send.ts'
 import { type ContactRow, contactColumns, findContact, threadWith } from './store.ts'
 
 const byPhoneQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, rule: 'must be a whole number from 1 to 200' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      rule: 'must be a whole number from 1 to 200',
+      description: 'Rows per page; 50 unless given',
+    }),
+  ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
 })
 
@@ -138,7 +145,7 @@ const addOptIn = write({
   scope: 'messenger:write',
   limit: 'messenger',
   body: Type.Object({
-    phone: Phone(),
+    phone: Phone('Who wants your messages'),
     source: Type.Optional(Type.String({ maxLength: 200, description: 'Where they said so' })),
   }),
   reply: {

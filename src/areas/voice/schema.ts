@@ -22,6 +22,7 @@ const Language = Type.Unsafe<string>({
   enum: Object.keys(locales),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
   errorCode: 'UNSUPPORTED_LANGUAGE',
+  description: 'What is spoken, such as `sw-KE`',
 })
 
 const Speech = Type.Object(
@@ -44,7 +45,9 @@ const Speech = Type.Object(
 const Method = (description: string) => OneOf(['POST', 'GET'], { description })
 
 const CustomData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown()),
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
+  }),
   (value) => Buffer.byteLength(JSON.stringify(value)) <= maxCustomBytes,
   () => 'must be a JSON object of at most 4096 bytes',
 )
@@ -155,11 +158,24 @@ export const CallEvent = Type.Object(
 export const PlayRequest = Type.Object({
   tts: Type.Optional(Speech),
   text: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 3_000,
+      sensitive: true,
+      rule: 'must have 1 to 3000 characters',
+      description: 'Spoken in `language`; in place of `tts` and `url`',
+    }),
   ),
   language: Type.Optional(Language),
   url: Type.Optional(Url('A WAV or MP3 file of at most 10 MB')),
-  loop: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, rule: 'must be 0 to 50; 0 plays until it is stopped' })),
+  loop: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 50,
+      rule: 'must be 0 to 50; 0 plays until it is stopped',
+      description: 'How often it is played; once unless told',
+    }),
+  ),
   target: Type.Optional(
     OneOf(['all', 'caller', 'agent'], { description: 'Who hears it; `agent` is everybody who was rung into the call' }),
   ),

@@ -46,7 +46,7 @@ const walletsAtOnce = 500
 /** Comes before all of them. */
 const first = { account_id: nilUuid, environment: 'live', currency: '' } as const
 
-const { phone, provider, card_token } = PaymentCreate.properties
+const { phone, phone_number, provider, card_token } = PaymentCreate.properties
 
 const methods = ['mobile_money', 'card'] as const
 
@@ -55,9 +55,9 @@ export const RechargeSet = Type.Object({
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOfAnyCase(methods)),
-  phone: Type.Optional(phone),
-  phone_number: Type.Optional(phone),
+  method: Type.Optional(OneOfAnyCase(methods, { description: 'Seen by `phone` or `card_token` unless named' })),
+  phone,
+  phone_number,
   card_token,
   provider,
   max_per_day: Type.Optional(

@@ -19,9 +19,18 @@ const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.
 
 const settings = {
   description: Type.Optional(
-    Nullable(Type.String({ maxLength: maxDescription }), { rule: `must have at most ${maxDescription} characters` }),
+    Nullable(Type.String({ maxLength: maxDescription }), {
+      rule: `must have at most ${maxDescription} characters`,
+      description: 'A note for yourself; null takes it away',
+    }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, rule: 'must be true or false' })),
+  enabled: Type.Optional(
+    Type.Boolean({
+      default: true,
+      rule: 'must be true or false',
+      description: 'False keeps the webhook and delivers nothing to it',
+    }),
+  ),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       sensitive: true,

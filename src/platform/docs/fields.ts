@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schema as tables: one row per field, nested ones indented, and a sample.
 import {
+  closed,
   isJsonSchema,
   type JsonSchema,
   judgedBy,
@@ -147,10 +148,6 @@ function notesOnRequest(schema: JsonSchema): Html[] {
 function meaning(schema: JsonSchema): Html[] {
   const description = [schema.description, notNull(schema).description].find((text) => typeof text === 'string')
   return typeof description === 'string' ? [html`<p>${prose(closed(description))}</p>`] : []
-}
-
-function closed(sentence: string): string {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
 /** Sample value of a schema, with a mark where only the server knows the value. */

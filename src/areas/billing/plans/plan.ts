@@ -22,8 +22,17 @@ export const mostMicros = 999_999_999_999_000_000n
 const taxDecimals = 4
 const wholePercent = 100_000_000n
 
-const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
-const description = Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  rule: 'must have 1 to 100 characters',
+  description: 'As customers read it on invoices',
+})
+const description = Type.String({
+  maxLength: 500,
+  rule: 'must have at most 500 characters',
+  description: 'What is in it, for your own pages',
+})
 
 export const trialDays = Type.Integer({
   minimum: 0,
@@ -79,7 +88,7 @@ const settled = Type.Partial(
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
-  active: Type.Optional(Type.Boolean()),
+  active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe; those who have go on' })),
   metadata: Type.Optional(Metadata),
   ...settled,
   code: Type.Optional(Nullable(settled.code)),

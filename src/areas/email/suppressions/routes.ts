@@ -77,13 +77,25 @@ const add = write({
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
-    email: Type.Optional(Address),
-    emails: Type.Optional(
-      Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` }),
+    email: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 320, description: 'One address; this or `emails` is needed' }),
     ),
-    reason: Type.Optional(OneOf(reasons)),
-    applies_to: Type.Optional(OneOf(['all', 'bulk'])),
-    expires_at: Type.Optional(Moment()),
+    emails: Type.Optional(
+      Type.Array(Address, {
+        minItems: 1,
+        maxItems: maxAtOnce,
+        rule: `must be 1 to ${maxAtOnce} addresses`,
+        description: 'Several addresses at once',
+      }),
+    ),
+    reason: Type.Optional(OneOf(reasons, { description: '`manual` unless given' })),
+    applies_to: Type.Optional(
+      OneOf(['all', 'bulk'], {
+        description:
+          'Whether they get nothing at all, or nothing that people may unsubscribe from; `all` unless the reason is `unsubscribe`',
+      }),
+    ),
+    expires_at: Type.Optional(Moment({ description: 'When they are written to again; never unless given' })),
   }),
   reply: {
     status: 201,

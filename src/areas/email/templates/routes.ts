@@ -21,15 +21,29 @@ const fields = {
     maxLength: 998,
     pattern: '^[^\\r\\n]*$',
     rule: 'must be 1 to 998 characters in one line',
+    description: 'With {{placeholders}}; a message may have its own instead',
   }),
-  html: Type.String({ minLength: 1, maxLength: 1024 * 1024, rule: 'must be 1 character to 1 MiB' }),
-  text: Type.Optional(Nullable(Type.String({ maxLength: 1024 * 1024 }))),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
+  html: Type.String({
+    minLength: 1,
+    maxLength: 1024 * 1024,
+    rule: 'must be 1 character to 1 MiB',
+    description: 'With {{placeholders}}, which messages fill in by `variables`',
+  }),
+  text: Type.Optional(
+    Nullable(
+      Type.String({ maxLength: 1024 * 1024, description: 'For readers without html; made from it unless given' }),
+    ),
+  ),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'A note for yourself' }))),
   defaults: Type.Optional(Variables),
 }
 
 const TemplateCreate = Type.Object({
-  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', rule: 'must be 1 to 100 letters, digits, _ . -' }),
+  name: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
+    rule: 'must be 1 to 100 letters, digits, _ . -',
+    description: 'By which messages name it',
+  }),
   ...fields,
 })
 const TemplateReplace = Type.Object(fields)

@@ -38,7 +38,7 @@ const uploadMedia = multipart({
   scope: 'messenger:write',
   limit: 'messenger',
   // Above the storage limit, so that storage gives the error.
-  files: { file: { maxBytes: mostMediaBytes + slackBytes } },
+  files: { file: { maxBytes: mostMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
   bodyLimitBytes: mostMediaBytes + 2 * slackBytes,
   body: Type.Object({
     type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; that of the part unless given' })),

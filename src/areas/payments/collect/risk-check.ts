@@ -28,20 +28,35 @@ import { findPayment } from '../records/store.ts'
 
 const { amount, currency, provider, phone, phone_number, ...others } = PaymentCreate.properties
 
-const digits = (length: string, rule: string) => Type.String({ pattern: `^\\d{${length}}$`, rule })
+const digits = (length: string, rule: string, description: string) =>
+  Type.String({ pattern: `^\\d{${length}}$`, rule, description })
 
 const Card = Type.Object(
   {
     // The card of a payment, as it would be sent there; the number alone is looked at.
     ...Type.Partial(cardFields.card).properties,
-    number: Type.Optional(Type.String({ maxLength: 23, rule: 'must be a card number', sensitive: true })),
-    bin: Type.Optional(digits('6,8', 'must be the first 6 to 8 digits')),
-    last4: Type.Optional(digits('4', 'must be the last 4 digits')),
+    number: Type.Optional(
+      Type.String({
+        maxLength: 23,
+        rule: 'must be a card number',
+        sensitive: true,
+        description: 'Compared with the blacklist, and not kept',
+      }),
+    ),
+    bin: Type.Optional(
+      digits(
+        '6,8',
+        'must be the first 6 to 8 digits',
+        'The bank and kind of the card, where you do not have its number',
+      ),
+    ),
+    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Taken, and not looked at')),
   },
   {
     additionalProperties: false,
     sensitive: true,
     rule: 'must be a card as a payment takes it, its number alone, or its bin and last4',
+    description: 'What would be charged',
   },
 )
 
@@ -52,17 +67,24 @@ const RiskCheckCreate = Type.Object({
   direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
-  method: Type.Optional(OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'])),
+  method: Type.Optional(
+    OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+      description: 'Seen by `phone`, `card` or `bank` unless named',
+    }),
+  ),
   provider,
   phone,
   phone_number,
   card: Type.Optional(Card),
   bank: Type.Optional(
-    Type.Object({
-      account_number: Type.Optional(Type.String({ maxLength: 40 })),
-      bank_code: Type.Optional(Type.String({ maxLength: 20 })),
-      account_name: Type.Optional(Type.String({ maxLength: 100 })),
-    }),
+    Type.Object(
+      {
+        account_number: Type.Optional(Type.String({ maxLength: 40, description: 'Compared with the blacklist' })),
+        bank_code: Type.Optional(Type.String({ maxLength: 20, description: 'Of the bank' })),
+        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose account it is' })),
+      },
+      { description: 'What would be debited, or paid to' },
+    ),
   ),
 })
 

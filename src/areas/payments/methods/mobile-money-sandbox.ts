@@ -93,7 +93,7 @@ function statusOf({ status, failure_reason }: PaymentRow): Static<typeof Prompt>
 }
 
 const Answer = Type.Object({
-  decision: OneOf(['approve', 'refuse']),
+  decision: OneOf(['approve', 'refuse'], { description: 'Types the PIN, or cancels the prompt' }),
   pin: Type.Optional(
     Type.String({
       pattern: '^\\d{4,6}$',

@@ -46,13 +46,15 @@ const maxCallbackUrls = 20
 const { description, metadata, callback_url, reference } = PaymentCreate.properties
 
 // Each item has a verdict of its own, so items are checked one by one.
-const Items = Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
-  rule: `must be a list of 1 to ${maxItems} payouts`,
-})
+const Items = (description: string) =>
+  Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
+    rule: `must be a list of 1 to ${maxItems} payouts`,
+    description,
+  })
 
 export const BulkCreate = Type.Object({
-  items: Type.Optional(Items),
-  payouts: Type.Optional(Items),
+  items: Type.Optional(Items('What is to be paid; each item is judged for itself')),
+  payouts: Type.Optional(Items('The same as items; one of them is needed')),
   currency: Type.Optional(shared.currency),
   method: shared.method,
   provider: shared.provider,

@@ -8,20 +8,25 @@ import { riskFields } from '../fraud/fields.ts'
 import { bankFields } from '../providers/banks.ts'
 import { cardFields } from '../providers/card.ts'
 
-const text = (maxLength: number, description?: string) =>
-  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
+const text = (maxLength: number, description: string) =>
+  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, description })
 
 const optionalFields = {
   description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
   customer: Type.Optional(
     Type.Object(
       {
-        name: Type.Optional(text(100)),
+        name: Type.Optional(text(100, 'What they are called')),
         email: Type.Optional(
-          Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+          Type.String({
+            pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
+            maxLength: 254,
+            rule: 'must be an email address',
+            description: 'What your rules and blacklist of fraud look at; nothing is sent to it',
+          }),
         ),
-        phone: Type.Optional(text(20)),
-        customer_id: Type.Optional(text(100)),
+        phone: Type.Optional(text(20, 'Where they can be called; what pays is `phone` of the payment')),
+        customer_id: Type.Optional(text(100, 'Your own id of them: their saved cards and payments are found by it')),
       },
       { description: 'Who pays, as you know them; told with the payment' },
     ),
@@ -56,6 +61,7 @@ const phone = Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',
   rule: 'must be E.164, such as +254711000001',
   errorCode: 'INVALID_PHONE',
+  description: 'Number of the mobile money account, which the request is sent to',
 })
 
 /** Phone number under either of its names. */
@@ -90,8 +96,18 @@ export const MobilePaymentCreate = Type.Object({
   // A request that names another source of the money must not charge a phone.
   bank: NotTaken('is not debited here: use POST /v1/payments'),
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
-  capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),
-  save_card: Type.Optional(Type.Literal(false, { rule: 'must be false: there is no card to save here' })),
+  capture: Type.Optional(
+    Type.Literal(true, {
+      rule: 'must be true: money is set aside on cards only',
+      description: 'Only true is taken here',
+    }),
+  ),
+  save_card: Type.Optional(
+    Type.Literal(false, {
+      rule: 'must be false: there is no card to save here',
+      description: 'Only false is taken here',
+    }),
+  ),
 })
 
 export type NewPayment = Static<typeof PaymentCreate>

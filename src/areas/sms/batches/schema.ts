@@ -34,6 +34,8 @@ export const BulkSend = Type.Object({
     minItems: 1,
     maxItems: maxMessages,
     rule: `must be a list of 1 to ${maxMessages} objects with to and message`,
+    description:
+      'Each entry is judged and charged for itself; `from`, `scheduled_at` and `callback_url` of the bulk hold where an entry has none',
   }),
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),

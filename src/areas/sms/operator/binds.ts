@@ -32,6 +32,7 @@ const defaultTimeoutSeconds = 4
 export const BindName = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,39}$',
   rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+  description: 'By which routes name the bind; it cannot be changed',
 })
 
 const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
@@ -60,7 +61,9 @@ const common = {
       description: 'A message without an answer after so long is taken for unanswered, and goes another way',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(
+    Type.Boolean({ description: 'False closes its connections and gives it no messages; true unless told' }),
+  ),
 }
 
 const head = { name: BindName, kind: Type.Optional(Kind) }
