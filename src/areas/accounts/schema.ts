@@ -251,8 +251,7 @@ const Settings = Type.Object(
         Type.String({
           pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
           rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-          description:
-            'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
+          description: 'Your logo on those pages, best square and 64 pixels wide',
         }),
       ),
     ),

@@ -13,7 +13,7 @@ const wrongChoice = 'Wrong choice. Try again.'
 
 const Text = Type.Union([Type.String({ minLength: 1, maxLength: 1_000 }), Type.Record(Type.String(), Type.String())], {
   rule: 'must be a text, or an object with a text for each language',
-  description: 'A text, or one for each language; `{{data.name}}` stands for what the session knows',
+  description: '`{{data.name}}` stands for what the session knows',
 })
 
 const NodeName = (description: string) =>

@@ -45,7 +45,7 @@ const SessionId = Type.String({
 
 export const SessionData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown(), {
-    description: `Small state of your flow, at most ${maxDataBytes} bytes as JSON; sealed where it is stored`,
+    description: 'Small state of your flow; sealed where it is stored',
     errorCode: 'DATA_TOO_LARGE',
     rule: `must be an object of at most ${maxDataBytes} bytes as JSON`,
     sensitive: true,

@@ -136,9 +136,9 @@ function mapped(schemas: JsonSchema, publish: (schema: unknown) => JsonSchema): 
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]))
 }
 
-/** Rule of a schema as a sentence; none where the words or the description say it already. */
-export function ruleSentence({ rule, enum: words, description }: JsonSchema): string | null {
-  if (typeof rule !== 'string' || words !== undefined) return null
+/** Rule of a schema as a sentence; none where the type, the words or the description say it already. */
+export function ruleSentence({ rule, type, enum: words, const: only, description }: JsonSchema): string | null {
+  if (typeof rule !== 'string' || words !== undefined || (type === 'boolean' && only === undefined)) return null
   if (typeof description === 'string' && description.includes(rule)) return null
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`
 }

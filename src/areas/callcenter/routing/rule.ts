@@ -30,8 +30,7 @@ const Condition = Type.Object({
     pattern: fieldForm.source,
     maxLength: 120,
     rule: 'must be a field that calls have, such as from_country, weekday or queue.<id>.waiting',
-    description:
-      'Such as to, from_country, language, weekday, `customer.tag`, `variable.<name>` or `queue.<id>.waiting`',
+    description: 'What is looked at: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`',
   }),
   op: OneOf(operators, { description: 'How the field is compared with `value`' }),
   value: Type.Optional(

@@ -75,8 +75,7 @@ export const PaymentCreate = Type.Object({
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description:
-        '`mobile_money`, `card` or `bank_transfer`; seen by `phone`, `card` or `bank` unless named. `bank_transfer` alone gives an account to pay into',
+      description: 'Seen by `phone`, `card` or `bank` unless named; `bank_transfer` alone gives an account to pay into',
     }),
   ),
   provider,

@@ -31,7 +31,7 @@ const Place = (description: string) =>
     minLength: 1,
     maxLength: 200,
     rule: 'must be a JSON pointer such as /messages/0/id, or a regular expression with one group',
-    description: `${description}: a JSON pointer (\`*\` is every element), or a regular expression with one group`,
+    description: `${description}; \`*\` in a pointer is every element`,
   })
 
 const named = { maxProperties: maxEntries, rule: `must be an object of at most ${maxEntries} members` }

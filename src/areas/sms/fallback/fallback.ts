@@ -17,7 +17,7 @@ export const Fallback = Type.Object(
   {
     channel: Type.Literal('messenger', {
       rule: 'must be messenger',
-      description: 'The only one there is: `messenger`',
+      description: 'The only one there is',
     }),
     after: Type.Optional(
       Type.Integer({
