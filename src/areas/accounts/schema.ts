@@ -22,24 +22,26 @@ export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', descript
 
 const keyFields = {
   id: KeyId,
-  name: Type.String(),
-  environment: EnvironmentName(),
+  name: Type.String({ description: 'By which you tell it from your other keys' }),
+  environment: EnvironmentName({ description: 'Where it works' }),
   prefix: Type.String({ description: 'First 13 characters of the key' }),
   last4: Type.String({ description: 'Last 4 characters of the key' }),
-  scopes: Type.Array(Type.String()),
-  status: OneOf(['active', 'expiring', 'revoked', 'expired']),
-  created_at: At(),
-  created_by: Type.String(),
-  last_used_at: Nullable(At()),
-  last_used_ip: Nullable(Type.String()),
-  expires_at: Nullable(At()),
+  scopes: Type.Array(Type.String(), { description: 'What it may do' }),
+  status: OneOf(['active', 'expiring', 'revoked', 'expired'], {
+    description: '`expiring` still works, until its grace period ends',
+  }),
+  created_at: At({ description: 'When it was made' }),
+  created_by: Type.String({ description: 'Who made it' }),
+  last_used_at: Nullable(At({ description: 'Null if it never was' })),
+  last_used_ip: Nullable(Type.String({ description: 'Address of its last request' })),
+  expires_at: Nullable(At({ description: 'Null for a key that does not expire' })),
   rotated_from: Nullable(KeyId),
   rotation_due_at: At({ description: '90 days after it was made; a reminder' }),
-  allowed_ips: Type.Array(Type.String()),
-  rate_limit_per_second: Nullable(Type.Integer()),
+  allowed_ips: Type.Array(Type.String(), { description: 'Addresses and ranges it is accepted from; empty for any' }),
+  rate_limit_per_second: Nullable(Type.Integer({ description: 'Its own limit; null for the default' })),
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
-  strict: Type.Boolean(),
-  envelope: OneOf(envelopes),
+  strict: Type.Boolean({ description: 'Refuses fields that are not known, unless a request says otherwise' }),
+  envelope: OneOf(envelopes, { description: 'How replies are wrapped, unless a request says otherwise' }),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
@@ -144,10 +146,10 @@ export const TokenRequest = Type.Object({
 
 export const TokenReply = Type.Object(
   {
-    access_token: Type.String({ sensitive: true }),
-    token_type: Type.Literal('Bearer'),
+    access_token: Type.String({ sensitive: true, description: 'Sent as a bearer token, in place of the key' }),
+    token_type: Type.Literal('Bearer', { description: 'How it is sent' }),
     expires_in: Type.Integer({ description: 'Seconds; fewer than asked for where the key ends before' }),
-    scope: Type.String(),
+    scope: Type.String({ description: 'What it may do, space-separated' }),
   },
   { title: 'AccessToken' },
 )
@@ -157,8 +159,8 @@ export const WhoAmI = Type.Object(
     account_id: AccountId,
     environment: EnvironmentName(),
     key_id: KeyId,
-    scopes: Type.Array(Type.String()),
-    plan: Type.String(),
+    scopes: Type.Array(Type.String(), { description: 'What the credential may do' }),
+    plan: Type.String({ description: 'Decides the limits of the account' }),
   },
   { title: 'WhoAmI' },
 )
@@ -316,16 +318,16 @@ export const settingNames = Object.keys(Settings.properties)
 export const AccountRecord = Type.Object(
   {
     id: AccountId,
-    name: Type.String(),
-    country: Type.String(),
-    currency: Type.String(),
-    timezone: Type.String(),
-    plan: Type.String(),
-    status: OneOf(['active', 'suspended']),
+    name: Type.String({ description: 'As your customers read it' }),
+    country: Type.String({ description: 'ISO 3166, such as KE' }),
+    currency: Type.String({ description: 'Of its first wallets' }),
+    timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
+    plan: Type.String({ description: 'Decides its limits' }),
+    status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
     settings: Type.Unsafe<Record<string, unknown>>(
       Type.Required(Settings, { description: 'All there are; null where one is not set' }),
     ),
-    created_at: At(),
+    created_at: At({ description: 'When it was opened' }),
   },
   { title: 'Account' },
 )
@@ -341,10 +343,10 @@ export const AccountUpdate = Type.Object({
 const LimitStates = Type.Array(
   Type.Object({
     policy: Type.String({ description: '`key`, or `plan-` and the area' }),
-    limit: Type.Integer(),
+    limit: Type.Integer({ description: 'Requests in a window' }),
     window: Type.Integer({ description: 'Seconds' }),
-    remaining: Type.Integer(),
-    resets_at: At(),
+    remaining: Type.Integer({ description: 'Requests left in this window' }),
+    resets_at: At({ description: 'When all of them are there again' }),
   }),
 )
 
@@ -364,28 +366,30 @@ export const UsageQuery = Type.Object({
 
 export const UsageReply = Type.Object(
   {
-    start_date: Type.String(),
-    end_date: Type.String(),
-    requests: Type.Integer(),
-    errors: Type.Integer(),
+    start_date: Type.String({ description: 'First day, UTC' }),
+    end_date: Type.String({ description: 'Last day, UTC' }),
+    requests: Type.Integer({ description: 'In all these days' }),
+    errors: Type.Integer({ description: 'Requests that were refused or failed' }),
     rows: Type.Array(
       Type.Object({
-        day: Nullable(Type.String()),
-        area: Nullable(Type.String()),
-        operation: Nullable(Type.String()),
-        requests: Type.Integer(),
-        errors: Type.Integer(),
+        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Such as `sms`' })),
+        operation: Nullable(Type.String({ description: 'Such as `sms.send`' })),
+        requests: Type.Integer({ description: 'All of them' }),
+        errors: Type.Integer({ description: 'Those that were refused or failed' }),
       }),
+      { description: 'Requests by what `group_by` names; null where it is not named' },
     ),
     spend: Type.Array(
       Type.Object({
-        day: Nullable(Type.String()),
-        area: Nullable(Type.String()),
+        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Such as `sms`' })),
         country: Nullable(Type.String({ description: 'Where it went; null for what goes to no country' })),
-        currency: Type.String(),
+        currency: Type.String({ description: 'Of the cost' }),
         cost: Amount({ description: 'Less what was given back' }),
         count: Type.Integer({ description: 'How often something was paid for' }),
       }),
+      { description: 'What was charged, by what `group_by` names' },
     ),
     limits: LimitStates,
   },
@@ -403,17 +407,17 @@ export const LogQuery = Type.Object({
 
 export const LogRecord = Type.Object(
   {
-    request_id: Type.String(),
-    at: At(),
-    method: Type.String(),
-    path: Type.String(),
-    operation: Nullable(Type.String()),
-    status: Type.Integer(),
-    error_code: Nullable(Type.String()),
-    duration_ms: Type.Number(),
+    request_id: Type.String({ description: 'X-Request-Id of the response' }),
+    at: At({ description: 'When it came' }),
+    method: Type.String({ description: 'Such as POST' }),
+    path: Type.String({ description: 'As it was asked for' }),
+    operation: Nullable(Type.String({ description: 'Such as `sms.send`; null for an address that is none' })),
+    status: Type.Integer({ description: 'HTTP status of the answer' }),
+    error_code: Nullable(Type.String({ description: 'Such as VALIDATION_ERROR; null if it succeeded' })),
+    duration_ms: Type.Number({ description: 'Milliseconds until the answer' }),
     key_id: KeyId,
-    ip: Type.String(),
-    warning: Nullable(Type.String()),
+    ip: Type.String({ description: 'Where it came from' }),
+    warning: Nullable(Type.String({ description: 'What the caller should change, such as a key without TLS' })),
     request_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
     response_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
   },
@@ -429,15 +433,15 @@ export const AuditQuery = Type.Object({
 
 export const AuditRecord = Type.Object(
   {
-    id: Type.String(),
-    at: At(),
-    actor: Type.Object({ type: Type.String(), id: Type.String() }),
-    action: Type.String(),
-    target: Type.String(),
+    id: Type.String({ description: 'Id of the entry' }),
+    at: At({ description: 'When it was done' }),
+    actor: Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who did it' }),
+    action: Type.String({ description: 'What was done, such as `apikey.create`' }),
+    target: Type.String({ description: 'What it was done to' }),
     before: Type.Unknown({ description: 'As it was, or null' }),
     after: Type.Unknown({ description: 'As it became, or null' }),
-    ip: Type.String(),
-    request_id: Type.String(),
+    ip: Type.String({ description: 'Where the request came from' }),
+    request_id: Type.String({ description: 'X-Request-Id of that request' }),
   },
   { title: 'AuditEntry' },
 )

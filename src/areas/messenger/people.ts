@@ -58,13 +58,13 @@ const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such 
 
 const Conversation = Type.Object(
   {
-    id: Type.String(),
-    phone: Type.String(),
-    name: Nullable(Type.String()),
+    id: Type.String({ description: 'The number again' }),
+    phone: Type.String({ description: 'The user, in E.164' }),
+    name: Nullable(Type.String({ description: 'What they call themselves' })),
     window_open: Type.Boolean({ description: 'Whether messages other than templates may be sent now' }),
-    window_expires_at: Nullable(At()),
-    last_inbound_at: Nullable(At()),
-    opted_out: Type.Boolean(),
+    window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
+    last_inbound_at: Nullable(At({ description: 'When they last wrote' })),
+    opted_out: Type.Boolean({ description: 'They do not want messages' }),
   },
   { title: 'MessengerConversation' },
 )
@@ -79,11 +79,11 @@ const Thread = Type.Object(
 
 const OptIn = Type.Object(
   {
-    phone: Type.String(),
+    phone: Type.String({ description: 'The user, in E.164' }),
     status: Type.String({ description: '`opted_in` or `opted_out`' }),
-    opted_in_at: Nullable(At()),
-    opted_out_at: Nullable(At()),
-    source: Nullable(Type.String()),
+    opted_in_at: Nullable(At({ description: 'When they asked for messages' })),
+    opted_out_at: Nullable(At({ description: 'When they no longer wanted them' })),
+    source: Nullable(Type.String({ description: 'Where they said so' })),
   },
   { title: 'MessengerOptIn' },
 )

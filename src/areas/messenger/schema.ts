@@ -184,7 +184,7 @@ const Fallback = Type.Object(
   {
     channel: Type.Literal('sms', { description: 'The only one there is' }),
     from: Type.String({ minLength: 3, maxLength: 11, description: 'Sender of the text' }),
-    message: text('What the text says; charged by segments, as any SMS', 1530),
+    message: text('What the text says; charged by its segments', 1530),
     after: Type.Optional(
       Type.Integer({
         minimum: 10,

@@ -116,16 +116,16 @@ export const Health = Type.Object(
 )
 
 const recordFields = {
-  id: Type.String(),
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  enabled: Type.Boolean(),
-  description: Nullable(Type.String()),
-  created_at: At(),
-  updated_at: At(),
-  ordered: Type.Boolean(),
-  rate_limit: Nullable(Type.Integer()),
-  filters: Type.Record(Type.String(), FilterValue),
+  id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+  url: Type.String({ description: 'Where events are posted' }),
+  events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
+  enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
+  description: Nullable(Type.String({ description: 'Your note' })),
+  created_at: At({ description: 'When it was made' }),
+  updated_at: At({ description: 'When it was last changed' }),
+  ordered: Type.Boolean({ description: 'One delivery at a time, in the order of events' }),
+  rate_limit: Nullable(Type.Integer({ description: 'Deliveries a second at most; null for no limit' })),
+  filters: Type.Record(Type.String(), FilterValue, { description: 'Only events whose payload has these values' }),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Names of the custom headers; values are masked' }),
   disabled_reason: Nullable(
     Type.String({ description: '`gone` or `failing` when this service disabled it, else null' }),

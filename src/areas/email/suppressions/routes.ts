@@ -23,14 +23,16 @@ const maxAtOnce = 1_000
 
 const Suppression = Type.Object(
   {
-    id: Type.String(),
-    email: Type.String(),
-    reason: OneOf(reasons),
-    applies_to: OneOf(['all', 'bulk']),
-    message_id: Nullable(Type.String()),
-    detail: Nullable(Type.String()),
-    created_at: At(),
-    expires_at: Nullable(At()),
+    id: Type.String({ description: 'Id of the entry' }),
+    email: Type.String({ description: 'Who is not written to' }),
+    reason: OneOf(reasons, { description: 'Why' }),
+    applies_to: OneOf(['all', 'bulk'], {
+      description: 'Whether nothing at all is sent, or nothing that people may unsubscribe from',
+    }),
+    message_id: Nullable(Type.String({ description: 'The message that led to it' })),
+    detail: Nullable(Type.String({ description: 'What the other server said' })),
+    created_at: At({ description: 'Since when' }),
+    expires_at: Nullable(At({ description: 'Until when; null for ever' })),
   },
   { title: 'EmailSuppression' },
 )

@@ -50,15 +50,15 @@ const TemplateReplace = Type.Object(fields)
 
 const TemplateRecord = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    subject: Type.String(),
-    html: Type.String(),
-    text: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    id: Type.String({ description: 'Id of the template, such as `tmpl_…`' }),
+    name: Type.String({ description: 'By which messages name it' }),
+    subject: Type.String({ description: 'With {{placeholders}}' }),
+    html: Type.String({ description: 'With {{placeholders}}' }),
+    text: Nullable(Type.String({ description: 'For readers without html; null: made from it' })),
+    description: Nullable(Type.String({ description: 'Your note' })),
     defaults: Variables,
-    variables: Type.Array(Type.String()),
-    version: Type.Integer(),
+    variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
+    version: Type.Integer({ description: 'One more with each change' }),
     status: Type.Literal('active'),
     created_at: At(),
     updated_at: At(),

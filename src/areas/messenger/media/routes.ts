@@ -13,12 +13,12 @@ import { checkMedia, mediaFiles, mediaIdOf, mostMediaBytes, openMedia } from './
 
 const MediaRecord = Type.Object(
   {
-    media_id: Type.String(),
+    media_id: Type.String({ description: 'What messages name it by' }),
     type: Type.String({ description: 'Content type' }),
-    expires_at: Nullable(At()),
-    sha256: Type.String(),
-    file_size: Type.Integer(),
-    filename: Nullable(Type.String()),
+    expires_at: Nullable(At({ description: 'When it is erased' })),
+    sha256: Type.String({ description: 'Of the file, in hexadecimal' }),
+    file_size: Type.Integer({ description: 'Bytes' }),
+    filename: Nullable(Type.String({ description: 'As it was uploaded' })),
   },
   { title: 'MessengerMediaRecord' },
 )

@@ -68,23 +68,27 @@ export const BulkCreate = Type.Object({
 })
 
 const Item = Type.Object({
-  index: Type.Integer(),
-  payout_id: Nullable(Type.String()),
+  index: Type.Integer({ description: 'Place in your list, from 0' }),
+  payout_id: Nullable(Type.String({ description: 'Id of the payout; null if it was refused' })),
   status: payoutStatus,
-  amount: Type.Optional(Amount()),
-  currency: Type.Optional(Type.String()),
-  reference: Type.Optional(Nullable(Type.String())),
-  failure_reason: Type.Optional(Nullable(Type.String())),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  amount: Type.Optional(Amount({ description: 'In major units' })),
+  currency: Type.Optional(Type.String({ description: 'Of the amount' })),
+  reference: Type.Optional(Nullable(Type.String({ description: 'Your own id of it' }))),
+  failure_reason: Type.Optional(
+    Nullable(Type.String({ description: 'A code such as INVALID_PHONE; null unless it failed' })),
+  ),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it was refused' }),
+  ),
 })
 
 export const Batch = Type.Object(
   {
     ...batchFields,
-    reference: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    description: Nullable(Type.String({ description: 'As it was given' })),
     metadata: Metadata,
-    payouts: Type.Array(Item),
+    payouts: Type.Array(Item, { description: 'The items, in your order' }),
     next_cursor: Nullable(Type.String({ description: 'Where the next items begin' })),
   },
   { title: 'PayoutBatchRecord' },

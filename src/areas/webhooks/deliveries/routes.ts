@@ -26,20 +26,20 @@ const statuses = ['pending', 'delivering', 'delivered', 'failed', 'cancelled'] a
 type Status = (typeof statuses)[number]
 
 const fields = {
-  id: Type.String(),
-  webhook_id: Type.String(),
+  id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
+  webhook_id: Type.String({ description: 'The webhook it goes to' }),
   event_id: Type.String({ description: 'The same on every attempt, replay and endpoint' }),
-  event: Type.String(),
+  event: Type.String({ description: 'Name of the event, such as `sms.delivered`' }),
   resource_id: Type.String({ description: 'What the event is about' }),
-  status: OneOf(statuses),
-  attempts: Type.Integer(),
-  created_at: At(),
-  delivered_at: Nullable(At()),
-  next_attempt_at: Nullable(At()),
+  status: OneOf(statuses, { description: '`failed` once no further attempt is made' }),
+  attempts: Type.Integer({ description: 'How often it was tried' }),
+  created_at: At({ description: 'When the event happened' }),
+  delivered_at: Nullable(At({ description: 'When the endpoint took it' })),
+  next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
   last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
-  response_status: Nullable(Type.Integer()),
-  duration_ms: Nullable(Type.Integer()),
-  test: Type.Boolean(),
+  response_status: Nullable(Type.Integer({ description: 'What the endpoint last answered, such as 503' })),
+  duration_ms: Nullable(Type.Integer({ description: 'Milliseconds that the last attempt took' })),
+  test: Type.Boolean({ description: 'It was sent by POST /v1/webhooks/{id}/test' }),
   replay_of: Nullable(Type.String({ description: 'The delivery that this one repeats' })),
 }
 
