@@ -2,21 +2,30 @@
 // Shapes of the API that have a name. Made by tools/sdk.mjs from openapi.json: do not edit.
 
 export type AccessToken = {
+  /** Sent as a bearer token, in place of the key */
   access_token: string
+  /** How it is sent */
   token_type: 'Bearer'
   /** Seconds; fewer than asked for where the key ends before */
   expires_in: number
+  /** What it may do, space-separated */
   scope: string
 }
 
 export type Account = {
   /** Id of the account */
   id: string
+  /** As your customers read it */
   name: string
+  /** ISO 3166, such as KE */
   country: string
+  /** Of its first wallets */
   currency: string
+  /** IANA name, such as Africa/Nairobi */
   timezone: string
+  /** Decides its limits */
   plan: string
+  /** `suspended`: requests are refused, and jobs wait */
   status: 'active' | 'suspended'
   /** All there are; null where one is not set */
   settings: {
@@ -45,6 +54,7 @@ export type Account = {
   help?: string[] | undefined
 }) | null
 }
+  /** When it was opened */
   created_at: string
 }
 
@@ -235,15 +245,21 @@ export type AgentStatusChangedEvent = {
 export type ApiKey = {
   /** Id of the key */
   id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** Where it works */
   environment: 'test' | 'live'
   /** First 13 characters of the key */
   prefix: string
   /** Last 4 characters of the key */
   last4: string
+  /** What it may do */
   scopes: string[]
+  /** `expiring` still works, until its grace period ends */
   status: 'active' | 'expiring' | 'revoked' | 'expired'
+  /** When it was made */
   created_at: string
+  /** Who made it */
   created_by: string
   last_used_at: string | null
   last_used_ip: string | null
@@ -251,10 +267,13 @@ export type ApiKey = {
   rotated_from: string | null
   /** 90 days after it was made; a reminder */
   rotation_due_at: string
+  /** Addresses and ranges it is accepted from; empty for any */
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: string | null
+  /** Refuses fields that are not known, unless a request says otherwise */
   strict: boolean
+  /** How replies are wrapped, unless a request says otherwise */
   envelope: 'both' | 'flat' | 'data'
 }
 
@@ -277,25 +296,35 @@ export type ApiKeyRotationDueEvent = {
 }
 
 export type AuditEntry = {
+  /** Id of the entry */
   id: string
+  /** When it was done */
   at: string
+  /** Who did it */
   actor: {
   type: string
   id: string
 }
+  /** What was done, such as `apikey.create` */
   action: string
+  /** What it was done to */
   target: string
   /** As it was, or null */
   before: unknown
   /** As it became, or null */
   after: unknown
+  /** Where the request came from */
   ip: string
+  /** X-Request-Id of that request */
   request_id: string
 }
 
 export type AutoRecharge = {
+  /** Which wallet is filled */
   currency: string
+  /** Whether it is on */
   enabled: boolean
+  /** `paused` after three failures in a row, until it is set again */
   status: 'active' | 'paused' | 'disabled'
   /** null, with all that follows from it, where it was never set */
   threshold: number | null
@@ -304,8 +333,10 @@ export type AutoRecharge = {
   phone: string | null
   card_token: string | null
   provider: string | null
+  /** How often in a day at most */
   max_per_day: number
   daily_limit: number | null
+  /** Failures since the last success */
   consecutive_failures: number
   last_recharge_at: string | null
   created_at: string | null
@@ -559,22 +590,31 @@ export type BusinessHoursSet = {
 }
 
 export type Call = {
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that are bridged together */
   conversation_uuid: string
+  /** `completed`, `failed`, `rejected`, `busy` and `timeout` are final */
   status: 'initiated' | 'started' | 'ringing' | 'answered' | 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
   phase: string | null
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
   parent_call_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
+  /** Whether it is recorded */
   record: boolean
+  /** Its recordings, such as `rec_…` */
   recording_ids: string[]
+  /** When it was placed or came in */
   started_at: string
   ringing_at: string | null
   answered_at: string | null
@@ -584,8 +624,11 @@ export type Call = {
   hangup_cause: string | null
   hangup_by: string | null
   sip_code: number | null
+  /** In major units of `currency`; final once the call is over */
   cost: number
+  /** Of the cost */
   currency: string
+  /** How it sounded; null until it is over */
   quality: {
   mos: number
   jitter_ms: number
@@ -734,12 +777,19 @@ export type CallCompletedEvent = {
 }
 
 export type CallCreated = {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** Shared by all legs that are bridged together */
   conversation_uuid: string
+  /** `completed`, `failed`, `rejected`, `busy` and `timeout` are final */
   status: 'initiated' | 'started' | 'ringing' | 'answered' | 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** The number that the other side sees */
   from: string
+  /** Who is called */
   to: string
+  /** When it was placed or came in */
   started_at: string
 }
 
@@ -1023,12 +1073,19 @@ export type Credit = {
   balance: number
 }
 
+/** Who pays, as far as you said */
 export type Customer = {
+  /** What they are called */
   name?: string | undefined
+  /** Their mail address */
   email?: string | undefined
+  /** Where they can be called */
   phone?: string | undefined
+  /** Your own id of them, or `cus_…` of who was billed */
   customer_id?: string | undefined
+  /** Theirs, as it stands on invoices */
   tax_number?: string | undefined
+  /** Theirs, as it stands on invoices */
   address?: string | undefined
 }
 
@@ -1051,41 +1108,55 @@ export type Deleted = {
 }
 
 export type Delivery = {
+  /** Id of the delivery, such as `dlv_…` */
   id: string
+  /** The webhook it goes to */
   webhook_id: string
   /** The same on every attempt, replay and endpoint */
   event_id: string
+  /** Name of the event, such as `sms.delivered` */
   event: string
   /** What the event is about */
   resource_id: string
+  /** `failed` once no further attempt is made */
   status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  /** How often it was tried */
   attempts: number
+  /** When the event happened */
   created_at: string
   delivered_at: string | null
   next_attempt_at: string | null
   last_error: string | null
   response_status: number | null
   duration_ms: number | null
+  /** It was sent by POST /v1/webhooks/{id}/test */
   test: boolean
   replay_of: string | null
 }
 
 export type DeliveryDetail = {
+  /** Id of the delivery, such as `dlv_…` */
   id: string
+  /** The webhook it goes to */
   webhook_id: string
   /** The same on every attempt, replay and endpoint */
   event_id: string
+  /** Name of the event, such as `sms.delivered` */
   event: string
   /** What the event is about */
   resource_id: string
+  /** `failed` once no further attempt is made */
   status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  /** How often it was tried */
   attempts: number
+  /** When the event happened */
   created_at: string
   delivered_at: string | null
   next_attempt_at: string | null
   last_error: string | null
   response_status: number | null
   duration_ms: number | null
+  /** It was sent by POST /v1/webhooks/{id}/test */
   test: boolean
   replay_of: string | null
   request: {
@@ -1112,19 +1183,25 @@ export type DeliveryDetail = {
 }
 
 export type Dispute = {
+  /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** You have `won` or `lost` it once that is decided */
   status: 'open' | 'won' | 'lost'
   /** What the payer wants back */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** What is set aside in your wallet until it is decided */
   amount_held: number
   /** What a lost dispute took that was not in your wallet, as far as it was not taken from it since */
   amount_owed: number
+  /** What the payer told the bank */
   reason: 'fraudulent' | 'duplicate' | 'not_received' | 'not_as_described' | 'not_credited' | 'other'
   /** The dispute as the acquirer names it */
   provider_reference: string
+  /** When it was asked for */
   created_at: string
   closed_at: string | null
 }
@@ -1422,14 +1499,19 @@ export type EmailDeliveredEvent = {
 }
 
 export type EmailDomain = {
+  /** Id of the domain */
   id: string
+  /** What you send from */
   domain: string
+  /** Messages go out from a `verified` one only */
   status: 'pending' | 'verified' | 'failed'
   created_at: string
   verified_at: string | null
   last_checked_at: string | null
   last_error: string | null
+  /** Of the present signing key */
   dkim_selector: string
+  /** What has to be in your DNS, and what was found there */
   records: ({
   type: 'TXT' | 'CNAME'
   name: string
@@ -1439,6 +1521,7 @@ export type EmailDomain = {
   status: 'pending' | 'valid' | 'invalid' | 'missing'
   found?: string | undefined
 })[]
+  /** The same as records */
   dns_records: ({
   type: 'TXT' | 'CNAME'
   name: string
@@ -1519,12 +1602,17 @@ export type EmailSentEvent = {
 }
 
 export type EmailSuppression = {
+  /** Id of the entry */
   id: string
+  /** Who is not written to */
   email: string
+  /** Why */
   reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+  /** Whether nothing at all is sent, or nothing that people may unsubscribe from */
   applies_to: 'all' | 'bulk'
   message_id: string | null
   detail: string | null
+  /** Since when */
   created_at: string
   expires_at: string | null
 }
@@ -1535,15 +1623,21 @@ export type EmailSuppressionsAdded = {
 }
 
 export type EmailTemplate = {
+  /** Id of the template, such as `tmpl_…` */
   id: string
+  /** By which messages name it */
   name: string
+  /** With {{placeholders}} */
   subject: string
+  /** With {{placeholders}} */
   html: string
   text: string | null
   description: string | null
   /** Values for {{placeholders}}, at most 64 KiB and 8 levels */
   defaults: Record<string, unknown>
+  /** Names of the placeholders in it */
   variables: string[]
+  /** One more with each change */
   version: number
   status: 'active'
   created_at: string
@@ -1714,9 +1808,13 @@ export type FraudReviewEvent = {
   payment_id: string | null
   payout_id: string | null
   risk: {
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision: 'allow' | 'review' | 'require_3ds' | 'block'
 }
   payment?: Payment | undefined
@@ -2289,34 +2387,52 @@ export type InvitedMember = {
 }
 
 export type Invoice = {
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
   customer: Customer
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** Its lines */
   items: {
+  /** What is sold */
   description: string
+  /** How many of it */
   quantity: number
+  /** For one of it, in major units */
   unit_amount: number
+  /** Taken off the line */
   discount: number
   /** Percent */
   tax_rate: number
+  /** Of the line, less its discount */
   amount: number
+  /** Of the line */
   tax: number
 }[]
   /** The amounts hold their tax already */
   tax_inclusive: boolean
+  /** All lines, before discount of the whole and tax */
   subtotal: number
+  /** Taken off by all discounts */
   discount_total: number
+  /** Of all lines */
   tax_total: number
+  /** What the customer owes in all */
   total: number
+  /** What came of it so far */
   amount_paid: number
+  /** What is still to be paid */
   amount_due: number
   /** How much of amount_paid the customer had in hand */
   credit_applied: number
   /** What was given back since it was paid. What is given back before is taken off amount_paid */
   amount_refunded: number
+  /** Open, and past its due date */
   overdue: boolean
+  /** Last day to pay, UTC */
   due_date: string
   hosted_url: string | null
   pdf_url: string | null
@@ -2332,6 +2448,7 @@ export type Invoice = {
   void_reason: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was made */
   created_at: string
 }
 
@@ -2342,9 +2459,13 @@ export type InvoiceEvent = {
   sequence: number
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  /** What came of it so far */
   amount_paid: number
+  /** What the customer owes in all */
   total: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   customer: Customer
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
@@ -2361,9 +2482,13 @@ export type InvoicePaidEvent = {
   sequence: number
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  /** What came of it so far */
   amount_paid: number
+  /** What the customer owes in all */
   total: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   customer: Customer
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
@@ -2686,10 +2811,13 @@ export type Limits = {
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
+  /** Requests in a window */
   limit: number
   /** Seconds */
   window: number
+  /** Requests left in this window */
   remaining: number
+  /** When all of them are there again */
   resets_at: string
 }[]
 }
@@ -2764,13 +2892,16 @@ export type MessengerChannelCreate = {
 }
 
 export type MessengerConversation = {
+  /** The number again */
   id: string
+  /** The user, in E.164 */
   phone: string
   name: string | null
   /** Whether messages other than templates may be sent now */
   window_open: boolean
   window_expires_at: string | null
   last_inbound_at: string | null
+  /** They do not want messages */
   opted_out: boolean
 }
 
@@ -2832,11 +2963,14 @@ export type MessengerMedia = {
 }
 
 export type MessengerMediaRecord = {
+  /** What messages name it by */
   media_id: string
   /** Content type */
   type: string
   expires_at: string | null
+  /** Of the file, in hexadecimal */
   sha256: string
+  /** Bytes */
   file_size: number
   filename: string | null
 }
@@ -2970,6 +3104,7 @@ export type MessengerMessageStatus = {
 }
 
 export type MessengerOptIn = {
+  /** The user, in E.164 */
   phone: string
   /** `opted_in` or `opted_out` */
   status: string
@@ -3238,7 +3373,7 @@ export type MessengerSend = {
   channel: 'sms'
   /** Sender of the text */
   from: string
-  /** What the text says; charged by segments, as any SMS. Must have 1 to 1530 characters */
+  /** What the text says; charged by its segments. Must have 1 to 1530 characters */
   message: string
   /** Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed. Must be 10 to 86400 seconds */
   after?: number | undefined
@@ -3375,13 +3510,16 @@ export type MessengerTemplateEvent = {
 }
 
 export type MessengerThread = {
+  /** The number again */
   id: string
+  /** The user, in E.164 */
   phone: string
   name: string | null
   /** Whether messages other than templates may be sent now */
   window_open: boolean
   window_expires_at: string | null
   last_inbound_at: string | null
+  /** They do not want messages */
   opted_out: boolean
   /** The newest 50, newest first */
   messages: MessengerMessage[]
@@ -3402,15 +3540,21 @@ export type MonitorEvent = {
 export type NewApiKey = {
   /** Id of the key */
   id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** Where it works */
   environment: 'test' | 'live'
   /** First 13 characters of the key */
   prefix: string
   /** Last 4 characters of the key */
   last4: string
+  /** What it may do */
   scopes: string[]
+  /** `expiring` still works, until its grace period ends */
   status: 'active' | 'expiring' | 'revoked' | 'expired'
+  /** When it was made */
   created_at: string
+  /** Who made it */
   created_by: string
   last_used_at: string | null
   last_used_ip: string | null
@@ -3418,25 +3562,36 @@ export type NewApiKey = {
   rotated_from: string | null
   /** 90 days after it was made; a reminder */
   rotation_due_at: string
+  /** Addresses and ranges it is accepted from; empty for any */
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: string | null
+  /** Refuses fields that are not known, unless a request says otherwise */
   strict: boolean
+  /** How replies are wrapped, unless a request says otherwise */
   envelope: 'both' | 'flat' | 'data'
   /** The key itself, shown this once */
   key: string
 }
 
 export type NewWebhook = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -3589,6 +3744,7 @@ export type OperatorVoiceNumber = {
 
 export type OverduePayout = {
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
   /** As the provider knows it */
   provider_id: string
@@ -3605,6 +3761,7 @@ export type OverduePayout = {
 export type OverdueRefund = {
   refund_id: string
   payment_id: string
+  /** How far it came */
   status: 'pending' | 'processing' | 'completed' | 'failed'
   /** As the provider knows it */
   provider_id: string
@@ -3636,13 +3793,18 @@ export type PasswordReset = {
 }
 
 export type Payment = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   provider: string | null
   completed_at: string | null
   receipt_url: string | null
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   phone: string | null
   reference: string | null
@@ -3650,21 +3812,32 @@ export type Payment = {
   customer: Customer
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** What it cost you, in major units */
   fee: number
+  /** What your wallet gets: the amount less the fee */
   net_amount: number
   provider_reference: string | null
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
+  /** What was given back of it */
   refunds: Refund[]
   failure_reason: string | null
   failure_message: string | null
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   /** The money came after the payment had been given up */
@@ -3674,6 +3847,7 @@ export type Payment = {
   payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type?: 'topup' | undefined
+  /** Which wallet it fills */
   wallet_id?: string | undefined
   /** What the wallet held with it; null until the money is there */
   new_balance?: number | null | undefined
@@ -3693,7 +3867,9 @@ export type Payment = {
   /** What the payer dials to see what waits for approval; until the payment is over */
   ussd_code?: string | undefined
   expires_at: string | null
+  /** When it was asked for */
   created_at: string
+  /** When something last changed */
   updated_at: string
 }
 
@@ -3702,9 +3878,13 @@ export type PaymentActionEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -3728,6 +3908,7 @@ export type PaymentDiscrepancy = {
   payment_id: string
   account_id: string
   environment: 'test' | 'live'
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
   provider: string
   currency: string
@@ -3745,6 +3926,7 @@ export type PaymentDiscrepancyResolved = {
   payment_id: string
   account_id: string
   environment: 'test' | 'live'
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
   provider: string
   currency: string
@@ -3766,14 +3948,19 @@ export type PaymentDisputeEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
+  /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
   dispute_status: 'open' | 'won' | 'lost'
   payment: Payment
@@ -3785,9 +3972,13 @@ export type PaymentEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -3797,13 +3988,17 @@ export type PaymentEvent = {
 }
 
 export type PaymentLink = {
+  /** Id of the link */
   payment_link_id: string
   /** Where it is paid; whoever has it may pay */
   url: string
   /** `completed` once it was paid max_uses times, `inactive` once it was deactivated */
   status: 'active' | 'inactive' | 'expired' | 'completed'
+  /** What is paid each time, in major units */
   amount: number
+  /** Of the amount */
   currency: string
+  /** What the payer reads */
   description: string
   /** Null: all that are offered */
   payment_methods: string[] | null
@@ -3818,6 +4013,7 @@ export type PaymentLink = {
   metadata: Record<string, string | number | boolean>
   expires_at: string | null
   deactivated_at: string | null
+  /** When it was made */
   created_at: string
 }
 
@@ -3841,15 +4037,22 @@ export type PaymentLinkPaidEvent = {
 }
 
 export type PaymentMethod = {
+  /** What a payment names as `method` */
   method: 'mobile_money' | 'card' | 'bank_transfer'
+  /** What a payment names as `provider` */
   provider: string
+  /** What payers know it by */
   name: string
+  /** Where its payers are */
   countries: string[]
+  /** What it takes */
   currencies: string[]
   directions: ('in' | 'out')[]
   /** In the one currency; for cards where `currency` is asked for */
   min_amount?: number | undefined
+  /** The most it takes at once */
   max_amount?: number | undefined
+  /** Amounts have no decimals */
   whole_units_only: boolean
   /** Of a collection, or with `direction=out` of a payout */
   fee?: {
@@ -3857,6 +4060,7 @@ export type PaymentMethod = {
   fixed: number
   currency: string
 } | undefined
+  /** `down`: payments by it are refused for now */
   status: 'up' | 'degraded' | 'down'
   /** A picture to show beside the name */
   logo_url: string
@@ -3864,7 +4068,9 @@ export type PaymentMethod = {
   ussd_code?: string | undefined
   /** Whether the payer is asked on the phone, or sent to `redirect_url` */
   confirms_on?: 'phone' | 'page' | undefined
+  /** Cards that are taken */
   brands?: ('visa' | 'mastercard' | 'verve' | 'american-express')[] | undefined
+  /** Whether payers prove who they are */
   supports_3ds?: boolean | undefined
   /** Those whose accounts can be reached */
   banks?: {
@@ -3921,16 +4127,23 @@ export type PaymentRefundedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
   payment: Payment
   refund: Refund
@@ -4045,12 +4258,18 @@ export type PaymentStatementWhole = {
 }
 
 export type Payout = {
+  /** Id of the payout, such as `po_…` */
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   recipient: PayoutRecipient
+  /** What it cost you, in major units */
   fee: number
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string | null
   description: string | null
@@ -4061,24 +4280,33 @@ export type Payout = {
   scheduled_at: string | null
   /** It waits for somebody to approve or reject it */
   in_review: boolean
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   provider_reference: string | null
   failure_reason: string | null
   failure_message: string | null
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
+  /** When something last changed */
   updated_at: string
 }
 
 export type PayoutBatch = {
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
   status: 'processing' | 'completed' | 'cancelled'
   total_count: number
@@ -4086,9 +4314,13 @@ export type PayoutBatch = {
   completed_count: number
   failed_count: number
   cancelled_count: number
+  /** Of all payouts that were accepted */
   total_amount: number
+  /** Of all payouts that were accepted */
   total_fee: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** When it was asked for */
   created_at: string
 }
 
@@ -4097,6 +4329,7 @@ export type PayoutBatchCompletedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
   status: 'completed' | 'cancelled'
   counts: {
@@ -4110,6 +4343,7 @@ export type PayoutBatchCompletedEvent = {
 }
 
 export type PayoutBatchRecord = {
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
   status: 'processing' | 'completed' | 'cancelled'
   total_count: number
@@ -4117,22 +4351,32 @@ export type PayoutBatchRecord = {
   completed_count: number
   failed_count: number
   cancelled_count: number
+  /** Of all payouts that were accepted */
   total_amount: number
+  /** Of all payouts that were accepted */
   total_fee: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** When it was asked for */
   created_at: string
   reference: string | null
   description: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** The items, in your order */
   payouts: ({
+  /** Place in your list, from 0 */
   index: number
   payout_id: string | null
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount?: number | undefined
+  /** Of the amount */
   currency?: string | undefined
   reference?: string | null | undefined
   failure_reason?: string | null | undefined
+  /** Why it was refused */
   error?: {
   code: string
   message: string
@@ -4146,9 +4390,13 @@ export type PayoutEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payout, such as `po_…` */
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   recipient: PayoutRecipient
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
@@ -4157,14 +4405,18 @@ export type PayoutEvent = {
   payout: Payout
 }
 
+/** Who is paid */
 export type PayoutRecipient = {
   name: string | null
   /** Where one was given */
   email?: string | undefined
   phone: string | null
   bank: {
+  /** Of the account */
   account_number: string
+  /** Of the bank */
   bank_code: string
+  /** Whose account it is */
   account_name: string
 } | null
 }
@@ -4511,25 +4763,31 @@ export type RealtimeMetrics = {
 }
 
 export type Recording = {
+  /** Id of the recording, such as `rec_…` */
   recording_id: string
   call_id: string | null
   conference_id: string | null
   /** Seconds */
   duration: number
   file_url: string | null
+  /** What was said, as text */
   transcription: {
+  /** Whether the text is there */
   available: boolean
   language: string | null
   url: string | null
   confidence: number | null
   error: string | null
 }
+  /** `file_url` is there once it is `ready` */
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+  /** Of the file */
   format: 'wav' | 'mp3'
   /** Of two, the caller is left and the others are right */
   channels: number
   size_bytes: number | null
   sha256: string | null
+  /** When it began */
   started_at: string
   expires_at: string | null
   reason: string | null
@@ -4567,10 +4825,15 @@ export type Redelivery = {
 }
 
 export type Refund = {
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** How far it came */
   status: 'pending' | 'processing' | 'completed' | 'failed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   reason: ('duplicate' | 'fraudulent' | 'requested_by_customer' | 'other') | null
   /** Of the payment, by all refunds that did not fail */
@@ -4584,6 +4847,7 @@ export type Refund = {
   reference: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -4593,10 +4857,14 @@ export type RefundFailedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
   status: 'failed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   failure_reason: string
   refund: Refund
@@ -4617,16 +4885,23 @@ export type ReplayStarted = {
 }
 
 export type RequestLogEntry = {
+  /** X-Request-Id of the response */
   request_id: string
+  /** When it came */
   at: string
+  /** Such as POST */
   method: string
+  /** As it was asked for */
   path: string
   operation: string | null
+  /** HTTP status of the answer */
   status: number
   error_code: string | null
+  /** Milliseconds until the answer */
   duration_ms: number
   /** Id of the key */
   key_id: string
+  /** Where it came from */
   ip: string
   warning: string | null
   request_body: string | null
@@ -4859,19 +5134,28 @@ export type SmsAccountCountries = {
 }
 
 export type SmsAnalytics = {
+  /** First day */
   from_date: string
+  /** Last day */
   to_date: string
+  /** Of the cost */
   currency: string
+  /** All of them */
   messages: number
+  /** Not sent yet */
   queued: number
   /** Taken by the operator, and nothing heard since */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
   delivery_rate: number | null
+  /** What was charged for */
   segments: number
   /** Without what was given back */
   cost: number
+  /** Half, 95 % and 99 % of messages took no longer */
   latency_seconds: {
   /** From the operator to the handset */
   p50: number | null
@@ -4880,19 +5164,26 @@ export type SmsAnalytics = {
   /** From the operator to the handset */
   p99: number | null
 }
+  /** The same figures by country */
   countries: ({
   country: string | null
+  /** All of them */
   messages: number
+  /** Not sent yet */
   queued: number
   /** Taken by the operator, and nothing heard since */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
   delivery_rate: number | null
+  /** What was charged for */
   segments: number
   /** Without what was given back */
   cost: number
 })[]
+  /** Messages by why they failed */
   errors: {
   error_code: string
   messages: number
@@ -4900,38 +5191,60 @@ export type SmsAnalytics = {
 }
 
 export type SmsBalance = {
+  /** Of the wallet, in major units */
   balance: number
+  /** Of the amounts */
   currency: string
+  /** Set aside for what is not certain yet */
   reserved: number
+  /** What can be spent */
   available: number
+  /** How far the balance may go below zero */
   credit_limit: number
   /** Fewer than a hundred segments are left */
   low_balance: boolean
   /** How many segments to the country of the account that buys */
   estimated_segments: number
+  /** When the balance last changed */
   updated_at: string
 }
 
 export type SmsBatch = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `completed` once every message is delivered or failed */
   status: 'queued' | 'completed' | 'cancelled'
+  /** Entries that you sent */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** Of all messages */
   segments: number
+  /** Of all messages, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
+  /** Messages by status */
   counts: {
+  /** Not sent yet */
   queued: number
+  /** Without a report so far */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Will not arrive */
   failed: number
 }
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   completed_at: string | null
+  /** One entry for each of your list, in its order */
   messages?: ({
+  /** Place in your list, from 0 */
   index: number
   /** The number in E.164 */
   to: string
@@ -4947,8 +5260,10 @@ export type SmsBatch = {
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[] | undefined
+  /** Whether there are further entries */
   has_more?: boolean | undefined
   next_cursor?: string | null | undefined
 }
@@ -5108,16 +5423,26 @@ export type SmsBind = {
 }
 
 export type SmsBulkReply = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `completed` once every message is delivered or failed */
   status: 'queued' | 'completed' | 'cancelled'
+  /** Entries that you sent */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** Of all messages */
   segments: number
+  /** Of all messages, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
   messages: ({
+  /** Place in your list, from 0 */
   index: number
   /** The number in E.164 */
   to: string
@@ -5133,6 +5458,7 @@ export type SmsBulkReply = {
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[]
 }
@@ -5179,6 +5505,7 @@ export type SmsEstimate = {
 }
 
 export type SmsLookup = {
+  /** The number that was asked for */
   phone: string
   /** Whether such a number can exist */
   valid: boolean
@@ -5193,6 +5520,7 @@ export type SmsLookup = {
   /** The numbering plan, or the list of ported numbers */
   source: 'prefix' | 'mnp'
   reachable: boolean | null
+  /** When it was looked up */
   checked_at: string
 }
 
@@ -5257,18 +5585,22 @@ export type SmsMessageOrBatch = {
   status?: string | undefined
   /** `outbound` from you, `inbound` from a handset */
   direction?: 'outbound' | 'inbound' | undefined
+  /** One number, or all of the batch */
   to?: string | string[] | undefined
   /** Who wrote it: your sender, or a handset */
   from?: string | undefined
   message?: string | null | undefined
+  /** Of all messages */
   segments?: number | undefined
   /** The same as segments */
   parts?: number | undefined
   /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding?: 'gsm7' | 'ucs2' | undefined
+  /** Of all messages, in major units of `currency` */
   cost?: number | undefined
   /** In major units of `currency` */
   price_per_segment?: number | undefined
+  /** Of the cost */
   currency?: string | undefined
   /** When it was accepted or came in */
   created_at?: string | undefined
@@ -5299,18 +5631,29 @@ export type SmsMessageOrBatch = {
   error_code: string | null
   carrier_code: string | null
 })[] | undefined
+  /** Entries that you sent */
   total?: number | undefined
+  /** Messages that go out */
   accepted?: number | undefined
+  /** Entries that were refused */
   rejected?: number | undefined
+  /** When it was accepted */
   timestamp?: string | undefined
+  /** Messages by status */
   counts?: {
+  /** Not sent yet */
   queued: number
+  /** Without a report so far */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Will not arrive */
   failed: number
 } | undefined
   completed_at?: string | null | undefined
+  /** One entry for each of your list, in its order */
   messages?: ({
+  /** Place in your list, from 0 */
   index: number
   /** The number in E.164 */
   to: string
@@ -5326,8 +5669,10 @@ export type SmsMessageOrBatch = {
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[] | undefined
+  /** Whether there are further entries */
   has_more?: boolean | undefined
   next_cursor?: string | null | undefined
   /** The short links in its text, if it was sent with shorten_urls */
@@ -5408,12 +5753,15 @@ export type SmsPortedNumber = {
 }
 
 export type SmsPrice = {
+  /** ISO 3166, such as KE */
   country: string
   network: string | null
   mcc_mnc: string | null
+  /** Messages that come in cost nothing */
   direction: 'outbound'
   /** Per segment */
   price: number
+  /** Of the price */
   currency: string
   effective_from: string | null
 }
@@ -5592,28 +5940,41 @@ export type StoppedPlaying = {
 }
 
 export type Subscription = {
+  /** Id of the subscription, such as `sub_…` */
   subscription_id: string
+  /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
+  /** The plan, such as `plan_…` */
   plan_id: string
   customer: Customer
+  /** How many of the plan */
   quantity: number
+  /** Of a period, in major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** From when it is paid for */
   current_period_start: string
+  /** Until when it is paid for */
   current_period_end: string
   trial_end: string | null
+  /** Day on which periods begin */
   billing_anchor: string
   next_billing_at: string | null
+  /** It ends with this period */
   cancel_at_period_end: boolean
   cancelled_at: string | null
   cancel_reason: string | null
   latest_invoice_id: string | null
+  /** How periods are paid */
   payment_method: {
+  /** `invoice`: by the link of each invoice */
   type: 'mobile_money' | 'card' | 'invoice'
   phone: string | null
   provider: string | null
   card_token: string | null
 }
+  /** Whether a change in mid-period is charged by its part */
   proration: 'create_prorations' | 'none'
   /** Periods begun */
   cycles: number
@@ -5621,6 +5982,7 @@ export type Subscription = {
   reference: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was made */
   created_at: string
 }
 
@@ -5630,6 +5992,7 @@ export type SubscriptionEvent = {
   /** Order of the events of one object, from 1 */
   sequence: number
   subscription_id: string
+  /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
   plan_id: string
   customer: Customer
@@ -5718,13 +6081,18 @@ export type TimelinePdu = {
 }
 
 export type Topup = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   provider: string | null
   completed_at: string | null
   receipt_url: string | null
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   phone: string | null
   reference: string | null
@@ -5732,21 +6100,32 @@ export type Topup = {
   customer: Customer
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** What it cost you, in major units */
   fee: number
+  /** What your wallet gets: the amount less the fee */
   net_amount: number
   provider_reference: string | null
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
+  /** What was given back of it */
   refunds: Refund[]
   failure_reason: string | null
   failure_message: string | null
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   /** The money came after the payment had been given up */
@@ -5756,6 +6135,7 @@ export type Topup = {
   payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type: 'topup'
+  /** Which wallet it fills */
   wallet_id: string
   /** What the wallet held with it; null until the money is there */
   new_balance: number | null
@@ -5775,22 +6155,33 @@ export type Topup = {
   /** What the payer dials to see what waits for approval; until the payment is over */
   ussd_code?: string | undefined
   expires_at: string | null
+  /** When it was asked for */
   created_at: string
+  /** When something last changed */
   updated_at: string
 }
 
 export type Transaction = {
+  /** Id of the transaction, such as `txn_…` */
   transaction_id: string
+  /** What moved the money */
   type: 'payment' | 'topup' | 'refund' | 'payout'
   payment_id: string | null
   payout_id: string | null
   refund_id: string | null
+  /** How far it came */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'reversed'
+  /** In major units of `currency`; always positive */
   amount: number
+  /** What it cost you */
   fee: number
+  /** The amount with the fee taken into account */
   net_amount: number
+  /** Of the amounts */
   currency: string
+  /** `credit` comes into your wallet, `debit` leaves it */
   direction: 'credit' | 'debit'
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string | null
   phone: string | null
@@ -5799,6 +6190,7 @@ export type Transaction = {
   description: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -5829,21 +6221,30 @@ export type TriggeredEvent = {
 }
 
 export type Usage = {
+  /** First day, UTC */
   start_date: string
+  /** Last day, UTC */
   end_date: string
+  /** In all these days */
   requests: number
+  /** Requests that were refused or failed */
   errors: number
+  /** Requests by what `group_by` names; null where it is not named */
   rows: ({
   day: string | null
   area: string | null
   operation: string | null
+  /** All of them */
   requests: number
+  /** Those that were refused or failed */
   errors: number
 })[]
+  /** What was charged, by what `group_by` names */
   spend: ({
   day: string | null
   area: string | null
   country: string | null
+  /** Of the cost */
   currency: string
   /** Less what was given back */
   cost: number
@@ -5853,10 +6254,13 @@ export type Usage = {
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
+  /** Requests in a window */
   limit: number
   /** Seconds */
   window: number
+  /** Requests left in this window */
   remaining: number
+  /** When all of them are there again */
   resets_at: string
 }[]
 }
@@ -6613,8 +7017,11 @@ export type Wallet = {
 }
 
 export type WalletBalance = {
+  /** Id of the wallet */
   wallet_id: string
+  /** Of this wallet */
   currency: string
+  /** In major units, with what is held */
   balance: number
   /** What can be spent: the balance without what is held, and the credit limit */
   available: number
@@ -6626,7 +7033,9 @@ export type WalletBalance = {
   credit_limit: number
   /** All currencies */
   balances: {
+  /** Of this wallet */
   currency: string
+  /** In major units, with what is held */
   balance: number
   /** What can be spent: the balance without what is held, and the credit limit */
   available: number
@@ -6644,6 +7053,7 @@ export type WalletBalance = {
   status: 'active' | 'paused' | 'disabled'
   consecutive_failures: number
 }) | null
+  /** When the balance last changed */
   updated_at: string
 }
 
@@ -6690,20 +7100,28 @@ export type WalletTopupEvent = {
 export type WalletTransaction = {
   /** Not of a hold */
   transaction_id?: string | undefined
+  /** What it was for */
   type: 'usage_sms' | 'usage_messenger' | 'usage_email' | 'usage_voice' | 'usage_ussd' | 'usage_identity' | 'payout' | 'payout_fee' | 'payout_reversal' | 'refund' | 'dispute' | 'usage_reversal' | 'topup' | 'payment' | 'adjustment' | 'hold'
+  /** `debit` takes from the wallet, `credit` adds to it */
   direction: 'debit' | 'credit'
+  /** In major units; always positive */
   amount: number
+  /** Of the wallet */
   currency: string
   /** Not of a hold: it changes what is available, not the balance */
   balance_after?: number | undefined
   description: string | null
+  /** What caused it */
   source: {
+  /** Kind of the thing that caused it */
   type: 'sms' | 'messenger' | 'email' | 'voice' | 'ussd' | 'identity' | 'payment' | 'payout' | 'payout_batch' | 'refund' | 'dispute' | 'credit'
+  /** Id of that thing, such as `sms_…` */
   id: string
 }
   reference: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was booked */
   created_at: string
   /** Of a hold, with what follows */
   hold_id?: string | undefined
@@ -6717,15 +7135,23 @@ export type WalletTransaction = {
 }
 
 export type Webhook = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -6735,15 +7161,23 @@ export type Webhook = {
 }
 
 export type WebhookDetail = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -6806,6 +7240,8 @@ export type WhoAmI = {
   environment: 'test' | 'live'
   /** Id of the key */
   key_id: string
+  /** What the credential may do */
   scopes: string[]
+  /** Decides the limits of the account */
   plan: string
 }

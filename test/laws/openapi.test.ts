@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { packageVersion } from '../../src/node/version.ts'
-import { isJsonSchema, type JsonSchema, judgedBy, propertiesOf } from '../../src/platform/openapi/json-schema.ts'
+import type { Route } from '../../src/platform/api/route.ts'
 import { openapiText } from '../../src/platform/openapi.ts'
-import type { Route } from '../../src/platform/route.ts'
+import { isJsonSchema, type JsonSchema, judgedBy, propertiesOf } from '../../src/platform/schema/json-schema.ts'
 
 test('the committed openapi.json is the derived one', () => {
   const committed = readFileSync('openapi.json', 'utf8').trim()
