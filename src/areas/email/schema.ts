@@ -221,7 +221,10 @@ export const EmailRecord = Type.Object(
     tags: Type.Array(Type.String(), { description: 'By which messages can be listed and counted' }),
     metadata: Metadata,
     tracking: Type.Object(
-      { opens: Type.Boolean(), clicks: Type.Boolean() },
+      {
+        opens: Type.Boolean({ description: 'Whether opening is counted' }),
+        clicks: Type.Boolean({ description: 'Whether links are counted' }),
+      },
       { description: 'What is counted of readers' },
     ),
     reference: Nullable(Type.String({ description: 'Your own id of it' })),

@@ -255,10 +255,16 @@ export const SendReply = Type.Object(
       description: 'It was accepted; what becomes of it is told by messenger.status',
     }),
     type: OneOf(messageTypes, { description: 'What was sent; `template` where `fallback_template` went instead' }),
-    contacts: Type.Array(Type.Object({ input: Type.String(), wa_id: Type.String() }), {
-      description: 'The recipient once more, where clients of the Cloud API look for it',
-    }),
-    messages: Type.Array(Type.Object({ id: Type.String() }), {
+    contacts: Type.Array(
+      Type.Object({
+        input: Type.String({ description: 'As you sent it' }),
+        wa_id: Type.String({ description: 'The user’s id in the messenger' }),
+      }),
+      {
+        description: 'The recipient once more, where clients of the Cloud API look for it',
+      },
+    ),
+    messages: Type.Array(Type.Object({ id: Type.String({ description: 'The message_id' }) }), {
       description: 'The message_id once more, where clients of the Cloud API look for it',
     }),
     cost: Amount({ description: 'In major units of `currency`' }),
@@ -273,7 +279,10 @@ const MessageError = Type.Object({
   title: Type.String({ description: 'In a few words' }),
   message: Type.String({ description: 'What to do about it' }),
   error_data: Type.Object(
-    { details: Type.String(), provider_code: Type.Optional(Type.Integer()) },
+    {
+      details: Type.String({ description: 'What to do about it' }),
+      provider_code: Type.Optional(Type.Integer({ description: 'The provider’s own code' })),
+    },
     { description: 'What is known beyond that' },
   ),
 })
@@ -300,10 +309,19 @@ export const MessageRecord = Type.Object(
     contacts: Content,
     reaction: Content,
     template: Type.Optional(
-      Type.Object({ name: Type.String(), language: Type.String() }, { description: 'Which template was sent' }),
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the template' }),
+          language: Type.String({ description: 'Such as `en`' }),
+        },
+        { description: 'Which template was sent' },
+      ),
     ),
     context: Nullable(
-      Type.Object({ message_id: Type.String() }, { description: 'The message it answers; null if it answers none' }),
+      Type.Object(
+        { message_id: Type.String({ description: 'Id of that message' }) },
+        { description: 'The message it answers; null if it answers none' },
+      ),
     ),
     status: OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
       description: 'How far it came; `received` is one of a user',
@@ -317,7 +335,11 @@ export const MessageRecord = Type.Object(
     metadata: Metadata,
     conversation: Nullable(
       Type.Object(
-        { id: Type.String(), category: Type.String(), window_expires_at: Nullable(At()) },
+        {
+          id: Type.String({ description: 'The user’s number' }),
+          category: Type.String({ description: 'What it is priced as' }),
+          window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
+        },
         { description: 'Whom it is with, and until when messages other than templates may be sent' },
       ),
     ),

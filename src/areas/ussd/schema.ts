@@ -99,7 +99,7 @@ export const Sent = Type.Object(
     session_id: Type.String({ description: 'Yours, or one that was made for you' }),
     phone: Type.String({ description: 'Who is shown it' }),
     cost: Amount({ description: 'Set aside now, and paid when the session ends' }),
-    timestamp: At(),
+    timestamp: At({ description: 'When it was accepted' }),
     currency: Type.String({ description: 'Of the cost' }),
     shortcode: Type.String({ description: 'The code it comes from' }),
     expires_at: At({ description: 'When the session ends without an answer' }),
@@ -125,7 +125,7 @@ export const Continued = Type.Object(
   {
     status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
     message_id: Type.String({ description: 'Id of the screen' }),
-    session_id: Type.String(),
+    session_id: Type.String({ description: 'Id of the session' }),
     phone: Type.String({ description: 'Who is shown it' }),
     step: Type.Integer({ description: 'Number of the screen, from 1' }),
     input: Nullable(Type.String({ sensitive: true, description: 'What the subscriber typed before it' })),
@@ -156,7 +156,7 @@ export const reasons = [
 
 export const SessionRecord = Type.Object(
   {
-    session_id: Type.String(),
+    session_id: Type.String({ description: 'Id of the session: yours, or one that was made' }),
     phone: Type.String({ description: 'The subscriber, in E.164' }),
     shortcode: Type.String({ description: 'The code that was dialled, or that pushed' }),
     status: OneOf(['initiated', 'active', 'completed', 'expired'], {

@@ -186,11 +186,11 @@ export const Trial = Type.Object({
 
 export const TrialOutcome = Type.Object(
   {
-    delivered: Type.Boolean(),
-    delivery_id: Type.String(),
-    event: Type.String(),
-    response_status: Nullable(Type.Integer()),
-    duration_ms: Type.Integer(),
+    delivered: Type.Boolean({ description: 'Whether the endpoint took it' }),
+    delivery_id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
+    event: Type.String({ description: 'Which event was sent' }),
+    response_status: Nullable(Type.Integer({ description: 'HTTP status of the answer' })),
+    duration_ms: Type.Integer({ description: 'Milliseconds until the answer' }),
     response_body: Nullable(Type.String({ description: 'At most 4 KiB of it' })),
     error: Nullable(Type.String({ description: 'Why it was not delivered, such as HTTP_STATUS or TIMEOUT' })),
     payload: Type.Unknown({ description: 'What was sent' }),

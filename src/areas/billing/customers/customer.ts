@@ -27,7 +27,7 @@ const { name, email } = PaymentCreate.properties.customer.properties
 export const CustomerIn = Type.Object(
   {
     name,
-    email,
+    email: Type.Optional(Type.String({ ...email, description: 'Where invoices are mailed' })),
     phone: Type.Optional(
       Type.String({
         ...PaymentCreate.properties.phone,

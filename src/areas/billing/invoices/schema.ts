@@ -27,7 +27,7 @@ const DiscountIn = Type.Object(
     percent: Type.Optional(
       AmountIn({ rule: 'must be a percentage', description: 'Of what it is on, such as 10 or 2.5' }),
     ),
-    amount: Type.Optional(AmountIn({ description: 'Major units' })),
+    amount: Type.Optional(AmountIn({ description: 'That much less' })),
   },
   { rule: 'must have either percent or amount', description: 'Taken off' },
 )
@@ -37,7 +37,7 @@ const ItemIn = Type.Object({
   quantity: Type.Optional(
     AmountIn({ rule: 'must be a number with at most 6 decimals', description: '1 unless given' }),
   ),
-  unit_amount: AmountIn({ description: 'Major units' }),
+  unit_amount: AmountIn({ description: 'For one of it' }),
   tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
   discount: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 }), DiscountIn], {
@@ -49,7 +49,7 @@ const ItemIn = Type.Object({
 
 export const InvoiceCreate = Type.Object({
   customer: CustomerIn,
-  currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
+  currency: Type.String({ maxLength: 3, description: 'Of all its amounts, such as KES' }),
   items: Type.Array(ItemIn, {
     minItems: 1,
     maxItems,

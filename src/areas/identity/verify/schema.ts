@@ -147,7 +147,11 @@ const Document = Type.Object({
   personal_number: maybe('Where the document has one beside its own'),
   mrz: Nullable(
     Type.Object(
-      { format: Type.String(), valid: Type.Boolean(), lines: Type.Array(Type.String()) },
+      {
+        format: Type.String({ description: 'Such as TD3' }),
+        valid: Type.Boolean({ description: 'Whether its check digits are right' }),
+        lines: Type.Array(Type.String(), { description: 'As they were read' }),
+      },
       { description: 'The machine-readable lines; null if there are none' },
     ),
   ),
@@ -200,13 +204,21 @@ export const Outcome = Type.Object({
   checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
   face_match: Nullable(
     Type.Object(
-      { match: Type.Boolean(), confidence: Type.Number(), similarity_score: Type.Number() },
+      {
+        match: Type.Boolean({ description: 'Whether it is one person' }),
+        confidence: Type.Number({ description: '0 to 100' }),
+        similarity_score: Type.Number({ description: '0 to 1' }),
+      },
       { description: 'How alike the faces are; null if it was not asked' },
     ),
   ),
   liveness: Nullable(
     Type.Object(
-      { passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) },
+      {
+        passed: Type.Boolean({ description: 'Whether a living person was seen' }),
+        confidence: Type.Number({ description: '0 to 100' }),
+        method: OneOf(['passive', 'active'], { description: 'One picture, or movements' }),
+      },
       { description: 'Null if it was not asked' },
     ),
   ),
@@ -222,7 +234,10 @@ export const Outcome = Type.Object({
   ),
   failure_reasons: Type.Array(FailureReason, { description: 'Why it was rejected; empty unless it was' }),
   review: Nullable(Review, { description: 'What a person decided; null if none did' }),
-  engine: Type.Object({ version: Type.String(), ocr: Type.String(), face: Type.String(), threshold: Type.Number() }),
+  engine: Type.Object(
+    { version: Type.String(), ocr: Type.String(), face: Type.String(), threshold: Type.Number() },
+    { description: 'What judged it' },
+  ),
 })
 export type Outcome = Static<typeof Outcome>
 
@@ -234,7 +249,7 @@ export const VerificationRecord = Type.Object(
     }),
     checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
     results: Results,
-    created_at: At(),
+    created_at: At({ description: 'When it was asked for' }),
     completed_at: Nullable(At({ description: 'When the verdict was there' })),
     stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
       description: 'What it waits for; a person decides in `awaiting_review`',
@@ -250,7 +265,10 @@ export const VerificationRecord = Type.Object(
     previous_verification_id: maybe('The rejected try that it repeats'),
     metadata: Metadata,
     retention: Type.Object(
-      { images_erased_at: At(), record_erased_at: At() },
+      {
+        images_erased_at: At({ description: 'Of the pictures' }),
+        record_erased_at: At({ description: 'Of what was read' }),
+      },
       { description: 'When what is kept of it is erased' },
     ),
     erased_at: Nullable(At({ description: 'When it was erased on request; null if it was not' })),

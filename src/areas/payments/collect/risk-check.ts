@@ -89,32 +89,43 @@ const RiskCheckCreate = Type.Object({
 })
 
 const risk = {
-  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-  risk_level: OneOf(levels),
-  flags: Type.Array(Type.String()),
+  risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+  risk_level: OneOf(levels, { description: 'The score in a word' }),
+  flags: Type.Array(Type.String(), { description: 'What raised it' }),
 }
 
 const RiskCheck = Type.Object(
   {
-    risk_check_id: Type.String(),
+    risk_check_id: Type.String({ description: 'Id of the check' }),
     ...risk,
-    decision: OneOf(actions),
-    risk_assessment: Type.Object(risk),
+    decision: OneOf(actions, { description: 'What would become of the payment' }),
+    risk_assessment: Type.Object(risk, { description: 'The same three once more, as identity checks have them' }),
     matched_rules: Type.Array(
-      Type.Object({ rule_id: Type.String(), name: Type.String(), action: OneOf(actions), dry_run: Type.Boolean() }),
+      Type.Object({
+        rule_id: Type.String({ description: 'Id of the rule' }),
+        name: Type.String({ description: 'Its name' }),
+        action: OneOf(actions, { description: 'What it asks for' }),
+        dry_run: Type.Boolean({ description: 'It is recorded, and decides nothing' }),
+      }),
+      { description: 'Rules of yours that match' },
     ),
     blacklist_hits: Type.Array(
-      Type.Object({ blacklist_id: Type.String(), type: OneOf(blacklistTypes), value: Type.String() }),
+      Type.Object({
+        blacklist_id: Type.String({ description: 'Id of the entry' }),
+        type: OneOf(blacklistTypes, { description: 'What it is' }),
+        value: Type.String({ description: 'As it is compared; of a card masked' }),
+      }),
+      { description: 'What stands on your blacklist' },
     ),
     components: Type.Object(
       {
-        velocity: Type.Integer(),
-        amount: Type.Integer(),
-        identity: Type.Integer(),
-        card: Type.Integer(),
-        geo: Type.Integer(),
-        history: Type.Integer(),
-        rules: Type.Integer(),
+        velocity: Type.Integer({ description: 'How often the phone, device, address or card was used lately' }),
+        amount: Type.Integer({ description: 'How unusual the amount is' }),
+        identity: Type.Integer({ description: 'Who pays, as far as it looks unusual' }),
+        card: Type.Integer({ description: 'What looks unusual of the card' }),
+        geo: Type.Integer({ description: 'Country of the address and of the phone that differ' }),
+        history: Type.Integer({ description: 'Failures of the phone in the last day' }),
+        rules: Type.Integer({ description: 'Scores of your rules' }),
       },
       { description: `They add up to the score: ${componentNames.join(', ')}` },
     ),

@@ -42,7 +42,7 @@ const credit = write({
       rule: 'must have 1 to 34 characters',
       description: '`bank_transfer.account_number` of the payment',
     }),
-    amount: AmountIn({ description: 'Major units' }),
+    amount: AmountIn({ description: 'What is transferred' }),
   }),
   reply: {
     status: 200,

@@ -81,7 +81,7 @@ export const BankShown = Type.Object(
     account_number: Type.String({ description: 'Its last four characters' }),
     account_name: Type.String({ description: 'Whose account it is' }),
   },
-  { title: 'PaymentBank' },
+  { title: 'PaymentBank', description: 'The account that is debited' },
 )
 
 /** Account that the payer transfers to. */
@@ -92,9 +92,9 @@ export const BankTransfer = Type.Object(
     account_number: Type.String({ description: 'Made for this payment alone' }),
     account_name: Type.String({ description: 'Whom the transfer is made out to' }),
     amount: Amount({ description: 'Exactly this' }),
-    expires_at: At(),
+    expires_at: At({ description: 'Until when the transfer must be there' }),
   },
-  { title: 'BankTransfer' },
+  { title: 'BankTransfer', description: 'Where the payer transfers the money to' },
 )
 
 export type PayInto = Pick<Static<typeof BankTransfer>, 'bank_name' | 'bank_code' | 'account_number' | 'account_name'>

@@ -94,7 +94,7 @@ export const CardShown = Type.Object(
     exp_month: Type.Integer({ description: 'Until when it is valid' }),
     exp_year: Type.Integer({ description: 'Until when it is valid, in four digits' }),
   },
-  { title: 'Card' },
+  { title: 'Card', description: 'The card that pays' },
 )
 export type CardShown = Static<typeof CardShown>
 

@@ -53,9 +53,9 @@ const optionalFields = {
   ),
 }
 
-const amount = AmountIn({ description: 'Major units' })
+const amount = AmountIn({ description: 'What moves, before fees' })
 // A text that is too long is refused as an unknown currency.
-const currency = Type.String({ maxLength: 40, description: 'Such as KES' })
+const currency = Type.String({ maxLength: 40, description: 'What the amount is in, such as KES' })
 const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
 const phone = Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',
@@ -98,13 +98,13 @@ export const MobilePaymentCreate = Type.Object({
   capture: Type.Optional(
     Type.Literal(true, {
       rule: 'must be true: money is set aside on cards only',
-      description: 'Only true is taken here',
+      description: 'For a body that is also sent for cards',
     }),
   ),
   save_card: Type.Optional(
     Type.Literal(false, {
       rule: 'must be false: there is no card to save here',
-      description: 'Only false is taken here',
+      description: 'For a body that is also sent for cards',
     }),
   ),
 })

@@ -71,16 +71,18 @@ const PayoutEvent = Type.Object(
   { title: 'PayoutEvent' },
 )
 
-const count = Type.Integer()
+const count = (description: string) => Type.Integer({ description })
 
 export const batchFields = {
   batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
-  status: OneOf(['processing', 'completed', 'cancelled']),
-  total_count: count,
-  accepted_count: count,
-  completed_count: count,
-  failed_count: count,
-  cancelled_count: count,
+  status: OneOf(['processing', 'completed', 'cancelled'], {
+    description: '`completed` once every payout is paid or failed',
+  }),
+  total_count: count('Items that you sent'),
+  accepted_count: count('Items that became payouts'),
+  completed_count: count('Payouts that were paid'),
+  failed_count: count('Payouts that failed'),
+  cancelled_count: count('Payouts that you cancelled'),
   total_amount: amount('Of all payouts that were accepted'),
   total_fee: amount('Of all payouts that were accepted'),
   currency,
@@ -94,7 +96,13 @@ const BatchCompleted = Type.Object(
     ...moneyFields,
     batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
     status: OneOf(['completed', 'cancelled']),
-    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count, cancelled: count }),
+    counts: Type.Object({
+      total: count('Items that you sent'),
+      accepted: count('Items that became payouts'),
+      completed: count('Payouts that were paid'),
+      failed: count('Payouts that failed'),
+      cancelled: count('Payouts that you cancelled'),
+    }),
     batch: PayoutBatch,
   },
   { title: 'PayoutBatchCompletedEvent' },
