@@ -343,6 +343,7 @@ export type AutoRecharge = {
   updated_at: string | null
 }
 
+/** Where the payer transfers the money to */
 export type BankTransfer = {
   /** Where to pay into */
   bank_name: string
@@ -354,10 +355,12 @@ export type BankTransfer = {
   account_name: string
   /** Exactly this */
   amount: number
+  /** Until when the transfer must be there */
   expires_at: string
 }
 
 export type BillingCustomer = {
+  /** Id of the customer, such as `cus_…` */
   customer_id: string
   name: string | null
   email: string | null
@@ -366,7 +369,9 @@ export type BillingCustomer = {
   address: string | null
   /** What the customer has in hand: it is taken off the next invoices */
   credits: {
+  /** Of the credit */
   currency: string
+  /** In major units */
   amount: number
 }[]
   created_at: string
@@ -374,19 +379,29 @@ export type BillingCustomer = {
 }
 
 export type BillingPlan = {
+  /** Id of the plan, such as `plan_…` */
   plan_id: string
   code: string | null
+  /** As customers read it on invoices */
   name: string
   description: string | null
+  /** Of a period, in major units */
   amount: number
+  /** Of all its amounts */
   currency: string
+  /** Unit of the period */
   interval: 'day' | 'week' | 'month' | 'year'
+  /** How many of these units make a period */
   interval_count: number
+  /** Days before the first charge */
   trial_days: number
   /** Percent */
   tax_rate: number
+  /** The amounts contain the tax */
   tax_inclusive: boolean
+  /** Charged once, with the first period */
   setup_fee: number
+  /** False: nobody new can subscribe */
   active: boolean
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -958,6 +973,7 @@ export type CallbackSecret = {
   activates_at: string | null
 }
 
+/** The card that pays */
 export type Card = {
   /** As the first digits tell */
   brand: 'visa' | 'mastercard' | 'verve' | 'american-express'
@@ -1159,17 +1175,24 @@ export type DeliveryDetail = {
   /** It was sent by POST /v1/webhooks/{id}/test */
   test: boolean
   replay_of: string | null
+  /** What is sent */
   request: {
+  /** Where to */
   url: string
+  /** Values of your own headers are masked */
   headers: Record<string, string>
   body: string | null
 }
+  /** Each attempt, oldest first */
   attempts_log: ({
+  /** Which one, from 1 */
   attempt: number
+  /** When it was made */
   at: string
   /** Where it went: the webhook’s URL at that time */
   url: string
   status: number | null
+  /** Milliseconds in all */
   duration_ms: number
   dns_ms: number | null
   connect_ms: number | null
@@ -1231,7 +1254,9 @@ export type Email = {
   metadata: Record<string, string | number | boolean>
   /** What is counted of readers */
   tracking: {
+  /** Whether opening is counted */
   opens: boolean
+  /** Whether links are counted */
   clicks: boolean
 }
   reference: string | null
@@ -1358,21 +1383,36 @@ export type EmailBouncedEvent = {
 export type EmailBulk = {
   bulk_id: string
   status: 'scheduled' | 'queued' | 'sending' | 'paused' | 'completed' | 'cancelled'
+  /** Recipients that you gave */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Recipients with a mistake */
   rejected: number
+  /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
+  /** In how many parts it goes out */
   batches: number
+  /** Parts that went out */
   batches_sent: number
   counts: {
+  /** Not offered to a server yet */
   queued: number
+  /** Offered to a server */
   sent: number
+  /** Taken by a server */
   delivered: number
+  /** Opened at least once */
   opened: number
+  /** With a link that was followed */
   clicked: number
+  /** Sent back */
   bounced: number
+  /** Called spam */
   complained: number
+  /** Led somebody to unsubscribe */
   unsubscribed: number
+  /** Not delivered for another reason */
   failed: number
 }
   created_at: string
@@ -1424,21 +1464,36 @@ export type EmailBulkAccepted = {
 export type EmailBulkCompletedEvent = {
   bulk_id: string
   status: 'completed' | 'cancelled'
+  /** Recipients that you gave */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Recipients with a mistake */
   rejected: number
+  /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
+  /** In how many parts it goes out */
   batches: number
+  /** Parts that went out */
   batches_sent: number
   counts: {
+  /** Not offered to a server yet */
   queued: number
+  /** Offered to a server */
   sent: number
+  /** Taken by a server */
   delivered: number
+  /** Opened at least once */
   opened: number
+  /** With a link that was followed */
   clicked: number
+  /** Sent back */
   bounced: number
+  /** Called spam */
   complained: number
+  /** Led somebody to unsubscribe */
   unsubscribed: number
+  /** Not delivered for another reason */
   failed: number
 }
   created_at: string
@@ -2170,6 +2225,7 @@ export type IdentityVerification = {
   liveness_passed: boolean | null
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
   /** What it waits for; a person decides in `awaiting_review` */
@@ -2190,8 +2246,11 @@ export type IdentityVerification = {
   expiry_date: string | null
   personal_number: string | null
   mrz: {
+  /** Such as TD3 */
   format: string
+  /** Whether its check digits are right */
   valid: boolean
+  /** As they were read */
   lines: string[]
 } | null
 }) | null
@@ -2207,13 +2266,19 @@ export type IdentityVerification = {
   detail: string
 })[]
   face_match: {
+  /** Whether it is one person */
   match: boolean
+  /** 0 to 100 */
   confidence: number
+  /** 0 to 1 */
   similarity_score: number
 } | null
   liveness: ({
+  /** Whether a living person was seen */
   passed: boolean
+  /** 0 to 100 */
   confidence: number
+  /** One picture, or movements */
   method: 'passive' | 'active'
 }) | null
   risk_assessment: ({
@@ -2246,7 +2311,9 @@ export type IdentityVerification = {
   metadata: Record<string, string | number | boolean>
   /** When what is kept of it is erased */
   retention: {
+  /** Of the pictures */
   images_erased_at: string
+  /** Of what was read */
   record_erased_at: string
 }
   erased_at: string | null
@@ -2309,19 +2376,26 @@ export type IdentityVerificationListed = {
   liveness_passed: boolean | null
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
   /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
   reference: string | null
   face_match: {
+  /** Whether it is one person */
   match: boolean
+  /** 0 to 100 */
   confidence: number
+  /** 0 to 1 */
   similarity_score: number
 } | null
   liveness: ({
+  /** Whether a living person was seen */
   passed: boolean
+  /** 0 to 100 */
   confidence: number
+  /** One picture, or movements */
   method: 'passive' | 'active'
 }) | null
   risk_assessment: ({
@@ -2354,7 +2428,9 @@ export type IdentityVerificationListed = {
   metadata: Record<string, string | number | boolean>
   /** When what is kept of it is erased */
   retention: {
+  /** Of the pictures */
   images_erased_at: string
+  /** Of what was read */
   record_erased_at: string
 }
   erased_at: string | null
@@ -2842,11 +2918,14 @@ export type MessengerAccepted = {
   type: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive'
   /** The recipient once more, where clients of the Cloud API look for it */
   contacts: {
+  /** As you sent it */
   input: string
+  /** The user’s id in the messenger */
   wa_id: string
 }[]
   /** The message_id once more, where clients of the Cloud API look for it */
   messages: {
+  /** The message_id */
   id: string
 }[]
   /** In major units of `currency` */
@@ -3010,10 +3089,13 @@ export type MessengerMessage = {
   reaction?: unknown | undefined
   /** Which template was sent */
   template?: {
+  /** Name of the template */
   name: string
+  /** Such as `en` */
   language: string
 } | undefined
   context: {
+  /** Id of that message */
   message_id: string
 } | null
   /** How far it came; `received` is one of a user */
@@ -3033,14 +3115,18 @@ export type MessengerMessage = {
   message: string
   /** What is known beyond that */
   error_data: {
+  /** What to do about it */
   details: string
+  /** The provider’s own code */
   provider_code?: number | undefined
 }
 })[]) | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   conversation: ({
+  /** The user’s number */
   id: string
+  /** What it is priced as */
   category: string
   window_expires_at: string | null
 }) | null
@@ -3440,11 +3526,14 @@ export type MessengerTemplateAnswer = {
   type?: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive' | undefined
   /** The recipient once more, where clients of the Cloud API look for it */
   contacts?: {
+  /** As you sent it */
   input: string
+  /** The user’s id in the messenger */
   wa_id: string
 }[] | undefined
   /** The message_id once more, where clients of the Cloud API look for it */
   messages?: {
+  /** The message_id */
   id: string
 }[] | undefined
   /** In major units of `currency` */
@@ -3895,6 +3984,7 @@ export type PaymentActionEvent = {
   payment: Payment
 }
 
+/** The account that is debited */
 export type PaymentBank = {
   /** Of the bank */
   bank_code: string
@@ -4308,11 +4398,17 @@ export type Payout = {
 export type PayoutBatch = {
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `completed` once every payout is paid or failed */
   status: 'processing' | 'completed' | 'cancelled'
+  /** Items that you sent */
   total_count: number
+  /** Items that became payouts */
   accepted_count: number
+  /** Payouts that were paid */
   completed_count: number
+  /** Payouts that failed */
   failed_count: number
+  /** Payouts that you cancelled */
   cancelled_count: number
   /** Of all payouts that were accepted */
   total_amount: number
@@ -4333,10 +4429,15 @@ export type PayoutBatchCompletedEvent = {
   batch_id: string
   status: 'completed' | 'cancelled'
   counts: {
+  /** Items that you sent */
   total: number
+  /** Items that became payouts */
   accepted: number
+  /** Payouts that were paid */
   completed: number
+  /** Payouts that failed */
   failed: number
+  /** Payouts that you cancelled */
   cancelled: number
 }
   batch: PayoutBatch
@@ -4345,11 +4446,17 @@ export type PayoutBatchCompletedEvent = {
 export type PayoutBatchRecord = {
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `completed` once every payout is paid or failed */
   status: 'processing' | 'completed' | 'cancelled'
+  /** Items that you sent */
   total_count: number
+  /** Items that became payouts */
   accepted_count: number
+  /** Payouts that were paid */
   completed_count: number
+  /** Payouts that failed */
   failed_count: number
+  /** Payouts that you cancelled */
   cancelled_count: number
   /** Of all payouts that were accepted */
   total_amount: number
@@ -4909,35 +5016,60 @@ export type RequestLogEntry = {
 }
 
 export type RiskCheck = {
+  /** Id of the check */
   risk_check_id: string
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What would become of the payment */
   decision: 'allow' | 'require_3ds' | 'review' | 'block'
+  /** The same three once more, as identity checks have them */
   risk_assessment: {
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
 }
+  /** Rules of yours that match */
   matched_rules: ({
+  /** Id of the rule */
   rule_id: string
+  /** Its name */
   name: string
+  /** What it asks for */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
+  /** It is recorded, and decides nothing */
   dry_run: boolean
 })[]
+  /** What stands on your blacklist */
   blacklist_hits: ({
+  /** Id of the entry */
   blacklist_id: string
+  /** What it is */
   type: 'phone' | 'email' | 'email_domain' | 'card' | 'card_bin' | 'card_fingerprint' | 'ip' | 'ip_range' | 'device_id' | 'bank_account' | 'customer_id' | 'country'
+  /** As it is compared; of a card masked */
   value: string
 })[]
   /** They add up to the score: velocity, amount, identity, card, geo, history, rules */
   components: {
+  /** How often the phone, device, address or card was used lately */
   velocity: number
+  /** How unusual the amount is */
   amount: number
+  /** Who pays, as far as it looks unusual */
   identity: number
+  /** What looks unusual of the card */
   card: number
+  /** Country of the address and of the phone that differ */
   geo: number
+  /** Failures of the phone in the last day */
   history: number
+  /** Scores of your rules */
   rules: number
 }
   created_at: string
@@ -6372,6 +6504,7 @@ export type UssdContinued = {
   status: 'active' | 'completed'
   /** Id of the screen */
   message_id: string
+  /** Id of the session */
   session_id: string
   /** Who is shown it */
   phone: string
@@ -6668,6 +6801,7 @@ export type UssdSent = {
   phone: string
   /** Set aside now, and paid when the session ends */
   cost: number
+  /** When it was accepted */
   timestamp: string
   /** Of the cost */
   currency: string
@@ -6678,6 +6812,7 @@ export type UssdSent = {
 }
 
 export type UssdSession = {
+  /** Id of the session: yours, or one that was made */
   session_id: string
   /** The subscriber, in E.164 */
   phone: string
@@ -7218,10 +7353,14 @@ export type WebhookPortalSession = {
 }
 
 export type WebhookTest = {
+  /** Whether the endpoint took it */
   delivered: boolean
+  /** Id of the delivery, such as `dlv_…` */
   delivery_id: string
+  /** Which event was sent */
   event: string
   response_status: number | null
+  /** Milliseconds until the answer */
   duration_ms: number
   response_body: string | null
   error: string | null
