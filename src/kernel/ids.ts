@@ -161,7 +161,7 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000'
 /** Tenants are spread over this many buckets; the bucket leads every tenant key (and is what a cluster shards by). */
 export const bucketCount = 256
 
-/** All of them, for what looks at every tenant. */
+/** All buckets, for queries over every tenant. */
 export const buckets: readonly number[] = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 
 /** The bucket of an account: a hash of its UUID. A UUIDv7 ends in random bits, so its last byte serves as the hash. */

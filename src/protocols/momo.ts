@@ -81,7 +81,7 @@ export interface PaymentResult {
   /** Empty where it is not said. */
   currency: string
   financialTransactionId: string | null
-  /** Of a failure. */
+  /** Reason of a failure. */
   reason: string | null
 }
 

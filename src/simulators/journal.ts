@@ -163,7 +163,7 @@ export class Journal {
   }
 }
 
-/** Of one key, as it was written. */
+/** Latest state of one key in the journal. */
 interface Found {
   changedMs: string
   dueMs: string

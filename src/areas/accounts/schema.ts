@@ -162,7 +162,7 @@ const OwnWords = Type.Array(
 
 const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
 
-/** Each may be null, which unsets it. */
+/** Settings of an account; null unsets one. */
 const Settings = Type.Object({
   default_sender: Type.Optional(
     Nullable(

@@ -4,7 +4,7 @@
 import { factsOf, placeOf, writtenIn } from '../../kernel/phone.ts'
 
 const international = /^\+[1-9]\d{6,14}$/
-/** As it is dialled at home, or without the sign of an international one. */
+/** Number as dialled at home, or international without the plus sign. */
 const local = /^(0\d{6,14}|[1-9]\d{6,14})$/
 const shortCode = /^[1-9]\d{2,7}$/
 /** SMPP has no room for more. */
@@ -52,7 +52,7 @@ function isName(from: string): boolean {
   return /\p{L}/u.test(from) && from.length <= longestName
 }
 
-/** Without what people put between digits, and with a plus for the zeros that many dial instead. */
+/** Number without separators, and with a plus in place of leading zeros. */
 function bare(from: string): string {
   return from.replace(/[\s().-]/g, '').replace(/^00(?=[1-9])/, '+')
 }

@@ -30,7 +30,7 @@ export interface CallRow {
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
-  /** What the agent noted while the call ran. */
+  /** Disposition noted by the agent during the call. */
   disposition: string | null
   held_seconds: number
   plan: CallPlan

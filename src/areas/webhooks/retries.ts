@@ -18,7 +18,7 @@ export interface Failure {
   failedMs: number
   /** When the receiver asked to be tried again; null: it did not ask. */
   askedForMs: number | null
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   random: number
 }
 

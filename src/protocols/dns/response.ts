@@ -15,7 +15,7 @@ interface ResponseRecord {
   /** Lower case, without the last dot. */
   readonly name: string
   readonly type: AskedType | 'CNAME'
-  /** As zone files have it. */
+  /** Value as zone files write it. */
   readonly value: string
 }
 

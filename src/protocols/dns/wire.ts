@@ -10,8 +10,8 @@ export interface DnsRecord {
   readonly name: string
   readonly type: RecordType
   /**
-   * As zone files have it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, `3 1 1 8d02…` for a TLSA, the text of a
-   * TXT.
+   * Value as zone files write it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, `3 1 1 8d02…` for
+   * a TLSA, the text of a TXT.
    */
   readonly value: string
   readonly ttl?: number

@@ -47,7 +47,7 @@ const keys = '0123456789*#ABCD'
 export interface DigitEvent {
   digit: string
   isEnd: boolean
-  /** In samples. */
+  /** Duration in samples. */
   duration: number
 }
 

@@ -29,7 +29,7 @@ export interface Peer {
   readonly hello: string
   /** Null: the connection is not encrypted. */
   readonly tls: string | null
-  /** As the host gave it when the client authenticated. */
+  /** User as the host returned it when the client authenticated. */
   readonly user: unknown
 }
 

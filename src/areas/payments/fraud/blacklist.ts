@@ -121,7 +121,7 @@ function emailText(text: string): string {
   return `${lower(text.slice(0, at))}@${domainText(text.slice(at + 1))}`
 }
 
-/** As mail servers read it: `ｅvil.com` and `evil.com.` are evil.com. */
+/** Domain as mail servers read it: `ｅvil.com` and `evil.com.` are evil.com. */
 function domainText(text: string): string {
   const name = text.replace(/\.+$/, '')
   return domainToASCII(name) || lower(name)

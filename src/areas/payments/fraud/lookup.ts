@@ -45,7 +45,7 @@ export interface Counted {
   readonly tallies: readonly Tally[]
 }
 
-/** One statement, as a rule; another for those whose rules have changed since this node read them. */
+/** Look up all subjects with one statement; with a second for those whose rules changed since this node read them. */
 export async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise<Seen[]> {
   const seen = new Map<Looking, Seen>()
   const counted = new Map<Looking, Tally[]>(all.map((looking) => [looking, []]))
@@ -178,7 +178,7 @@ export function placeText({ type, value }: { type: string; value: string }): str
   return `${type} ${value}`
 }
 
-/** Each once, the last of those with the same name. */
+/** Items without duplicates: the last of those with the same name. */
 export function unique<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
   return [...new Map(all.map((one) => [nameOf(one), one])).values()]
 }

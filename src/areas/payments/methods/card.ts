@@ -182,7 +182,7 @@ export async function requireSavedCard(
   requireWithin('the acquirer', cardTermsOf(app, tenant, money.currency), money)
 }
 
-/** By what of a card a payment is judged. */
+/** Facts of a card by which its payment is judged. */
 function judgedOf(
   { brand, bin, fingerprint, riskHint = null }: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>,
   isSaved: boolean,

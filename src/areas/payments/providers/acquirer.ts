@@ -52,7 +52,7 @@ export const disputeReasons = [
 ] as const
 
 export interface CardDispute {
-  /** As the acquirer names it. */
+  /** Id at the acquirer. */
   id: string
   status: 'open' | 'won' | 'lost'
   micros: bigint
@@ -69,7 +69,7 @@ export interface Money {
 export interface Acquirer {
   readonly method: 'card'
   readonly provider: string
-  /** Without a chargeback. */
+  /** Payouts: none, cards are not paid to. */
   readonly outgoing: null
   readonly refunds: RefundCarrier
   authorise(authorisation: Authorisation): Promise<CardOutcome>

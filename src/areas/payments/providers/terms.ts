@@ -19,7 +19,7 @@ export interface Way {
   readonly country: string
 }
 
-/** All in micros: of a percent, and of the currency. */
+/** Terms of a provider, in micros of a percent and of the currency. */
 export interface Terms {
   readonly percent: bigint
   readonly fixed: bigint

@@ -93,7 +93,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   if (!carrier) return false
   const told = await traced(refundTrace(app, refund), () => carrier.queryRefund(order))
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
-  // Another account than the one that was asked has never heard of anything.
+  // An account that replaced the one that was asked does not know its refunds.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
     await doubtful(
       app,

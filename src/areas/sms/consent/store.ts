@@ -11,7 +11,7 @@ import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { OwnWords } from './commands.ts'
 import type { OptOutRecord } from './schema.ts'
 
-/** In place of a sender: all of them. */
+/** Stands for all senders. */
 export const everySender = '*'
 
 interface OptOutRow {
@@ -48,7 +48,7 @@ const optOutsOfSender = statement.tenant<Tenant & { phone: string; sender: strin
       and sender_form in ('${everySender}', sms.sender_form($sender))`,
 )
 
-/** Of many numbers and senders at once: at which places those stand, from 1, where one stands in the way. */
+/** Positions, from 1, of the given pairs of number and sender that an opt-out blocks. */
 const findOptedOut = statement.everywhere<
   {
     buckets: readonly number[]

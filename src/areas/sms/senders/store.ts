@@ -76,7 +76,7 @@ export const deleteSender = statement.tenant<Tenant & { id: string }, SenderRow>
    returning ${senderColumns}`,
 )
 
-/** In one order, so that the same list is always the same; refuses codes of no country. */
+/** Country codes, sorted and checked. */
 export function checkedCountries(countries: readonly string[]): string[] {
   for (const country of countries)
     if (!isCountry(country)) throw new AppError('VALIDATION_ERROR', `countries name ${country}, which is no country`)

@@ -19,7 +19,7 @@ import { type Priority, priorityOf } from '../message.ts'
 import type { Draft } from './draft.ts'
 import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from './refusals.ts'
 
-/** For whom and when a message is sent, and who wanted that. */
+/** Occasion of a message: its tenant, times and requester. */
 export interface Sending extends Occasion {
   readonly actor: string
   readonly ip: string

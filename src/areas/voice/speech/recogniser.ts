@@ -12,7 +12,7 @@ export type SpeechFault = 'language_unavailable' | EngineFault
 export interface Understood {
   readonly results: readonly Guess[]
   readonly fault: SpeechFault | null
-  /** What an operator or a developer can do about it. */
+  /** Advice to an operator or a developer. */
   readonly message: string | null
 }
 
@@ -76,7 +76,7 @@ export class UtteranceCutter {
     return found
   }
 
-  /** What was being said when the sound ended. */
+  /** Utterance in progress when the sound ended. */
   end(): Utterance[] {
     const found: Utterance[] = []
     this.cut(found)

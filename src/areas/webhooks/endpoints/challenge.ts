@@ -6,7 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
 const timeoutMs = 5_000
-/** As messengers ask it: a whole number of ten digits, which receivers may read as one before they give it back. */
+/** Range of challenges: ten digits, as messengers send, since receivers may parse and print the number. */
 const challenges = [1_000_000_000, 2 ** 31] as const
 
 /** Throws INVALID_URL unless the URL answers with the challenge in time. */
