@@ -137,12 +137,12 @@ export function firstUuidAt(atMs: number): string {
   return uuidText(bytes)
 }
 
-/** When a UUIDv7 was made. */
+/** Creation time of a UUIDv7. */
 export function timeOfUuid(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
 }
 
-/** When an id of any kind was made, in milliseconds; null when the text is no id. Its first 48 bits are the time. */
+/** Creation time of an id of any kind, in milliseconds; null when the text is no id. Its first 48 bits are the time. */
 export function msOfId(id: string): number | null {
   const from = id.length - 26
   if (from < 2 || id[from - 1] !== '_') return null

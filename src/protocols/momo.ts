@@ -85,7 +85,7 @@ export interface PaymentResult {
   reason: string | null
 }
 
-/** Null when it is no such thing. The reason is a word here and an object there. */
+/** Result of a payment; null when the body is none. The reason is a word here and an object there. */
 export function readPaymentResult(body: unknown): PaymentResult | null {
   const fields = membersOf(body)
   const { status } = fields

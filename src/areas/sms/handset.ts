@@ -16,7 +16,7 @@ export function isSomebody(from: string): boolean {
   return isName(from) || international.test(number) || local.test(number) || shortCode.test(number)
 }
 
-/** Whether it depends on a country who that is. */
+/** Whether a number is local, so that the country decides whose it is. */
 export function isLocal(from: string): boolean {
   const number = bare(from)
   if (isName(from)) return false

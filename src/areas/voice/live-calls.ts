@@ -32,7 +32,7 @@ interface LiveCall {
   readonly answeredAt: Date | null
   /** Whether all of it was asked to be recorded. */
   readonly isRecorded: boolean
-  /** Text for whoever is called. */
+  /** Text for the called party. */
   readonly callerPrompt: { readonly text: string; readonly language: string } | null
 }
 

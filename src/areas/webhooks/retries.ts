@@ -22,7 +22,7 @@ export interface Failure {
   random: number
 }
 
-/** When to try again; null: never. */
+/** Time of the next attempt; null for none. */
 export function nextAttemptMs({ attempts, createdMs, failedMs, askedForMs, random }: Failure): number | null {
   const endMs = createdMs + retryForMs
   if (attempts >= maxAttempts || failedMs >= endMs) return null

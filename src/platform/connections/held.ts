@@ -45,7 +45,7 @@ export class Held<P extends Place, Open> {
   constructor(app: App, kind: HeldKind<P, Open>) {
     this.#log = app.log
     this.#kind = kind
-    // One that is being closed already is left by whoever closes it.
+    // A connection that is being closed already is left by the code that closes it.
     this.#ownership = new Ownership(app, kind.leases, (name) => {
       if (!this.#closing.has(name)) void this.#leave(name, false)
     })

@@ -45,7 +45,7 @@ const defaultTtl = 60
 export const authenticFlag = 0x0020
 const maxLabels = 128
 
-/** Null when it is no query with exactly one question. */
+/** Question of a query; null unless there is exactly one. */
 export function parseQuestion(message: Buffer): Question | null {
   if (message.length < 17 || message.length > 4096) return null
   const flags = message.readUInt16BE(2)

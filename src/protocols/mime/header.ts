@@ -66,7 +66,7 @@ export function decodeWords(value: string): string {
     })
 }
 
-/** Null: the character set is unknown. */
+/** Text of bytes in a character set; null when the set is unknown. */
 export function decodeCharset(bytes: Buffer, charset: string): string | null {
   try {
     return new TextDecoder(charset).decode(bytes)

@@ -161,7 +161,7 @@ async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): 
   return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-/** Gives the payment after the change; null when it was changed meanwhile. */
+/** Store a change; returns the payment after it, or null when it was changed meanwhile. */
 async function store(
   app: App,
   occasion: Occasion,

@@ -207,7 +207,7 @@ function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Pa
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
-/** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */
+/** Send an attempt again, if the payer may still be asked. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }

@@ -44,7 +44,7 @@ const metadataForm = /^metadata\..{1,40}$/su
 /** Length of a phone prefix that identifies a network's range: +254 711. */
 const prefixLength = 7
 
-/** Null when there is no such field. */
+/** Type of a field; null when there is no such field. */
 export function fieldType(name: string): FieldType | null {
   if (Object.hasOwn(fieldTypes, name)) return fieldTypes[name] ?? null
   return metadataForm.test(name) ? 'any' : null

@@ -12,7 +12,7 @@ import { type Looked, look, lookColumns, placeColumns, tallyColumns, uncount } f
 import { type Tally, tallyOf } from './velocity.ts'
 
 /**
- * Whether it is about something that happens: `enforced` is counted and may be blocked, `asked` is a question in advance,
+ * Mode of an assessment: `enforced` is counted and may be blocked, `asked` is a question in advance,
  * `repeated` one about something that was counted when it happened.
  */
 export type Mode = 'enforced' | 'asked' | 'repeated'

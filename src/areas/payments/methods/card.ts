@@ -168,7 +168,7 @@ export function cardTermsOf(app: App, tenant: Pick<Tenant, 'account'>, currency:
   return termsOf(app, tenant, way, currency)
 }
 
-/** Throws when a card is not among those that the account saved, or is not charged such an amount. */
+/** Require a saved card of the account that can be charged the amount. */
 export async function requireSavedCard(
   app: App,
   tx: Tx,

@@ -76,9 +76,9 @@ export interface Acquirer {
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */
   capture(attempt: string, money: Money): Promise<CardOutcome>
-  /** Gives up what was set aside or not decided; gives what it is when it is too late. */
+  /** Withdraw an authorisation, or an undecided attempt; returns its outcome when it is too late. */
   withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
-  /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
+  /** Refund an attempt. `refund` is our own id, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string): Promise<RefundOutcome>
   /** Disputes of an attempt. */

@@ -244,7 +244,7 @@ export interface RefundCarrier {
   readonly repeatable: boolean
   /** Whether a result that it calls with is believed; otherwise a call is a reason to ask, and nothing else. */
   readonly resultsAreFinal: boolean
-  /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
+  /** Objection to a refund, as the end of a sentence; null for none. */
   objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
   refund(order: RefundOrder): Promise<OutgoingVerdict>
   queryRefund(order: RefundOrder): Promise<OutgoingVerdict>

@@ -21,7 +21,7 @@ import { askForRefund, refunderOf } from './refund-carrier.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
 import { beginRefund, countRefundPoll, findRefund, type RefundRow } from './store.ts'
 
-/** When the provider is asked how it went. */
+/** Poll schedule of refunds. */
 export const polls: PollSchedule = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** A provider that takes nothing is asked again so often, and for so long. */
 const retrySeconds = 15

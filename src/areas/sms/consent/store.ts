@@ -25,7 +25,7 @@ interface OptOutRow {
 
 const optOutColumns = 'id, phone, sender, reason, source, created_at'
 
-/** Gives nothing when the number had opted out of the sender before. A number has no plus where it sends. */
+/** New opt-out; no row when the number had opted out of the sender before. A number that sends has no plus. */
 const addOptOut = statement.tenant<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
   'sms.add_opt_out',
   `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)

@@ -18,7 +18,7 @@ export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
-/** Whether it can be one of ours: what stands in an address may be anything. */
+/** Whether a text has the form of a token: an address may contain anything. */
 export function isToken(text: string): boolean {
   return form.test(text)
 }

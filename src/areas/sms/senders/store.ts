@@ -26,7 +26,7 @@ export interface SenderRow {
 export const senderColumns = `bucket, account_id, environment, id, sender, countries, purpose, sample, status, reason,
   created_at, decided_at`
 
-/** Gives nothing when the account has it already, or has too many. */
+/** New sender; no row when the account has it already, or has too many. */
 export const insertSender = statement.tenant<
   Tenant & {
     id: string

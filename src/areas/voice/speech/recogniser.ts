@@ -21,7 +21,7 @@ const patienceMs = 15_000
 const mostResults = 10
 const frameMs = 20
 
-/** Whether somebody here understands a language: English, whatever its country. */
+/** Whether the recogniser understands a language: English, of any country. */
 export function isUnderstood(language: string): boolean {
   return /^en(-|$)/.test(language)
 }

@@ -123,7 +123,7 @@ function summary(
   }
 }
 
-/** Whether it is still called is decided after ten failures in a row; that it does not answer is seen after the first. */
+/** State of an endpoint for display: degraded after its first failure, while the breaker opens after ten in a row. */
 function stateOf(row: HealthRow | undefined): HealthRow['state'] {
   if (!row) return 'healthy'
   return row.state === 'healthy' && row.failing_since !== null ? 'degraded' : row.state
