@@ -65,7 +65,7 @@ export interface BankObject {
   currency: string
   reference: string | null
   code: string
-  /** Of a virtual account: where to pay. */
+  /** Virtual account to pay into. */
   account: (BankAccount & { bank_name: string }) | null
 }
 

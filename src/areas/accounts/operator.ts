@@ -252,7 +252,7 @@ function operatorAccount(row: AccountRow) {
   }
 }
 
-/** Null gives an allowance back to the plan. */
+/** Allowances without the nulls, which give one back to the plan. */
 function withoutNulls(given: Readonly<Record<string, number | null>>): Record<string, number> {
   const kept: Record<string, number> = {}
   for (const [name, value] of Object.entries(given)) if (value !== null) kept[name] = value

@@ -178,7 +178,7 @@ const OwnWords = (description: string) =>
 
 const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
 
-/** Each may be null, which unsets it. */
+/** Settings of an account; null unsets one. */
 const Settings = Type.Object(
   {
     default_sender: Type.Optional(

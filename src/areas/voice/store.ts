@@ -30,7 +30,7 @@ export interface CallRow {
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
-  /** What the agent noted while the call ran. */
+  /** Disposition noted by the agent during the call. */
   disposition: string | null
   held_seconds: number
   plan: CallPlan
@@ -79,7 +79,7 @@ export interface CallPlan {
   /** Target in another area that supplies the flow. */
   target?: Target
   ring_timeout?: number
-  /** Text for whoever is called, such as that the call is recorded; the area that rings it into a room plays it. */
+  /** Text for the called party, such as that the call is recorded; the area that rings it into a room plays it. */
   caller_prompt?: { readonly text: string; readonly language: string }
   machine_detection?: 'none' | 'hangup' | 'continue'
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DNS client. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
+// DNS resolver. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
 // domains. Queries are limited in time and number.
 import { Resolver } from 'node:dns/promises'
 import { errorCode } from '../../kernel/error-code.ts'
@@ -29,7 +29,7 @@ export interface Service {
   readonly weight: number
 }
 
-export class Names {
+export class DnsResolver {
   readonly #resolver: Resolver
   readonly #remembered = new Map<string, { untilMs: number; answer: Promise<Found<unknown>> }>()
   readonly #forMs: number
@@ -83,7 +83,7 @@ export class Names {
   }
 
   /** Resolver that asks the authoritative servers of a name's zone, without a cache; null when they cannot be found. */
-  async authoritative(name: string): Promise<Names | null> {
+  async authoritative(name: string): Promise<DnsResolver | null> {
     for (let zone = name; zone.includes('.'); zone = zone.slice(zone.indexOf('.') + 1)) {
       const servers = await this.#ask(`NS ${zone}`, () => this.#resolver.resolveNs(zone))
       if (servers.kind === 'failed') return null
@@ -91,7 +91,7 @@ export class Names {
       const found = await Promise.all(servers.values.slice(0, maxServers).map((server) => this.addresses(server)))
       const addresses = found.flatMap((one) => (one.kind === 'found' ? one.values : []))
       return addresses.length > 0
-        ? new Names({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 })
+        ? new DnsResolver({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 })
         : null
     }
     return null

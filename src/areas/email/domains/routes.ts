@@ -21,7 +21,7 @@ import { newKeys, publicKeysOf, sealKeys } from './keys.ts'
 import { announceDomains } from './senders.ts'
 
 const checksPerMinute = 6
-/** How long rotated keys stay published, for mail in transit. */
+/** Time that rotated keys stay published, for mail in transit. */
 const publishedMs = 7 * dayMs
 /** Public suffixes: registries, not a company's own domain. */
 const publicSuffixes = new Set(

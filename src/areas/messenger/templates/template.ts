@@ -90,7 +90,7 @@ export const TemplateRecord = Type.Object(
 
 const mostFooter = 60
 
-/** Throws VALIDATION_ERROR for components no provider accepts. */
+/** Check the components of a template; throws VALIDATION_ERROR for those that no provider accepts. */
 export function checkComponents(components: readonly Component[]): void {
   const seen = new Set<string>()
   for (const { type } of components) {

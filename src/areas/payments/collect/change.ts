@@ -10,7 +10,7 @@ const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
 export interface Change {
   /** Progress of the attempt, if it is not further already. */
   readonly attempt: AttemptState | null
-  /** As the provider knows it, if it said so now. */
+  /** Provider's id of the attempt, if this verdict brought it. */
   readonly providerId: string | null
   /** The payment as it is then; null when it stays as it is. */
   readonly after: PaymentRow | null
@@ -97,7 +97,7 @@ function paid(payment: PaymentRow, receipt: string | null, at: Date): Pick<Chang
   return { after: isNews ? withChanges(payment, { provider_reference: receipt }) : null, posting: null }
 }
 
-/** Another amount came than was asked for, in time or late: it stays in suspense until an operator resolves it. */
+/** Payment of another amount than was asked for, in time or late: the money stays in suspense for an operator. */
 function mismatched(
   payment: PaymentRow,
   micros: bigint,
@@ -133,7 +133,7 @@ function moved(
   })
 }
 
-/** By assignment: spreading a row of thirty columns takes twenty times as long. */
+/** Copy of a payment with changes. By assignment: spreading a row of thirty columns takes twenty times as long. */
 function withChanges(payment: PaymentRow, changes: Partial<PaymentRow>): PaymentRow {
   return Object.assign({}, payment, changes)
 }

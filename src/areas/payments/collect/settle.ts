@@ -161,7 +161,7 @@ async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): 
   return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-/** Gives the payment after the change; null when it was changed meanwhile. */
+/** Store a change; returns the payment after it, or null when it was changed meanwhile. */
 async function store(
   app: App,
   occasion: Occasion,
@@ -243,7 +243,7 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
   const event = after.sequence > payment.sequence ? eventOf(app, occasion, after) : null
   const { posting } = change
   const { bucket, account, environment } = tenant
-  // Each by its name: spreading into an object of forty members takes twenty times as long.
+  // Members one by one: spreading into an object of forty members takes twenty times as long.
   const item = {
     bucket,
     account,

@@ -38,7 +38,7 @@ const callbackMs = 10_000
 
 const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the provider' }
 
-/** Only one may send an attempt. */
+/** Mark an attempt as being sent; only one caller gets `begun`. */
 const beginSending = operation.tenant(
   'payments.begin_sending',
   {
@@ -111,7 +111,7 @@ async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
     return { kind: 'again', afterMs: callbackMs }
   }
-  // Another account than the one that was asked has never heard of anything.
+  // An account that replaced the one that was asked does not know its attempts.
   const isReplaced =
     attempt.sent_by !== null && gatewayOf(app).accountOf(attempt, tenant.environment) !== attempt.sent_by
   const isMissing = told.kind === 'missing' && attempt.state !== 'accepted' && !isReplaced
@@ -207,7 +207,7 @@ function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Pa
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
-/** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */
+/** Send an attempt again, if the payer may still be asked. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }

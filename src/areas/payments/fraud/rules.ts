@@ -282,7 +282,7 @@ const removeRule = write({
   },
 })
 
-/** Each velocity is a row that every payment writes and reads. */
+/** Limit the velocities of an account: every payment reads and writes a row for each. */
 async function requireFewVelocities(tx: Tx, { tenant }: Caller): Promise<void> {
   const rules = (await tx.query(rulesInForce, { ...tenant })).map(ruleOf)
   for (const direction of directions)

@@ -16,7 +16,7 @@ import type { PaymentMethod } from './method.ts'
 import { answersByHand } from './mobile-money-by-hand.ts'
 import { requireProvider } from './mobile-money-providers.ts'
 
-/** Of an id without what says what it names. */
+/** Length of an id without its prefix. */
 const shortIdLength = 26
 const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }
 
@@ -79,7 +79,7 @@ export const mobileMoney: PaymentMethod = {
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
     const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
     const carrier = carrierOf(app, tenant, attempt)
-    // It was reported as paid before, and the callback with the amount was waited for.
+    // A payment that an earlier poll reported as paid is not asked about again: its callback was waited for.
     const ask = async () =>
       carrier?.query({ ...(await askedOf(app, tenant, attempt, payment)), providerId: provider_id })
     const verdict = said_paid_at ? paidAsAsked : await ask()

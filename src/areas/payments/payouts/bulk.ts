@@ -104,7 +104,7 @@ const checkItem = bodyChecker(Type.Object({ ...PayoutItem.properties, currency: 
 
 type BulkInput = Static<typeof BulkCreate>
 
-/** Addresses that items name and that may not be told, and why. */
+/** Callback URLs of items that are not allowed, and why. */
 type Unreachable = ReadonlyMap<string, AppError>
 
 /** Callback URLs of a batch and of its items are looked up before its transaction begins. */
@@ -350,7 +350,7 @@ function itemsOf({ items, payouts }: BulkInput): readonly unknown[] {
   return given
 }
 
-/** The one that is given for all, or the first item's. */
+/** Currency of a batch: the one given for all, or the first item's. */
 function currencyIn({ currency }: BulkInput, given: readonly unknown[]): string {
   const first = currency ?? given.map((item) => membersOf(item).currency).find((one) => typeof one === 'string')
   if (typeof first !== 'string') throw invalid('currency', 'is required, for all of them or in each')

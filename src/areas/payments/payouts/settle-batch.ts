@@ -29,7 +29,7 @@ interface Said {
   readonly verdict: Paid
 }
 
-/** Not awaited by the others: one that cannot be settled fails by itself. */
+/** Result of one payout; the others do not await it, so one that cannot be settled fails alone. */
 interface Settled {
   readonly after: Promise<PayoutRow>
 }
@@ -53,7 +53,7 @@ export async function settleOne(
   return (await gathererOf(app).join({ tenant, batch, payout, verdict }, batch)).after
 }
 
-/** One that cannot be settled with the others must not keep them from it: then each goes alone. */
+/** Settle several verdicts in one transaction; when it fails, each is settled alone. */
 async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
     .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))

@@ -111,7 +111,7 @@ export function notInReview({ status }: PayoutRow): AppError {
   return new AppError('INVALID_STATE', 'the payout does not wait for a decision', { extra: { status } })
 }
 
-/** A payout that was not sent and must not be. Money is held for it only when it is one of a batch. */
+/** Block a payout that was not sent. Money is held for it only when it is one of a batch. */
 export async function block(
   app: App,
   tx: Tx,
@@ -154,7 +154,7 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
   return cancelled
 }
 
-/** Lets a payout go whose time has come. */
+/** Start a payout whose time has come. */
 export async function begin(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
   return app.db.tx(tenant, async (tx) => {
     const payout = await one(tx.query(lockPayout, { ...tenant, id }))
@@ -197,7 +197,7 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   return after
 }
 
-/** Nothing is held for it any more: the wallet pays it now, or it stays as it is. */
+/** Charge a payout that was paid after it had failed: its hold is gone, so the wallet pays now or nothing changes. */
 async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
   const after = await moved(app, tx, payout, { from: ['failed'], to: 'completed', providerReference: receipt })
   const { tenant, receivedMs } = occasionOf(app, after)
@@ -216,7 +216,7 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
   return after
 }
 
-/** The reason of an earlier call counts: the answer to a poll has none. */
+/** Fail a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
   if (payout.status === 'completed')
     return doubtful(
@@ -328,7 +328,7 @@ const eventOf = {
   cancelled: null,
 } as const
 
-/** The payout after the move, or the very same when it cannot make it. */
+/** Payout after a transition; the same object when the transition is not allowed. */
 async function moved(
   app: App,
   tx: Tx,

@@ -50,7 +50,7 @@ export interface PayoutRow {
   request_id: string | null
   /** The key or the member that asked for it; null for one of before that was noted. */
   made_by: string | null
-  /** From when on it may be sent, by the account's clock. */
+  /** Earliest time to send it, by the account's clock. */
   due_at: Date
   completed_at: Date | null
   created_at: Date

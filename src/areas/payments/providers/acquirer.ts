@@ -52,7 +52,7 @@ export const disputeReasons = [
 ] as const
 
 export interface CardDispute {
-  /** As the acquirer names it. */
+  /** Id at the acquirer. */
   id: string
   status: 'open' | 'won' | 'lost'
   micros: bigint
@@ -69,16 +69,16 @@ export interface Money {
 export interface Acquirer {
   readonly method: 'card'
   readonly provider: string
-  /** Without a chargeback. */
+  /** Payouts: none, cards are not paid to. */
   readonly outgoing: null
   readonly refunds: RefundCarrier
   authorise(authorisation: Authorisation): Promise<CardOutcome>
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */
   capture(attempt: string, money: Money): Promise<CardOutcome>
-  /** Gives up what was set aside or not decided; gives what it is when it is too late. */
+  /** Withdraw an authorisation, or an undecided attempt; returns its outcome when it is too late. */
   withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
-  /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
+  /** Refund an attempt. `refund` is our own id, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string): Promise<RefundOutcome>
   /** Disputes of an attempt. */

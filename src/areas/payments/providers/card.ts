@@ -98,7 +98,7 @@ export const CardShown = Type.Object(
 )
 export type CardShown = Static<typeof CardShown>
 
-/** All that is kept of a card. */
+/** Stored part of a card. */
 export interface KeptCard extends CardShown {
   bin: string
   /** Fingerprint, equal for equal numbers in this installation; the number cannot be derived from it. */
@@ -127,7 +127,7 @@ export function keptOf(app: App, given: Static<typeof CardInput>, environment: E
   }
 }
 
-/** As the acquirer is told. */
+/** Card as the acquirer gets it. */
 export function dataOf(given: Static<typeof CardInput>): CardData {
   return {
     number: digitsOf(given),

@@ -68,9 +68,9 @@ export interface AttemptRow {
   /** Data of the provider's answer that later requests must repeat, sealed. */
   kept: Buffer | null
   token: Buffer
-  /** By the account's clock. */
+  /** Time by the account's clock. */
   created_at: Date
-  /** By the real one: when it was sent, or went a step on. */
+  /** Real time of its last step, such as when it was sent. */
   updated_at: Date
   /** When the provider, asked, first said that it was paid, but not how much. */
   said_paid_at: Date | null

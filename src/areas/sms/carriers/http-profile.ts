@@ -185,7 +185,7 @@ const ownHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|keep-alive|te|trailer|upgrade|expect)$/i
 export const placeholder = /\{\{(.*?)\}\}/g
 
-/** Throws VALIDATION_ERROR for what the schema cannot see. */
+/** Check a profile beyond its schema; throws VALIDATION_ERROR. */
 export function checkProfile({ request, auth, success, errors, receipts, inbound }: Profile): void {
   checkRequest(request)
   if (auth?.kind === 'basic' && !auth.username) throw wrong('auth.username', 'is required for basic')

@@ -38,7 +38,7 @@ export const OptOutRecord = Type.Object(
 
 export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.String({ maxLength: 20 })) })
 
-/** Everything that stands in the way of a number; one that nothing stands in the way of is not found. */
+/** Opt-outs and blocks of a number; a number without any is not found. */
 export const OptOutFound = Type.Object(
   { ...OptOutRecord.properties, opt_outs: Type.Array(OptOutRecord) },
   { title: 'SmsOptOutOfNumber' },

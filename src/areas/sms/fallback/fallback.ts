@@ -126,7 +126,7 @@ export async function fallbackOf(
   return row.status === 'delivered' || row.error_code === 'CANCELLED' ? null : { ...row, content }
 }
 
-/** Nothing more is done for a text; what would have been said is forgotten. */
+/** End the fallback of a text: its content is deleted. */
 export async function finishFallback(
   app: App,
   tenant: Tenant,

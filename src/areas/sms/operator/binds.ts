@@ -101,13 +101,13 @@ const shown = {
 
 const BindRecord: TObject<typeof shown> = withKinds(shown, shownFields, 'SmsBind')
 
-/** An object that may also have the fields of any kind. */
+/** Schema that also allows the fields of every kind. */
 function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: string): TObject<P> {
   const open: Record<string, TSchema> = Type.Partial(Type.Object(fields)).properties
   return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
 }
 
-/** With what the node that has it open last said. */
+/** Bind with the status last stored by the node that has it open. */
 type SeenRow = BindRow & { is_up: boolean; last_error: string | null }
 const seenColumns = `${bindColumns}, is_up, last_error`
 
@@ -248,7 +248,7 @@ const changeBind = writeAcross({
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockBind, { name: params.id }))
     if (!before) throw noSuchBind()
-    // One whose secret cannot be opened any more is mended by a new one.
+    // A bind whose secret can no longer be decrypted is repaired by a new one.
     const lost = { settings: before.settings, token: newToken() }
     const { settings, token } = await bindOf(app, before).catch(() => lost)
     const row = await one(

@@ -286,7 +286,7 @@ const removeRoute = writeAcross({
   },
 })
 
-/** As they are stored; every bind must be there, and stays. */
+/** Tiers as stored; every bind must exist, and is locked against removal. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
   const names = tiers.flat().map(({ bind }) => bind)
   const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))
