@@ -11,7 +11,7 @@ import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
-import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
+import { failureMessages, isAsAsked, type OutgoingVerdict } from '../providers/provider.ts'
 import { payoutEvents } from '../records/payout-events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
@@ -29,6 +29,8 @@ import {
 
 /** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
 export const missedMs = 60_000
+const otherMoney =
+  'provider paid other money than it was asked to: compare with the provider and settle the payout by hand'
 /** Payouts per withdrawing statement, which must not take too long. */
 const mostAtOnce = 1_000
 
@@ -62,15 +64,11 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
       return refused(app, tx, payout, verdict.reason)
     case 'reversed':
       return payout.status === 'completed' ? reversed(app, tx, payout) : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
+    case 'unreadable':
+      await stateIs('unknown', ['sending'])
+      return doubtful(app, tx, payout, otherMoney)
     case 'paid':
-      return verdict.micros === null || verdict.micros === payout.amount
-        ? paid(app, tx, payout, verdict.receipt)
-        : doubtful(
-            app,
-            tx,
-            payout,
-            'provider paid another amount than it was asked to: compare with the provider and settle the payout by hand',
-          )
+      return isAsAsked(payout, verdict) ? paid(app, tx, payout, verdict.receipt) : doubtful(app, tx, payout, otherMoney)
   }
 }
 
@@ -250,8 +248,8 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
 /** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
 async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
-  await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })
-  app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
+  const isNews = (await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })).length > 0
+  if (isNews) app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
   return payout
 }
 
