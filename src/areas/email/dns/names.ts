@@ -23,6 +23,7 @@ export function namesFor(app: App, environment: Environment): Names | null {
 export interface DeliveryNames {
   exchanges(domain: string): Promise<Vouched<Exchange>>
   addresses(host: string): Promise<Vouched<string>>
+  alias(host: string): Promise<Vouched<string>>
   certificates(host: string): Promise<Vouched<string>>
 }
 
@@ -47,9 +48,11 @@ function withoutSignatures(names: Names): DeliveryNames {
     name,
     isSecure: false,
   })
+  const nothing = async (name: string) => ({ kind: 'none', isNameMissing: false, name, isSecure: false }) as const
   return {
     exchanges: (domain) => vouched(domain, names.exchanges(domain)),
     addresses: (host) => vouched(host, names.addresses(host)),
-    certificates: async (host) => ({ kind: 'none', isNameMissing: false, name: host, isSecure: false }),
+    alias: nothing,
+    certificates: nothing,
   }
 }
