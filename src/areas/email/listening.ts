@@ -5,8 +5,8 @@ import { createServer, isIPv6, type Socket } from 'node:net'
 import type { App } from '../../platform/app.ts'
 import { addressList } from '../../platform/auth.ts'
 import { networkOf } from '../../platform/http/admission.ts'
-import type { OpenListener, Place } from '../../platform/listeners.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import type { OpenListener, Place } from '../../platform/program/listeners.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { type ServerHost, ServerSession } from '../../protocols/smtp/server-session.ts'
 
 const maxConnections = 1_000

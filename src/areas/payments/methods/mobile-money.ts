@@ -2,8 +2,8 @@
 // Payments by mobile money: the provider of the payer's number prompts the phone, or has a page that the payer is sent
 // to.
 import { idOf } from '../../../kernel/ids.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import type { Asked, MobileMoney, Verdict } from '../providers/provider.ts'
