@@ -114,9 +114,10 @@ export const mobileMoney: PaymentMethod = {
 
 type Paid = Extract<Verdict, { kind: 'paid' }>
 type Called = Extract<Verdict, { kind: 'paid' | 'unreadable' }>
+type Noted = Pick<AttemptRow, 'called_amount' | 'called_currency' | 'called_words' | 'called_receipt'>
 
 /** Verdict of two that both say that it was paid: what the provider tells when it is asked counts, and a call's for the rest. */
-function surer(confirmed: Paid, called: Called): Verdict {
+export function surer(confirmed: Paid, called: Called): Verdict {
   const receipt = confirmed.receipt ?? called.receipt
   if (called.kind === 'unreadable') return confirmed.micros === null ? called : { ...confirmed, receipt }
   const { micros, currency } = confirmed
@@ -133,7 +134,12 @@ async function noteCall(app: App, tenant: Tenant, { id }: AttemptRow, called: Ca
 }
 
 /** What a call told of the money; null when none did. */
-function calledOf({ called_amount, called_currency, called_words: words, called_receipt }: AttemptRow): Called | null {
+export function calledOf({
+  called_amount,
+  called_currency,
+  called_words: words,
+  called_receipt,
+}: Noted): Called | null {
   if (words !== null) return { kind: 'unreadable', receipt: called_receipt, words }
   if (called_amount === null) return null
   const currency = called_currency === null ? undefined : currencyOf(called_currency)
