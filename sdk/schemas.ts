@@ -4004,8 +4004,9 @@ export type PaymentDiscrepancy = {
   currency: string
   /** What the payer was asked for */
   asked_amount: number
-  /** What the provider says it collected, or what refunds and lost disputes take back together */
-  told_amount: number
+  told_amount: number | null
+  told_currency: string | null
+  told_words: string | null
   provider_reference: string | null
   found_at: string
   resolved_at: string | null
@@ -4022,8 +4023,9 @@ export type PaymentDiscrepancyResolved = {
   currency: string
   /** What the payer was asked for */
   asked_amount: number
-  /** What the provider says it collected, or what refunds and lost disputes take back together */
-  told_amount: number
+  told_amount: number | null
+  told_currency: string | null
+  told_words: string | null
   provider_reference: string | null
   found_at: string
   resolved_at: string | null

@@ -105,7 +105,9 @@ class LiveCalls {
   async hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {
     if (await this.#isDone(tenant, call, { do: 'hangup', by })) return true
     const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
-    return row !== null && endUnplaced(this.#app, row, by)
+    if (row === null) return false
+    // One that was placed meanwhile has a session now.
+    return (await endUnplaced(this.#app, row, by)) || this.#isDone(tenant, call, { do: 'hangup', by })
   }
 
   // --- rooms ---

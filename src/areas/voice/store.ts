@@ -134,10 +134,10 @@ export const callsOfPhone = statement.tenant<
 )
 
 /** Take a queued call for this node, once; a call that this node took without learning of it is taken again. */
-export const takeCall = statement.tenant<One & { node: string }, CallRow>(
+export const takeCall = statement.tenant<One & { node: string; isAgain: boolean }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node
-    where ${mine} and id = $id and (node is null or node = $node) and status = 'initiated'
+    where ${mine} and id = $id and (node is null or ($isAgain and node = $node)) and status = 'initiated'
    returning ${columns}`,
 )
 

@@ -15,7 +15,8 @@ export type Found<T> =
   | { kind: 'found'; values: T[] }
   /** The name exists without such a record, or does not exist. */
   | { kind: 'none'; isNameMissing: boolean }
-  | { kind: 'failed'; reason: string }
+  /** `isBusy`: nobody was asked, because too many questions are under way. */
+  | { kind: 'failed'; reason: string; isBusy?: true }
 
 export interface Exchange {
   readonly host: string
@@ -103,7 +104,7 @@ export class DnsResolver {
     const known = this.#remembered.get(question)
     if (known && known.untilMs > nowMs) return known.answer
     if (this.#asking >= maxAsking)
-      return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once' })
+      return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once', isBusy: true })
     this.#asking += 1
     const answer = ask()
       .then((values): Found<unknown> => ({ kind: 'found', values }), failed)

@@ -9,12 +9,12 @@ const maxRecords = 200
 const maxJumps = 20
 const maxNameBytes = 255
 
-export type AskedType = 'A' | 'AAAA' | 'MX' | 'TLSA'
+export type AskedType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TLSA'
 
 interface ResponseRecord {
   /** Lower case, without the last dot. */
   readonly name: string
-  readonly type: AskedType | 'CNAME'
+  readonly type: AskedType
   /** Value as zone files write it. */
   readonly value: string
 }

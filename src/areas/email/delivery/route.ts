@@ -6,6 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { daneProblem, usableTlsa } from '../../../protocols/dane.ts'
 import { allowsServer, type StsPolicy } from '../../../protocols/mta-sts.ts'
+import type { DnssecAnswer } from '../dns/dnssec-resolver.ts'
 import { type DeliveryDns, deliveryDnsFor } from '../dns/resolvers.ts'
 import { mailWorld } from '../mail-world.ts'
 import type { Server } from './destinations.ts'
@@ -36,7 +37,7 @@ export async function routeFor(app: App, environment: Environment, to: string): 
   const domain = domainToAsk(environment, to)
   const [found, policy] = await Promise.all([dns.exchanges(domain), policies.of(domain)])
   if (policy === 'busy') return 'busy'
-  if (found.kind === 'failed') return deferred(found.reason)
+  if (found.kind === 'failed') return found.isBusy ? 'busy' : deferred(found.reason)
   if (found.kind === 'none' && found.isNameMissing) return unknownDomain(`the domain ${domain} does not exist`)
   // Without MX records the domain itself is the server (RFC 5321 §5.1).
   const hosts = found.kind === 'found' ? found.values.map(({ host }) => host) : [domain]
@@ -52,8 +53,9 @@ function domainToAsk(environment: Environment, to: string): string {
   return special ? `${special[1]}.${domain}` : domain
 }
 
-/** Servers of one host, or the reason why it is skipped. */
-type Host = { servers: readonly Server[] } | { problem: string | null }
+/** Servers of one host, or the reason why it is skipped; busy when no resolver could be asked. */
+type Host = { servers: readonly Server[] } | Skipped
+type Skipped = { problem: string | null; isBusy?: boolean | undefined }
 
 type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
   servername?: string
@@ -74,16 +76,20 @@ class MxRoutes {
     this.#policy = policy
   }
 
-  async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict> {
-    const mayBeAsked = hosts.filter((host) => isSecure || this.#isAllowed(host)).slice(0, maxServers)
+  async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict | 'busy'> {
+    const allowed = hosts.filter((host) => this.#isAllowed(host)).slice(0, maxServers)
+    // A host of a signed domain may do without the policy's word; which one does is known when it was asked about.
+    const mayBeAsked = hosts.filter((host, i) => allowed.includes(host) || (isSecure && i < maxServers))
     if (mayBeAsked.length === 0)
       return deferred(`${this.#rule} allows none of its mail servers: ${hosts.slice(0, maxServers).join(', ')}`)
     const each = await Promise.all(mayBeAsked.map((host) => this.#host(host, isSecure)))
-    const servers = each.flatMap((one) => ('servers' in one ? one.servers : []))
+    const usable = each.flatMap((one) => ('servers' in one && one.servers.length > 0 ? [one.servers] : []))
+    const servers = usable.slice(0, maxServers).flat()
     if (servers.length > 0) {
       const testing = this.#policy?.mode === 'testing' ? { domain: this.#domain, policy: this.#policy } : null
       return { name: mayBeAsked.join(' '), servers, isRelayed: false, testing }
     }
+    if (each.some((one) => 'problem' in one && one.isBusy)) return 'busy'
     const problem = each.flatMap((one) => ('problem' in one && one.problem !== null ? [one.problem] : []))[0]
     if (problem !== undefined) return deferred(problem)
     return hasRecord
@@ -93,20 +99,34 @@ class MxRoutes {
 
   async #host(host: string, isSecure: boolean): Promise<Host> {
     const addresses = await this.#dns.addresses(host)
-    if (addresses.kind === 'failed') return { problem: addresses.reason }
+    if (addresses.kind === 'failed') return { problem: addresses.reason, isBusy: addresses.isBusy }
     if (addresses.kind !== 'found') return { problem: null }
-    const asked = await this.#askedOf(host, isSecure && addresses.isSecure ? [addresses.name, host] : [])
+    const signed = isSecure ? await this.#signedNames(host, addresses) : []
+    if ('problem' in signed) return signed
+    const asked = await this.#askedOf(host, signed)
     if ('problem' in asked) return asked
     const usable = addresses.values.filter((one) => mayReach(this.#environment, one)).slice(0, maxAddresses)
-    const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(host), servername: host }
+    const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(addresses.name), servername: host }
     return { servers: usable.map((address) => ({ ...common, ...asked, host: address })) }
   }
 
+  /**
+   * Names of a host under which its TLSA records may be: what it is an alias of and itself, or itself alone where only the
+   * alias is signed (RFC 7672 §2.2.2).
+   */
+  async #signedNames(host: string, addresses: DnssecAnswer<string>): Promise<readonly string[] | Skipped> {
+    if (addresses.isSecure) return [addresses.name, host]
+    if (addresses.name === host.toLowerCase()) return []
+    const alias = await this.#dns.alias(host)
+    if (alias.kind === 'failed') return { problem: `DANE of ${host}: ${alias.reason}`, isBusy: alias.isBusy }
+    return alias.kind === 'found' && alias.isSecure ? [host] : []
+  }
+
   /** Security required of a host: by its TLSA records (RFC 7672 §2.2), otherwise by the policy. */
-  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | { problem: string }> {
+  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | Skipped> {
     for (const name of new Set(signedNames)) {
       const found = await this.#dns.certificates(name)
-      if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}` }
+      if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}`, isBusy: found.isBusy }
       if (found.kind !== 'found' || !found.isSecure) continue
       const dane = this.#daneOf(name, host, found.values)
       // Unusable TLSA records require less than a policy does.

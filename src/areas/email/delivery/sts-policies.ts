@@ -2,7 +2,7 @@
 // MTA-STS policies of the domains that mail goes to (RFC 8461): found by a TXT record, fetched over HTTPS, and kept in the
 // database until they expire, so that neither a restart nor a DNS that is tampered with takes a domain's protection away.
 import type { App } from '../../../platform/app.ts'
-import { maybe, statement } from '../../../platform/db.ts'
+import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import type { DnsResolver } from '../../../platform/outbound/dns.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
 import type { Environment } from '../../../platform/tenant.ts'
@@ -106,7 +106,24 @@ export class StsPolicies {
 
   /** Policy in force for a domain; null for none, `busy` when it cannot be looked up now. */
   async of(domain: string): Promise<StsPolicy | null | 'busy'> {
-    const [texts, before] = await Promise.all([this.#source.dns.texts(`_mta-sts.${domain}`), this.#read(domain, false)])
+    try {
+      return await this.#of(domain)
+    } catch (error) {
+      if (isUnavailable(error)) throw error
+      this.#app.log.error(
+        { area: 'email', domain, error },
+        'MTA-STS policy not read or kept: mail to the domain waits for it; check the error',
+      )
+      return 'busy'
+    }
+  }
+
+  async #of(domain: string): Promise<StsPolicy | null | 'busy'> {
+    const [texts, before] = await Promise.all([
+      this.#source.dns.texts(`_mta-sts.${domain}`),
+      this.#read(domain, false),
+    ])
+    if (texts.kind === 'failed' && texts.isBusy && !before) return 'busy'
     // Without a record, or with a DNS that fails, a policy stays in force until it expires (RFC 8461 §3.3).
     const id = texts.kind === 'found' ? policyIdOf(texts.values) : null
     let row = before

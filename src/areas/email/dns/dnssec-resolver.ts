@@ -47,6 +47,11 @@ export class DnssecResolver {
     return four.kind === 'failed' ? four : six.kind === 'failed' ? six : four
   }
 
+  /** Alias of a host by itself, which may be vouched for though what it leads to is not (RFC 7672 §2.1.3). */
+  alias(host: string): Promise<DnssecAnswer<string>> {
+    return this.#ask(host, 'CNAME')
+  }
+
   /** TLSA records of a host's SMTP (RFC 7672 §2.2), such as `3 1 1 8d02…`. */
   certificates(host: string): Promise<DnssecAnswer<string>> {
     return this.#ask(`_25._tcp.${host}`, 'TLSA')
@@ -61,6 +66,7 @@ export class DnssecResolver {
       return Promise.resolve({
         kind: 'failed',
         reason: 'too many questions to the DNS at once',
+        isBusy: true,
         name,
         isSecure: false,
       })

@@ -26,6 +26,7 @@ export function dnsFor(app: App, environment: Environment): DnsResolver | null {
 export interface DeliveryDns {
   exchanges(domain: string): Promise<DnssecAnswer<Exchange>>
   addresses(host: string): Promise<DnssecAnswer<string>>
+  alias(host: string): Promise<DnssecAnswer<string>>
   certificates(host: string): Promise<DnssecAnswer<string>>
 }
 
@@ -50,9 +51,11 @@ function withoutSignatures(dns: DnsResolver): DeliveryDns {
     name,
     isSecure: false,
   })
+  const nothing = async (name: string) => ({ kind: 'none', isNameMissing: false, name, isSecure: false }) as const
   return {
     exchanges: (domain) => unsigned(domain, dns.exchanges(domain)),
     addresses: (host) => unsigned(host, dns.addresses(host)),
-    certificates: async (host) => ({ kind: 'none', isNameMissing: false, name: host, isSecure: false }),
+    alias: nothing,
+    certificates: nothing,
   }
 }

@@ -160,6 +160,8 @@ function attemptOf({ receivedMs, nowMs }: Occasion, payment: PaymentRow, id: str
     said_paid_at: null,
     called_amount: null,
     called_receipt: null,
+    called_currency: null,
+    called_words: null,
     clock_offset_ms: BigInt(nowMs - receivedMs),
   }
 }

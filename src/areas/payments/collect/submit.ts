@@ -26,7 +26,7 @@ import {
   restartPolls,
 } from '../records/store.ts'
 import { keepAsked, learningSince, type PaymentAttempt, takeAccepted } from './handover.ts'
-import { expire, inOtherMoney, settle } from './settle.ts'
+import { expire, settle } from './settle.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
@@ -103,9 +103,7 @@ async function watch(
 async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
   const method = methodOf(payment)
   // The operator may have removed the account: then nothing is heard of it, and its time runs out all the same.
-  const heard = (await method.query(app, tenant, attempt, payment)) ?? unheard
-  // Money that cannot be booked is no answer: the payment's time runs on.
-  const told = inOtherMoney(app, attempt, heard) ?? heard
+  const told = (await method.query(app, tenant, attempt, payment)) ?? unheard
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
@@ -150,6 +148,7 @@ async function nextPoll(
   return pollMs === null ? { kind: 'done' } : { kind: 'again', afterMs: pollMs }
 }
 
+/** Money of which it cannot be read how much it is is no answer: the payment's time runs on. */
 function isAnswer({ kind }: Verdict): boolean {
   return kind === 'paid' || kind === 'refused'
 }

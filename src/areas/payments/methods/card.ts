@@ -214,7 +214,7 @@ async function verdictOf(app: App, tenant: Tenant, attempt: AttemptRow, outcome:
     await app.db.query(saveCard, { ...tenant, payment, acquirerToken: outcome.token, at: new Date(nowMs) })
   switch (outcome.kind) {
     case 'paid':
-      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros }
+      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros, currency: outcome.currency }
     case 'authorised': {
       const until = new Date(nowMs + authorisedSeconds * 1_000)
       return { kind: 'authorised', until, details: { authorised_until: until.toISOString() } }

@@ -8,7 +8,7 @@ import { one, type Tx } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
-import type { OutgoingVerdict } from '../providers/provider.ts'
+import { isAsAsked, type OutgoingVerdict } from '../providers/provider.ts'
 import { payoutEvents } from '../records/payout-events.ts'
 import { holdOf, stepOf, toldOf } from './payout.ts'
 import { countInto, occasionOf, settle } from './settle.ts'
@@ -47,8 +47,8 @@ export async function settleOne(
   payout: PayoutRow,
   verdict: OutgoingVerdict,
 ): Promise<PayoutRow> {
-  const { id, batch_id: batch, amount } = payout
-  const isSimple = verdict.kind === 'paid' && (verdict.micros === null || verdict.micros === amount)
+  const { id, batch_id: batch } = payout
+  const isSimple = verdict.kind === 'paid' && isAsAsked(payout, verdict)
   if (batch === null || !isSimple) return settle(app, tenant, id, verdict)
   return (await gathererOf(app).join({ tenant, batch, payout, verdict }, batch)).after
 }

@@ -268,11 +268,12 @@ export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
 )
 
 /**
- * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout.
+ * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout. No row
+ * when it was.
  */
-export const markDoubtful = statement.tenant<One & { at: Date }, object>(
+export const markDoubtful = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.mark_payout_doubtful',
-  `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
+  `update payments.payouts set overdue_at = $at where ${mine} and id = $id and overdue_at is null returning id`,
 )
 
 /** A person has looked at it, and the books are right. */

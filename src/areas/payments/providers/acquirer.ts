@@ -8,7 +8,9 @@ import type { FailureReason, RefundCarrier } from './provider.ts'
 
 export type CardOutcome =
   /** The money is ours. */
-  | { kind: 'paid'; id: string; micros: bigint; token: string | null }
+  | { kind: 'paid'; id: string; micros: bigint; currency: Currency; token: string | null }
+  /** The money is ours, and how much cannot be read. */
+  | { kind: 'unreadable'; receipt: string; words: string }
   /** The money is set aside. */
   | { kind: 'authorised'; id: string; token: string | null }
   /** The payer must prove who it is. */

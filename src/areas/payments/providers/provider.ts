@@ -72,7 +72,9 @@ export type Verdict =
   /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
   | { kind: 'authorised'; until: Date; details: PaymentDetails }
   /** Null where the provider does not say. The currency is given where it says in which money it was paid. */
-  | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: string }
+  | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: Currency | undefined }
+  /** Money came, and how much cannot be read from the provider's words. */
+  | { kind: 'unreadable'; receipt: string | null; words: string }
   | { kind: 'refused'; reason: FailureReason; code: string }
   /** The provider has it, and the payer has not decided. */
   | { kind: 'pending' }
@@ -90,6 +92,14 @@ export function isAnswered({ kind }: Verdict | OutgoingVerdict): boolean {
 /** A success of which neither the amount nor the receipt is told: the callback has both. */
 export function isBare(verdict: Verdict): boolean {
   return verdict.kind === 'paid' && verdict.micros === null && verdict.receipt === null
+}
+
+/** Whether a provider tells of the money that was asked for. Where it does not say how much or in which currency, it does. */
+export function isAsAsked(
+  asked: { readonly amount: bigint; readonly currency: string },
+  { micros, currency }: Extract<Verdict, { kind: 'paid' }>,
+): boolean {
+  return (micros ?? asked.amount) === asked.amount && (currency ?? asked.currency) === asked.currency
 }
 
 /** Market of a payment: country and currency. */
