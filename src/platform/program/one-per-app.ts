@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-memory state per running program: a test may run several in one process.
-import type { App } from './app.ts'
+import type { App } from '../app.ts'
 
 interface OnePerApp<T> {
   (app: App): T
