@@ -32,7 +32,7 @@ export function authoritiesFor(app: App, environment: Environment): SecureContex
 }
 
 export async function closeSecurity(app: App): Promise<void> {
-  await both(app).test?.close()
+  await both.made(app)?.test?.close()
 }
 
 function liveSecurity(app: App): Security | null {
