@@ -119,10 +119,7 @@ export class StsPolicies {
   }
 
   async #of(domain: string): Promise<StsPolicy | null | 'busy'> {
-    const [texts, before] = await Promise.all([
-      this.#source.dns.texts(`_mta-sts.${domain}`),
-      this.#read(domain, false),
-    ])
+    const [texts, before] = await Promise.all([this.#source.dns.texts(`_mta-sts.${domain}`), this.#read(domain, false)])
     if (texts.kind === 'failed' && texts.isBusy && !before) return 'busy'
     // Without a record, or with a DNS that fails, a policy stays in force until it expires (RFC 8461 §3.3).
     const id = texts.kind === 'found' ? policyIdOf(texts.values) : null
