@@ -82,6 +82,14 @@ test('queues have defaults, are changed in parts, and refuse what breaks their l
   ])
   const other = await queueOf(ada, { name: 'Other' })
   assert.equal((await ada.client.patch(`/v1/voice/queue/${other}`, { name: 'Support' })).status, 409)
+  const { body: oldest } = await ada.client.get('/v1/voice/queue?order=asc')
+  assert.deepEqual(
+    oldest.data.map(({ name }: { name: string }) => name),
+    ['Support', 'Other'],
+    'oldest first when asked',
+  )
+  const key = await ada.client.post('/v1/voice/queue', { ...good, callback: { enabled: true } })
+  assert.match(key.body.error.details, /callback\.key is needed/)
   const { body: all } = await ada.client.get('/v1/voice/queue?limit=1')
   assert.deepEqual([all.data.length, all.has_more, all.data[0].live.waiting], [1, true, 0])
   assert.equal((await ada.client.get(`/v1/voice/queue/${nobody}`)).status, 404)
@@ -183,6 +191,42 @@ test('numbers are assigned to one thing that is there, and detached again', asyn
   const eve = await open()
   const theirs = await eve.client.post(path, { routing: true })
   assert.deepEqual([theirs.status, theirs.body.error.code], [403, 'NUMBER_NOT_OWNED'])
+})
+
+test('business hours with queue_ids are the hours of these queues, and of no others', async () => {
+  const ada = await open()
+  const [support, sales] = [await queueOf(ada), await queueOf(ada, { name: 'Sales' })]
+  await assign(ada, { queue_id: support })
+  const hoursOf = async (queue: string) => (await ada.client.get(`/v1/voice/queue/${queue}`)).body.business_hours_id
+  const callOf = () => done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })
+  assert.deepEqual((await callOf()).destination, { type: 'queue', id: support })
+  const path = '/v1/voice/routing/business-hours'
+  const never = {
+    name: 'Never',
+    timezone: 'Africa/Nairobi',
+    weekly: {},
+    closed_action: { type: 'message', text: 'We are closed.' },
+  }
+  const made = await done(ada, path, { ...never, queue_ids: [support] }, 201)
+  const id = made.business_hours_id
+  assert.deepEqual(made.queue_ids, [support])
+  assert.deepEqual([await hoursOf(support), await hoursOf(sales)], [id, null])
+  const closed = await callOf()
+  assert.deepEqual([closed.destination.type, closed.business_hours], ['message', { id, open: false }])
+
+  const kept = await done(ada, path, never)
+  assert.deepEqual(kept.queue_ids, [support], 'without the list no queue is changed')
+  assert.equal((await ada.client.patch(`/v1/voice/queue/${sales}`, { business_hours_id: id })).status, 200)
+  const read = await ada.client.get(`${path}/${id}`)
+  assert.deepEqual(read.body.queue_ids, [support, sales], 'a queue that names them itself keeps them too')
+
+  assert.deepEqual((await done(ada, path, { ...never, queue_ids: [sales] })).queue_ids, [sales])
+  assert.deepEqual([await hoursOf(support), await hoursOf(sales)], [null, id])
+  assert.deepEqual((await callOf()).destination, { type: 'queue', id: support }, 'it is open again')
+  assert.deepEqual((await done(ada, path, { ...never, queue_ids: [] })).queue_ids, [])
+  const { body: all } = await ada.client.get(path)
+  assert.deepEqual(all.data[0].queue_ids, [])
+  await refused(ada, [[path, { ...never, queue_ids: [nobody] }, 422, 'VALIDATION_ERROR']])
 })
 
 test('rules and business hours are kept, changed and refused', async () => {

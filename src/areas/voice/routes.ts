@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
 import { list, type Route, read, write } from '../../platform/api/route.ts'
-import { listQuery, OneOf } from '../../platform/schema/fields.ts'
+import { OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
 import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
@@ -155,7 +155,7 @@ const trace = list({
   scope: 'voice:read',
   params: CallId,
   needs: aCall,
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: CallEvent,
   errors: ['NOT_FOUND'],
   handle: async (app, { params, query }, { tenant }) => {
@@ -172,7 +172,7 @@ const voices = list({
   description:
     '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
   scope: 'voice:read',
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: VoiceRecord,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {

@@ -147,6 +147,9 @@ export const listQuery = {
   order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
 }
 
+/** Query parameters of pages of a list that has one order, which is not that of time. */
+export const pageQuery = { limit: listQuery.limit, cursor: listQuery.cursor }
+
 /** Query parameters of a list returned whole unless a page is requested. */
 export const wholeListQuery = {
   limit: Type.Optional(

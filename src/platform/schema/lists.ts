@@ -45,12 +45,13 @@ export function pageOf<Row extends { id: string }, Out>(
   return { rows: page.map(shape), nextCursor: last ? Buffer.from(last.id).toString('base64url') : null }
 }
 
-/** Page of a small list that is read whole: all of it unless `limit` is given. */
+/** Page of a small list that is read whole, newest first: all of it unless `limit` is given, reversed for `asc`. */
 export function pageOfWhole<Row>(
-  { limit, cursor }: ListQuery,
-  rows: readonly Row[],
+  { limit, cursor, order = 'desc' }: ListQuery,
+  all: readonly Row[],
   nameOf: (row: Row) => string,
 ): Page<Row> {
+  const rows = order === 'asc' ? all.toReversed() : all
   const last = cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString()
   const before = last === null ? -1 : rows.findIndex((row) => nameOf(row) === last)
   if (last !== null && before === -1) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')

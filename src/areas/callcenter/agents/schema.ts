@@ -26,7 +26,10 @@ const queues = Type.Array(Type.String({ maxLength: 40 }), {
   rule: 'must be at most 100 ids of queues',
   description: 'Queues that the agent serves',
 })
-const languages = Type.Array(Language, { maxItems: 20, description: 'What the agent speaks' })
+const languages = Type.Array(Language, {
+  maxItems: 20,
+  description: 'What the agent speaks, for whoever reads the record; calls are given by skills',
+})
 const name = Type.String({ minLength: 1, maxLength: 100, description: 'As supervisors and colleagues see it' })
 const email = Type.String({
   maxLength: 254,

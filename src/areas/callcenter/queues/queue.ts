@@ -91,7 +91,7 @@ const fields = {
           Type.String({
             pattern: '^[0-9*#]$',
             rule: 'must be one of 0-9, * and #',
-            description: 'What a waiting caller presses to be called back; without it nobody can',
+            description: 'What a waiting caller presses to be called back; needed when `enabled`',
           }),
         ),
         max_attempts: whole(1, 10, 'How often a caller is called back who does not answer'),

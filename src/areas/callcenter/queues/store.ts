@@ -63,3 +63,26 @@ export const noteBreach = statement.tenant<One & { at: Date | null }, object>(
   'callcenter.note_breach',
   `update callcenter.queues set breached_at = $at where ${mine} and id = $id`,
 )
+
+/** Queue that keeps business hours, by their id. */
+export interface HoursKeeper {
+  id: string
+  hours: string
+}
+
+export const hoursKeepers = statement.tenant<Tenant, HoursKeeper>(
+  'callcenter.hours_keepers',
+  `select id, document->>'business_hours_id' as hours from callcenter.queues
+    where ${mine} and document->>'business_hours_id' is not null order by id limit 2000`,
+)
+
+/** Make these queues, and no others, keep the business hours. */
+export const giveHours = statement.tenant<Tenant & { hours: string; queues: readonly string[]; at: Date }, object>(
+  'callcenter.give_hours',
+  `update callcenter.queues
+      set document = jsonb_set(document, '{business_hours_id}',
+                               case when id = any($queues::uuid[]) then to_jsonb($hours::text) else 'null'::jsonb end),
+          updated_at = $at
+    where ${mine}
+      and (id = any($queues::uuid[])) is distinct from coalesce(document->>'business_hours_id' = $hours::text, false)`,
+)

@@ -6,7 +6,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
-import { listQuery } from '../../../platform/schema/fields.ts'
+import { pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
@@ -157,7 +157,7 @@ const listOwn = list({
   operation: 'callcenter.listAgents',
   summary: 'List agents',
   scope: 'callcenter:read',
-  query: Type.Object(listQuery),
+  query: Type.Object(pageQuery),
   row: Agent,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant }) => {

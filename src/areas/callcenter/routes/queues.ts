@@ -112,7 +112,8 @@ async function checkQueue(app: App, tenant: Tenant, wanted: Static<typeof QueueC
   if (wanted.music_url) await app.outbound.checkUrl(wanted.music_url, 'callback', tenant.environment, 'music_url')
   if (wanted.overflow) await requireDestination(app, tenant, 'overflow.action', wanted.overflow.action)
   await requireHours(app, tenant, 'business_hours_id', wanted.business_hours_id)
-  if (wanted.callback?.enabled && wanted.callback.key === undefined) throw invalid('callback.key', 'is missing')
+  if (wanted.callback?.enabled && wanted.callback.key === undefined)
+    throw invalid('callback.key', 'is needed when callback is enabled: what a caller presses, one of 0-9, * and #')
 }
 
 /** Queue settings of a request merged over the stored ones. Lists are replaced. */

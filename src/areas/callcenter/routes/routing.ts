@@ -8,14 +8,15 @@ import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Deleted, listQuery, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { numberTarget } from '../../voice/area.ts'
 import { requireDestination, requireHours } from '../checks.ts'
 import { requireFewer } from '../limits.ts'
+import { giveHours, type HoursKeeper, hoursKeepers } from '../queues/store.ts'
 import { decide, type Surroundings } from '../routing/decide.ts'
-import { HoursDocument, intervalProblem, isOpenAt, nextChange } from '../routing/hours.ts'
+import { HoursDocument, HoursSet, intervalProblem, isOpenAt, nextChange } from '../routing/hours.ts'
 import { conditionProblem, RuleChange, RuleCreate, type RuleDocument } from '../routing/rule.ts'
 import {
   deleteRule,
@@ -56,6 +57,9 @@ const HoursRecord = Type.Object(
     business_hours_id: Type.String(),
     name: Type.String(),
     ...HoursDocument.properties,
+    queue_ids: Type.Array(Type.String(), {
+      description: 'The queues that keep these hours, by this list or by their own `business_hours_id`',
+    }),
     open_now: Type.Boolean(),
     next_change_at: Nullable(At({ description: 'When it opens or closes next; null if not within two weeks' })),
     created_at: At(),
@@ -129,7 +133,7 @@ const listOwnRules = list({
   operation: 'callcenter.listRules',
   summary: 'List the rules, in the order in which they are looked at',
   scope: 'callcenter:read',
-  query: Type.Object(listQuery),
+  query: Type.Object(pageQuery),
   row: RuleRecord,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant }) => {
@@ -193,12 +197,18 @@ const removeRule = write({
   },
 })
 
-function hoursRecord({ id, name, document, created_at, updated_at }: HoursRow, { nowMs }: Caller) {
+function hoursRecord(
+  { id, name, document, created_at, updated_at }: HoursRow,
+  keepers: readonly HoursKeeper[],
+  { nowMs }: Caller,
+) {
   const now = new Date(nowMs)
+  const business_hours_id = idOf('businessHours', id)
   return {
-    business_hours_id: idOf('businessHours', id),
+    business_hours_id,
     name,
     ...document,
+    queue_ids: keepers.filter(({ hours }) => hours === business_hours_id).map((queue) => idOf('queue', queue.id)),
     open_now: isOpenAt(document, now),
     next_change_at: nextChange(document, now),
     created_at,
@@ -213,15 +223,7 @@ const setHours = write({
   summary: 'Set business hours',
   description: 'The same `name` changes those that are there, and answers with 200.',
   scope: 'callcenter:write',
-  body: Type.Object({
-    name: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      rule: 'must have 1 to 64 characters',
-      description: 'By which they are set again: hours of the same name are replaced',
-    }),
-    ...HoursDocument.properties,
-  }),
+  body: HoursSet,
   reply: {
     status: 201,
     schema: Type.Object({ ...HoursRecord.properties, existed: Type.Boolean() }, { title: 'BusinessHoursSet' }),
@@ -248,12 +250,18 @@ const setHours = write({
     if (body.closed_action) await requireDestination(app, tenant, 'closed_action', body.closed_action)
   },
   handle: async (_app, tx, { body }, caller) => {
-    await holdSwitchboard(tx, caller.tenant)
-    const { name, ...document } = body
-    const row = { ...caller.tenant, id: newUuid(caller.receivedMs), name, at: new Date(caller.nowMs) }
-    const kept = await one(tx.query(keepHours, { ...row, document: JSON.stringify(document) }))
-    if (kept.is_new) await requireFewer(tx, caller.tenant, 'businessHours')
-    return { ...hoursRecord(kept, caller), existed: !kept.is_new }
+    const { tenant, receivedMs, nowMs } = caller
+    await holdSwitchboard(tx, tenant)
+    const { name, queue_ids, ...document } = body
+    const at = new Date(nowMs)
+    const row = { ...tenant, id: newUuid(receivedMs), name, at, document: JSON.stringify(document) }
+    const kept = await one(tx.query(keepHours, row))
+    if (kept.is_new) await requireFewer(tx, tenant, 'businessHours')
+    if (queue_ids) {
+      const queues = queue_ids.flatMap((id) => uuidOf('queue', id) ?? [])
+      await tx.query(giveHours, { ...tenant, hours: idOf('businessHours', kept.id), queues, at })
+    }
+    return { ...hoursRecord(kept, await tx.query(hoursKeepers, tenant), caller), existed: !kept.is_new }
   },
 })
 
@@ -270,7 +278,7 @@ const getHours = read({
     const uuid = uuidOf('businessHours', params.business_hours_id)
     const row = uuid === null ? null : await maybe(app.db.query(findHours, { ...caller.tenant, id: uuid }))
     if (!row) throw new AppError('NOT_FOUND', 'there are no such business hours; their ids begin with bh_')
-    return hoursRecord(row, caller)
+    return hoursRecord(row, await app.db.query(hoursKeepers, caller.tenant), caller)
   },
 })
 
@@ -284,7 +292,8 @@ const listOwnHours = list({
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, caller) => {
     const rows = await app.db.query(listHours, caller.tenant)
-    const shown = rows.map((row) => hoursRecord(row, caller))
+    const keepers = await app.db.query(hoursKeepers, caller.tenant)
+    const shown = rows.map((row) => hoursRecord(row, keepers, caller))
     return pageOfWhole({ limit: 50, ...query }, shown, ({ business_hours_id }) => business_hours_id)
   },
 })

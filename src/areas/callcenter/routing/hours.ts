@@ -48,13 +48,26 @@ export const HoursDocument = Type.Object({
       { maxItems: 400, rule: 'must be at most 400 holidays', description: 'Days on which other hours hold' },
     ),
   ),
+  closed_action: Type.Optional(Destination),
+})
+
+/** Request to set business hours. Which queues keep them is a fact of the queues. */
+export const HoursSet = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    rule: 'must have 1 to 64 characters',
+    description: 'By which they are set again: hours of the same name are replaced',
+  }),
+  ...HoursDocument.properties,
   queue_ids: Type.Optional(
     Type.Array(Type.String({ maxLength: 40 }), {
       maxItems: 100,
-      description: 'A note of the queues that keep them; a queue keeps hours by its own `business_hours_id`',
+      rule: 'must be at most 100 queues',
+      description:
+        'The queues that keep these hours, and no others: each has them as its `business_hours_id` from now on, and one that had them and is not named is always open. Unless given, no queue is changed',
     }),
   ),
-  closed_action: Type.Optional(Destination),
 })
 
 export type HoursOf = Static<typeof HoursDocument>

@@ -6,7 +6,7 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
 import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { capabilitiesOf } from '../../numbers/area.ts'
@@ -138,7 +138,7 @@ const listOwn = list({
   operation: 'voice.listNumbers',
   summary: 'List the numbers that calls come in at',
   scope: 'voice:read',
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: VoiceNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant }) => {

@@ -7,7 +7,7 @@ import { isE164 } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import { one, statement } from '../../../platform/db.ts'
-import { At, Deleted, listQuery } from '../../../platform/schema/fields.ts'
+import { At, Deleted, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { type NumberRow, unanswered, voiceNumbers } from '../numbers/store.ts'
 
@@ -28,7 +28,7 @@ const listGiven = list({
   operation: 'operator.listVoiceNumbers',
   summary: 'List the live numbers for calls, and whose they are',
   scope: 'operator',
-  query: Type.Object(listQuery),
+  query: Type.Object(wholeListQuery),
   row: GivenNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {
