@@ -405,3 +405,70 @@ test('the risk is explained flag by flag', async () => {
   const many = await ada.client.post('/v1/identity/risk-score', { device: { device_id: 'd' }, account_id: 'v7' })
   assert.deepEqual(many.body.flags, ['device_velocity_high'])
 })
+
+test('a risk score looks at the age, at the name on the document and at codes that nobody confirmed', async () => {
+  const eli = await world.account({ balance: 10_000 })
+  const score = async (body: object) => (await eli.client.post('/v1/identity/risk-score', body)).body
+  const child = { date_of_birth: '2015-06-01' }
+  assert.deepEqual((await score({ subject: child })).flags, [], 'any age unless the policy says otherwise')
+  assert.equal((await eli.client.patch('/v1/identity/policy', { minimum_age: 18 })).status, 200)
+  const young = await score({ subject: child, event: 'login', metadata: { shop: 7 } })
+  assert.deepEqual([young.flags, young.risk_score, young.metadata], [['age_under_minimum'], 50, { shop: 7 }])
+  assert.ok(young.unavailable_signals.includes('impossible_travel'))
+  const audit = await eli.client.get(`/v1/identity/audit/${young.risk_id}`)
+  assert.deepEqual(audit.body.data[0].details, {
+    event: 'login',
+    flags: ['age_under_minimum'],
+    policy_version: 1,
+    risk_score: 50,
+  })
+  const wrong = await eli.client.post('/v1/identity/risk-score', { subject: { date_of_birth: '1.6.2015' } })
+  assert.deepEqual([wrong.status, wrong.body.error.code], [422, 'VALIDATION_ERROR'])
+
+  const { verification_id } = (await verify({}, eli)).body
+  const same = await score({ verification_id, subject: { first_name: 'Amina', last_name: 'Wanjiku' } })
+  assert.deepEqual(same.flags, [])
+  const other = await score({ verification_id, subject: { last_name: 'Otieno', date_of_birth: '1990-02-15' } })
+  assert.deepEqual([other.flags, other.risk_score], [['name_mismatch'], 30])
+  assert.match(other.factors[0].detail, /date_of_birth equal/)
+  const abroad = await score({ verification_id, phone: '+233241234567' })
+  assert.deepEqual(abroad.flags, ['phone_country_mismatch'], 'the document is of Kenya')
+
+  const phone = '+254711000077'
+  assert.deepEqual((await score({ phone })).flags, [], 'no code was sent')
+  const sent = await eli.client.post('/v1/identity/phone/send-otp', { phone })
+  assert.deepEqual((await score({ phone })).flags, [], 'it may still be typed')
+  await eli.client.post('/v1/sandbox/clock', { advance_seconds: 1_000 })
+  assert.deepEqual((await score({ phone })).flags, ['otp_unverified'], sent.text)
+})
+
+test('a verification with the check risk_score counts phone and email, and waits for a person when they look bad', async () => {
+  const subject = { phone: '+254700000004', email: 'a@mailinator.com', external_id: 'u-9' }
+  const plain = await verify({ subject })
+  assert.deepEqual([plain.body.status, plain.body.risk_assessment.flags], ['verified', []])
+  const scored = await verify({ subject, checks: ['risk_score'] })
+  const { flags, risk_level } = scored.body.risk_assessment
+  assert.deepEqual([flags, risk_level], [['sim_swap_recent', 'email_disposable'], 'high'])
+  assert.equal(scored.body.stage, 'awaiting_review')
+})
+
+test('the consent of a person is kept as it was given, until the record is erased', async () => {
+  const refused = await ada.client.post('/v1/identity/verify-id', { ...passport, consent: { granted: false } })
+  assert.deepEqual([refused.status, refused.body.error.code], [422, 'CONSENT_REQUIRED'])
+  const dated = await ada.client.post('/v1/identity/verify-id', {
+    ...passport,
+    consent: { granted: true, granted_at: 'yesterday' },
+  })
+  assert.deepEqual([dated.status, dated.body.error.code], [422, 'VALIDATION_ERROR'])
+  const notice = { privacy_notice_url: 'https://example.com/privacy/3', language: 'sw' }
+  const { body } = await verify({ consent: { granted: true, granted_at: '2026-03-01T12:00:00+03:00', ...notice } })
+  assert.deepEqual(body.consent, { granted: true, granted_at: '2026-03-01T09:00:00.000Z', ...notice })
+  assert.equal((await verify({})).body.consent, null)
+  const details = async () => (await ada.client.get(`/v1/identity/audit/${body.verification_id}`)).body.data[0].details
+  assert.equal((await details()).consent_granted_at, '2026-03-01T09:00:00.000Z')
+  const path = `/v1/identity/verification/${body.verification_id}`
+  assert.equal((await ada.client.delete(path)).status, 200)
+  assert.equal((await ada.client.get(path)).body.consent, null)
+  const { consent, consent_granted_at } = await details()
+  assert.deepEqual([consent, consent_granted_at], [true, '2026-03-01T09:00:00.000Z'], 'that they agreed stays known')
+})

@@ -85,3 +85,10 @@ export async function changePolicy(
   const { version } = await one(tx.query(putPolicy, { ...tenant, policy: JSON.stringify(policy) }))
   return { ...policy, version }
 }
+
+/** Age in whole years for `minimum_age`; null without a birth date. */
+export function ageOf(birth: string | null, nowMs: number): number | null {
+  if (!birth) return null
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  return Number(today.slice(0, 4)) - Number(birth.slice(0, 4)) - (today.slice(5) < birth.slice(5) ? 1 : 0)
+}

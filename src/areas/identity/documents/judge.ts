@@ -220,7 +220,11 @@ function barcodes({ barcodes: found }: ReadDocument, { document_number }: Docume
   }
 }
 
-function claimed(claims: Claims, fields: DocumentFields): Check | null {
+/** Compare the caller's claims with the document; null when there is nothing to compare. */
+export function claimed(
+  claims: Claims,
+  fields: Pick<DocumentFields, 'first_name' | 'last_name' | 'date_of_birth' | 'sex' | 'document_number'>,
+): Check | null {
   const said: string[] = []
   let isWrong = false
   for (const name of ['first_name', 'last_name'] as const) {

@@ -33,7 +33,7 @@ const Scan = Type.Object({
   languages: Type.Optional(
     Type.Array(Type.String({ maxLength: 5 }), {
       maxItems: 10,
-      description: 'Taken, and not used yet: Latin letters are read',
+      description: 'Accepted: Latin letters are read, and labels in English, French and Portuguese, whatever is given',
     }),
   ),
   include_text: Type.Optional(

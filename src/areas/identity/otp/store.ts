@@ -134,10 +134,14 @@ export const countOtps = statement.tenant<
             where ${mine} and created_at > $day limit $most::int) today) as by_account`,
 )
 
-/** Recent results for a phone: failed codes, and whether one was ever verified. */
-export const otpHistory = statement.tenant<Tenant & { phone: Buffer; day: Date }, { failed: number; verified: number }>(
+/** Recent results for a phone: failed codes, those that nobody typed in time, and whether one was ever verified. */
+export const otpHistory = statement.tenant<
+  Tenant & { phone: Buffer; day: Date; now: Date },
+  { failed: number; unverified: number; verified: number }
+>(
   'identity.otp_history',
   `select count(*) filter (where status = 'failed' and created_at > $day)::int as failed,
+          count(*) filter (where status <> 'verified' and (status <> 'pending' or expires_at <= $now))::int as unverified,
           count(*) filter (where status = 'verified')::int as verified
      from identity.otps where ${mine} and phone_index = $phone`,
 )

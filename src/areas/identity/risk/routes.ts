@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Route of the risk score: phone, IP address, device and an earlier verification. A signal that cannot be read does not
-// count, and is named.
+// Route of the risk score: phone, email, IP address, device, person and an earlier verification. A signal that cannot
+// be read does not count, and is named.
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
-import { factsOf } from '../../../kernel/phone.ts'
 import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { one, statement, type Tx } from '../../../platform/db.ts'
-import { At, CountryCode, Metadata, OneOf } from '../../../platform/schema/fields.ts'
-import { mine, type Tenant } from '../../../platform/tenant.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { At, CountryCode, Day, Metadata, OneOf } from '../../../platform/schema/fields.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { blockedAmong } from '../blocklist.ts'
 import { chargeFor, costFields, priceOf } from '../charging.ts'
-import { phoneIndex } from '../otp/send.ts'
-import { otpHistory } from '../otp/store.ts'
-import { verificationWith } from '../verify/record.ts'
-import { assess, type Raised } from '../verify/risk-score.ts'
-import { riskLevels } from '../verify/schema.ts'
+import { claimed } from '../documents/judge.ts'
+import { ageOf, type Policy, policyOf } from '../policy.ts'
+import { contactSigns, type Signs } from '../signals/contact.ts'
+import { assess, type Raised, riskLevels } from '../signals/risk-score.ts'
+import { findingsOf, verificationWith } from '../verify/record.ts'
+import type { VerificationRow } from '../verify/store.ts'
 import { outcomeOf } from '../verify/transition.ts'
 
 const text = (description: string, maxLength: number) =>
@@ -32,9 +31,9 @@ const RiskRequest = Type.Object({
     Type.Object(
       {
         device_id: text('By which you know the device again: how many users of yours share it', 128),
-        user_agent: text('Taken, and not judged yet', 500),
-        timezone: text('Taken, and not judged yet', 60),
-        language: text('Taken, and not judged yet', 20),
+        user_agent: text('Accepted; no flag depends on it', 500),
+        timezone: text('Accepted; no flag depends on it', 60),
+        language: text('Accepted; no flag depends on it', 20),
       },
       { description: 'What the user holds in hand' },
     ),
@@ -42,11 +41,19 @@ const RiskRequest = Type.Object({
   subject: Type.Optional(
     Type.Object(
       {
-        first_name: text('Taken, and not judged yet', 120),
-        last_name: text('Taken, and not judged yet', 120),
-        date_of_birth: text('YYYY-MM-DD; taken, and not judged yet', 10),
+        first_name: text('Given names; compared with the document of `verification_id`', 120),
+        last_name: text('Family name; compared with the document of `verification_id`', 120),
+        date_of_birth: Type.Optional(
+          Day({
+            sensitive: true,
+            description: 'Compared with `minimum_age` of your policy, and with the document of `verification_id`',
+          }),
+        ),
         country: Type.Optional(
-          CountryCode({ description: 'Where they live: a number of another country raises the score' }),
+          CountryCode({
+            description:
+              'Where they live: a number of another country raises the score. The country of the document unless given',
+          }),
         ),
       },
       { description: 'Who the user says they are' },
@@ -57,14 +64,15 @@ const RiskRequest = Type.Object({
   ),
   event: Type.Optional(
     OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'], {
-      description: 'What the user is doing; taken, and not judged yet',
+      description:
+        'What the user is doing, noted in the audit. For a `login`, `impossible_travel` is named among the unavailable signals: it needs the place of an IP address',
     }),
   ),
   account_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' }),
   ),
-  amount: Type.Optional(Type.Number({ description: 'Taken, and not judged yet' })),
-  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Taken, and not judged yet' })),
+  amount: Type.Optional(Type.Number({ description: 'Accepted; no flag depends on it' })),
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Accepted; no flag depends on it' })),
   metadata: Type.Optional(Metadata),
 })
 type RiskRequest = Static<typeof RiskRequest>
@@ -79,128 +87,61 @@ const RiskScore = Type.Object(
       description: 'How much each flag weighs, and why',
     }),
     unavailable_signals: Type.Array(Type.String(), { description: 'What could not be asked, and so did not count' }),
+    metadata: Metadata,
     created_at: At(),
     ...costFields,
   },
   { title: 'IdentityRiskScore' },
 )
 
-interface Signs {
-  readonly raised: Raised[]
-  readonly unavailable: string[]
+async function signsOf(app: App, tx: Tx, caller: Caller, policy: Policy, input: RiskRequest): Promise<Signs> {
+  const { verification_id: id, subject, phone, email, ip, device, account_id: user_id } = input
+  const verification = id === undefined ? null : await verificationWith(tx, caller.tenant, id)
+  const country = subject?.country ?? verification?.country
+  const reached = { phone, email, ip, device_id: device?.device_id, user_id, country }
+  const signs = await contactSigns(app, tx, caller, reached)
+  // The places of two logins are those of their IP addresses, for which there is no database.
+  if (input.event === 'login') signs.unavailable.push('impossible_travel')
+  await ofBlocklist(app, tx, caller, input, signs)
+  if (subject) ofAge(subject, policy, caller, signs)
+  if (verification) await ofVerification(app, caller, verification, subject ?? {}, signs)
+  return { ...signs, raised: onceEach(signs.raised) }
 }
 
-async function signsOf(app: App, tx: Tx, caller: Caller, input: RiskRequest): Promise<Signs> {
-  const signs: Signs = { raised: [], unavailable: [] }
-  if (input.phone !== undefined) await ofPhone(app, tx, caller, input, input.phone, signs)
-  if (input.email !== undefined) ofEmail(input.email, signs)
-  if (input.ip !== undefined) signs.unavailable.push('ip_reputation')
-  await ofVelocity(app, tx, caller, input, signs)
-  await ofBlocklist(app, tx, caller, input, signs)
-  if (input.verification_id !== undefined) {
-    const row = await verificationWith(tx, caller.tenant, input.verification_id)
-    for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? [])
-      signs.raised.push({ flag, detail: 'of the verification' })
-  }
-  return signs
+/** One of each flag: what the verification found too weighs once. */
+function onceEach(raised: readonly Raised[]): Raised[] {
+  return raised.filter(({ flag }, i) => raised.findIndex((other) => other.flag === flag) === i)
+}
+
+type Subject = NonNullable<RiskRequest['subject']>
+
+function ofAge({ date_of_birth }: Subject, { minimum_age }: Policy, { nowMs }: Caller, { raised }: Signs): void {
+  const age = ageOf(date_of_birth ?? null, nowMs)
+  if (minimum_age > 0 && age !== null && age < minimum_age)
+    raised.push({ flag: 'age_under_minimum', detail: `under ${minimum_age}` })
+}
+
+/** Flags of a verification, and whether its document is of the person who is named now. */
+async function ofVerification(
+  app: App,
+  { tenant }: Caller,
+  row: VerificationRow,
+  subject: Subject,
+  { raised, unavailable }: Signs,
+): Promise<void> {
+  for (const flag of outcomeOf(row)?.risk_assessment?.flags ?? []) raised.push({ flag, detail: 'of the verification' })
+  const { country: _country, ...said } = subject
+  if (Object.keys(said).length === 0) return
+  const findings = await findingsOf(app, tenant, row)
+  const check = findings && claimed(said, findings.document)
+  if (!check) unavailable.push('name_match')
+  else if (check.result === 'fail') raised.push({ flag: 'name_mismatch', detail: check.detail })
 }
 
 async function ofBlocklist(app: App, tx: Tx, { tenant }: Caller, input: RiskRequest, { raised }: Signs): Promise<void> {
   const { phone, email, device, account_id: external_id } = input
   const blocked = await blockedAmong(app, tx, tenant, { phone, email, device: device?.device_id, external_id })
   if (blocked.length > 0) raised.push({ flag: 'subject_blocklisted', detail: blocked.join(', ') })
-}
-
-const day = 86_400_000
-/** Sandbox numbers with a recent SIM swap. */
-const swappedNumber = '+254700000004'
-
-async function ofPhone(app: App, tx: Tx, caller: Caller, input: RiskRequest, phone: string, signs: Signs) {
-  const { valid, type, country } = factsOf(phone)
-  const raise = (flag: string, detail: string) => signs.raised.push({ flag, detail })
-  if (!valid) raise('phone_invalid', 'no such number in its country')
-  else if (type === 'premium_rate') raise('phone_premium', 'a number that costs callers extra')
-  else if (type === 'voip') raise('phone_voip', 'a number without a card')
-  else if (type && !type.includes('mobile')) raise('phone_not_mobile', type)
-  const home = input.subject?.country
-  if (home && country && home !== country) raise('phone_country_mismatch', `${country}, not ${home}`)
-  if (caller.tenant.environment === 'test') {
-    if (phone === swappedNumber) raise('sim_swap_recent', 'the card was changed lately')
-  } else signs.unavailable.push('sim_swap')
-  const history = await one(
-    tx.query(otpHistory, {
-      ...caller.tenant,
-      phone: phoneIndex(app, caller, phone),
-      day: new Date(caller.nowMs - day),
-    }),
-  )
-  if (history.failed > 0) raise('otp_failures', `${history.failed} codes were guessed wrong`)
-}
-
-/** Well-known providers of disposable email addresses. */
-const disposable = new Set(
-  (
-    'mailinator.com guerrillamail.com 10minutemail.com yopmail.com tempmail.com temp-mail.org trashmail.com getnada.com ' +
-    'sharklasers.com dispostable.com maildrop.cc throwawaymail.com fakeinbox.com mintemail.com mohmal.com emailondeck.com'
-  ).split(' '),
-)
-const roles = new Set([
-  'admin',
-  'info',
-  'support',
-  'sales',
-  'contact',
-  'noreply',
-  'no-reply',
-  'postmaster',
-  'webmaster',
-])
-
-function ofEmail(email: string, { raised, unavailable }: Signs): void {
-  const [, name, domain] = /^([^@\s]{1,64})@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/i.exec(email) ?? []
-  if (!name || !domain) {
-    raised.push({ flag: 'email_invalid', detail: 'not written as an address' })
-    return
-  }
-  if (disposable.has(domain.toLowerCase()))
-    raised.push({ flag: 'email_disposable', detail: 'domain on the disposable list' })
-  if (roles.has(name.toLowerCase()))
-    raised.push({ flag: 'email_role', detail: 'an address of a role, not of a person' })
-  unavailable.push('email_mx')
-}
-
-const see = statement.tenant<Tenant & { kind: string; key: Buffer; user: Buffer; at: Date }, object>(
-  'identity.see_user',
-  `insert into identity.sightings (bucket, account_id, environment, kind, key_index, user_index, seen_at)
-   values ($bucket, $account, $environment, $kind, $key, $user, $at)
-   on conflict (bucket, account_id, environment, kind, key_index, user_index) do update set seen_at = excluded.seen_at`,
-)
-
-const countUsers = statement.tenant<Tenant & { kind: string; key: Buffer; since: Date }, { users: number }>(
-  'identity.count_users',
-  `select count(*)::int as users from (select from identity.sightings
-    where ${mine} and kind = $kind and key_index = $key and seen_at > $since limit 1000) seen`,
-)
-
-const maxUsers = 5
-
-/** Velocity: distinct users of the account per phone, device and IP address within a day. */
-async function ofVelocity(app: App, tx: Tx, caller: Caller, input: RiskRequest, signs: Signs): Promise<void> {
-  const { tenant, nowMs } = caller
-  if (input.account_id === undefined) {
-    signs.unavailable.push('velocity')
-    return
-  }
-  const index = (value: string) => app.secrets.fingerprint('identity.sighting', `${tenant.account} ${value}`)
-  const user = index(input.account_id)
-  const keys = { phone: input.phone, device: input.device?.device_id, ip: input.ip }
-  for (const [kind, value] of Object.entries(keys)) {
-    if (value === undefined) continue
-    const key = index(value)
-    await tx.query(see, { ...tenant, kind, key, user, at: new Date(nowMs) })
-    const { users } = await one(tx.query(countUsers, { ...tenant, kind, key, since: new Date(nowMs - day) }))
-    if (users > maxUsers) signs.raised.push({ flag: `${kind}_velocity_high`, detail: `${users} accounts in 24 h` })
-  }
 }
 
 const riskScore = write({
@@ -226,7 +167,8 @@ const riskScore = write({
     const id = newUuid(caller.receivedMs)
     const price = priceOf(app, caller, 'risk_score')
     await chargeFor(tx, caller, 'risk_score', id, price)
-    const { raised, unavailable } = await signsOf(app, tx, caller, body)
+    const policy = await policyOf(tx, caller.tenant)
+    const { raised, unavailable } = await signsOf(app, tx, caller, policy, body)
     const { risk_score, risk_level, factors } = assess(raised)
     const { tenant, receivedMs, nowMs } = caller
     const risk_id = idOf('riskCheck', id)
@@ -235,7 +177,7 @@ const riskScore = write({
       resourceId: risk_id,
       action: 'risk.scored',
       actor: actorOf(caller),
-      details: { risk_score, flags },
+      details: { risk_score, flags, event: body.event ?? null, policy_version: policy.version },
       receivedMs,
       nowMs,
     })
@@ -247,6 +189,7 @@ const riskScore = write({
       flags,
       factors: shown,
       unavailable_signals: unavailable,
+      metadata: body.metadata ?? {},
       created_at: new Date(nowMs),
       ...price,
     }

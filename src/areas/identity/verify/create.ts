@@ -4,6 +4,7 @@
 import { Readable } from 'node:stream'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -22,7 +23,7 @@ import { registryFor } from '../registry/registries.ts'
 import { verifyJob } from './process.ts'
 import { recordOf } from './record.ts'
 import { RecordKey } from './record-key.ts'
-import type { Claims, VerificationRecord, VerifyId } from './schema.ts'
+import type { Claims, KeptConsent, VerificationRecord, VerifyId } from './schema.ts'
 import { findVerification, insertVerification } from './store.ts'
 import { tell } from './transition.ts'
 import { verdictWaits } from './waiting.ts'
@@ -43,8 +44,8 @@ const dayMs = 86_400_000
 export async function admit(app: App, caller: Caller, input: VerifyId): Promise<Accepted> {
   const entry = entryFor(input.document_type, input.country)
   const policy = await policyOf(app.db, caller.tenant)
-  if (policy.consent_required && input.consent?.granted !== true)
-    throw new AppError('CONSENT_REQUIRED', 'consent.granted must be true for this account')
+  if (input.consent?.granted === false || (policy.consent_required && input.consent === undefined))
+    throw new AppError('CONSENT_REQUIRED', 'the person has to agree: consent.granted must be true')
   if (entry.sides === 2 && input.document_back === undefined)
     throw invalid('document_back', `is needed: a ${entry.type} of ${entry.country} has two sides`)
   const previous = await previousOf(app, caller, input)
@@ -149,12 +150,22 @@ async function claimsOf(
     subject: input.subject ?? {},
     device: input.device ?? {},
     ...(input.document_number === undefined ? {} : { document_number: input.document_number }),
+    ...(input.consent === undefined ? {} : { consent: keptConsent(input.consent) }),
     selfie: shown ? { descriptor: shown, engine: 'face' } : null,
     liveness: active
       ? { passed: active.result.passed, confidence: active.result.confidence, method: 'active' }
       : checks.includes('liveness_detection') && selfie
         ? await passive(app, selfie.bytes)
         : null,
+  }
+}
+
+function keptConsent({ granted_at, privacy_notice_url, language }: NonNullable<VerifyId['consent']>): KeptConsent {
+  return {
+    granted: true,
+    granted_at: (granted_at === undefined ? null : parseMoment(granted_at))?.toISOString() ?? null,
+    privacy_notice_url: privacy_notice_url ?? null,
+    language: language ?? null,
   }
 }
 
@@ -229,7 +240,8 @@ export async function create(
     details: {
       document_type: entry.type,
       country: entry.country,
-      consent: input.consent?.granted === true,
+      consent: claims.consent !== undefined,
+      ...(claims.consent?.granted_at ? { consent_granted_at: claims.consent.granted_at } : {}),
       policy_version: policy.version,
     },
     receivedMs,

@@ -29,6 +29,7 @@ const good: Found = {
   duplicates: [],
   blocked: [],
   ageYears: 30,
+  contact: [],
   engine: { version: '', ocr: '', face: '', threshold: 0.58 },
 }
 

@@ -5,7 +5,7 @@ import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import type { Policy } from '../policy.ts'
 import type { RegistryVerdict } from '../registry/adapter.ts'
-import { type Assessment, assess, type Raised } from './risk-score.ts'
+import { type Assessment, assess, type Raised } from '../signals/risk-score.ts'
 import type { FailureReason, Outcome } from './schema.ts'
 import type { Stage, Status } from './store.ts'
 
@@ -20,6 +20,8 @@ export interface Found {
   readonly blocked: readonly string[]
   readonly duplicates: readonly ('document' | 'face' | 'device')[]
   readonly ageYears: number | null
+  /** Flags of phone, email, address and device; none unless `risk_score` is requested. */
+  readonly contact: readonly Raised[]
   readonly engine: Outcome['engine']
 }
 
@@ -184,7 +186,7 @@ function flagsOf(found: Found, policy: Policy): Raised[] {
   for (const kind of found.duplicates) raised.push({ flag: `duplicate_${kind}`, detail: 'in this account' })
   if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
     raised.push({ flag: 'age_under_minimum', detail: `under ${policy.minimum_age}` })
-  return raised
+  return [...raised, ...found.contact]
 }
 
 function outcomeOf(found: Found, failure_reasons: FailureReason[], risk: Assessment): Outcome {

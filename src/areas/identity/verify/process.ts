@@ -17,10 +17,12 @@ import { type Judgement, judgeDocument } from '../documents/judge.ts'
 import { engine } from '../engines/engines.ts'
 import { examine, type ReadDocument, readDocument } from '../engines/tasks.ts'
 import { type Likeness, likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
-import { policyOf } from '../policy.ts'
+import { ageOf, policyOf } from '../policy.ts'
 import { type RegistryVerdict, registryClientOf } from '../registry/adapter.ts'
 import { registryFor } from '../registry/registries.ts'
 import { choosesAnswer } from '../registry/simulated.ts'
+import { contactSigns } from '../signals/contact.ts'
+import type { Raised } from '../signals/risk-score.ts'
 import { decide, type Found, type Verdict } from './decide.ts'
 import { type Duplicates, findDuplicates } from './duplicates.ts'
 import { imagesOf } from './record.ts'
@@ -130,6 +132,7 @@ async function conclude(
     duplicates: duplicates.kinds,
     blocked: await blockedAmong(app, app.db, tenant, knownOf(claims, judged)),
     ageYears: ageOf(judged.fields.date_of_birth, nowMs),
+    contact: row.checks.includes('risk_score') ? await contactOf(app, occasion, row, claims) : [],
     engine: { version: 'identity-1', ocr: read.ocrEngine, face: read.faceEngine, threshold: matchThreshold },
   }
   const verdict = orReview(decide(found, policy), row, nowMs)
@@ -236,6 +239,19 @@ function registryCheck(answer: Found['registry']) {
   return { ...base, result: answer === 'review' ? 'warn' : 'fail', detail: answer } as const
 }
 
+async function contactOf(
+  app: App,
+  { tenant, nowMs }: Occasion,
+  { country }: VerificationRow,
+  { subject, device }: Claims,
+): Promise<readonly Raised[]> {
+  const { phone, email, external_id } = subject
+  const { ip, device_id } = device
+  const reached = { phone, email, ip, device_id, user_id: external_id, country }
+  const { raised } = await app.db.tx(tenant, (tx) => contactSigns(app, tx, { tenant, nowMs }, reached))
+  return raised
+}
+
 async function duplicatesOf(
   app: App,
   tenant: Tenant,
@@ -244,12 +260,6 @@ async function duplicatesOf(
   { fields }: Judgement,
 ): Promise<Duplicates> {
   return findDuplicates(app, tenant, row, claims, fields.document_number, row.checks.includes('duplicate_check'))
-}
-
-function ageOf(birth: string | null, nowMs: number): number | null {
-  if (!birth) return null
-  const today = new Date(nowMs).toISOString().slice(0, 10)
-  return Number(today.slice(0, 4)) - Number(birth.slice(0, 4)) - (today.slice(5) < birth.slice(5) ? 1 : 0)
 }
 
 const failed = { document_authentic: null, face_match: null, liveness_passed: null, overall_risk: null }

@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { RecordKey } from './record-key.ts'
-import { Findings, type VerificationRecord } from './schema.ts'
+import { Claims, Findings, type VerificationRecord } from './schema.ts'
 import { findVerification, type VerificationRow } from './store.ts'
 import { outcomeOf } from './transition.ts'
 
@@ -21,13 +21,27 @@ export async function verificationWith(queryable: Queryable, tenant: Tenant, id:
 
 export async function recordOf(app: App, tenant: Tenant, row: VerificationRow): Promise<VerificationRecord> {
   const findings = await findingsOf(app, tenant, row)
-  return { ...listedRecord(row), document: findings?.document ?? null, checks: findings?.checks ?? [] }
+  return {
+    ...listedRecord(row),
+    consent: await consentOf(app, tenant, row),
+    document: findings?.document ?? null,
+    checks: findings?.checks ?? [],
+  }
 }
 
-async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promise<Findings | null> {
+/** Findings on the document; null before the verdict and after erasure. */
+export async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promise<Findings | null> {
   if (!row.record_key || !row.findings_sealed) return null
   const key = await RecordKey.open(app, tenant, row.id, row.record_key)
   return Value.Parse(Findings, key.unseal('findings_sealed', row.findings_sealed))
+}
+
+async function consentOf(app: App, tenant: Tenant, row: VerificationRow): Promise<VerificationRecord['consent']> {
+  if (!row.record_key || !row.claims_sealed) return null
+  const key = await RecordKey.open(app, tenant, row.id, row.record_key)
+  const { consent } = Value.Parse(Claims, key.unseal('claims_sealed', row.claims_sealed))
+  if (!consent) return null
+  return { ...consent, granted_at: consent.granted_at === null ? null : new Date(consent.granted_at) }
 }
 
 const Images = Type.Record(Type.String(), Type.String())
@@ -38,7 +52,7 @@ export function imagesOf({ images }: Pick<VerificationRow, 'images'>): Readonly<
 }
 
 /** Verification without personal data, for lists. */
-export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'document' | 'checks'> {
+export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'consent' | 'document' | 'checks'> {
   const outcome = outcomeOf(row)
   return {
     verification_id: idOf('verification', row.id),

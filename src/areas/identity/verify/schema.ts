@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of verifications: the request, the sealed parts, and the record.
 import { type Static, Type } from 'typebox'
-import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Day, Metadata, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { costFields } from '../charging.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
 import { Picture } from '../pictures.ts'
+import { riskLevels } from '../signals/risk-score.ts'
 
 const checkNames = [
   'document_verification',
@@ -26,10 +27,10 @@ const Subject = Type.Object(
       Day({ sensitive: true, description: 'As they say it is; compared with the document' }),
     ),
     sex: personal('F or M; compared with the document', 10),
-    phone: personal('In E.164; looked for on your blocklist', 20),
-    email: personal('Looked for on your blocklist', 254),
+    phone: personal('In E.164; looked for on your blocklist, and judged by the check `risk_score`', 20),
+    email: personal('Looked for on your blocklist, and judged by the check `risk_score`', 254),
     external_id: personal(
-      'Your own id of the person: what is known of them is erased by it, and duplicates are other people',
+      'Your own id of the person: what is known of them is erased by it, duplicates are other people, and `risk_score` counts how many share a phone, device or address',
       128,
     ),
   },
@@ -38,7 +39,7 @@ const Subject = Type.Object(
 
 const Device = Type.Object(
   {
-    ip: personal('Address they came from; kept with the verification, and not judged', 45),
+    ip: personal('Address they came from: the check `risk_score` counts how many persons share it', 45),
     user_agent: personal('Of their browser or app; kept with the verification, and not judged', 500),
     device_id: personal('By which you know the device again: looked for on your blocklist and among duplicates', 128),
     latitude: Type.Optional(
@@ -70,7 +71,7 @@ export const VerifyId = Type.Object({
     Type.Array(OneOf(checkNames), {
       maxItems: 6,
       description:
-        'Besides document_verification, which is always done; face_match and liveness_detection where there is a selfie or liveness, unless given',
+        'Besides document_verification, which is always done; face_match and liveness_detection where there is a selfie or liveness, unless given. `risk_score` adds what phone, email, address and device tell, as POST /v1/identity/risk-score does',
     }),
   ),
   document_number: personal('As the person typed it; compared with the document, and what a registry is asked for', 40),
@@ -88,16 +89,17 @@ export const VerifyId = Type.Object({
   consent: Type.Optional(
     Type.Object(
       {
-        granted: Type.Boolean({ description: 'True: the person agreed' }),
-        granted_at: Type.Optional(
-          Type.String({ maxLength: 40, description: 'When they agreed; checked for its length only, and not kept' }),
-        ),
+        granted: Type.Boolean({ description: 'True: the person agreed. Without that nothing is verified' }),
+        granted_at: Type.Optional(Moment({ description: 'When they agreed; the audit keeps it too' })),
         privacy_notice_url: Type.Optional(
-          Type.String({ maxLength: 2048, description: 'What they agreed to; not kept' }),
+          Type.String({ minLength: 1, maxLength: 2048, description: 'What they agreed to' }),
         ),
-        language: Type.Optional(Type.String({ maxLength: 20, description: 'In which they were asked; not kept' })),
+        language: Type.Optional(Type.String({ minLength: 1, maxLength: 20, description: 'In which they were asked' })),
       },
-      { description: 'That the person agreed; needed where the policy of the account says so' },
+      {
+        description:
+          'That the person agreed, kept with the verification; needed where the policy of the account says so',
+      },
     ),
   ),
   device: Type.Optional(Device),
@@ -119,11 +121,22 @@ export const VerifyId = Type.Object({
 })
 export type VerifyId = Static<typeof VerifyId>
 
+/** Consent as it is kept: evidence that the person agreed, when and to what. */
+const KeptConsent = Type.Object({
+  granted: Type.Literal(true),
+  granted_at: Nullable(Type.String()),
+  privacy_notice_url: Nullable(Type.String()),
+  language: Nullable(Type.String()),
+})
+export type KeptConsent = Static<typeof KeptConsent>
+
 /** Caller's claims about the person; sealed. */
 export const Claims = Type.Object({
   subject: Subject,
   device: Device,
   document_number: Type.Optional(Type.String()),
+  /** Absent: none was given. */
+  consent: Type.Optional(KeptConsent),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
   liveness: Nullable(
     Type.Object({ passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) }),
@@ -170,8 +183,6 @@ const Check = Type.Object({
 export const Findings = Type.Object({ document: Document, checks: Type.Array(Check) })
 export type Findings = Static<typeof Findings>
 
-export const riskLevels = ['low', 'medium', 'high', 'very_high'] as const
-
 const Results = Type.Object({
   document_authentic: Nullable(Type.Boolean({ description: 'Null until it is judged' })),
   face_match: Nullable(
@@ -180,7 +191,7 @@ const Results = Type.Object({
   liveness_passed: Nullable(
     Type.Boolean({ description: 'Whether a living person was seen; null if it was not asked' }),
   ),
-  overall_risk: Nullable(OneOf(riskLevels, { description: 'Null if it was not asked' })),
+  overall_risk: Nullable(OneOf(riskLevels, { description: 'Null until it is judged' })),
 })
 
 const FailureReason = Type.Object({
@@ -255,6 +266,17 @@ export const VerificationRecord = Type.Object(
       description: 'What it waits for; a person decides in `awaiting_review`',
     }),
     reference: maybe('Your own id of the person or the case'),
+    consent: Nullable(
+      Type.Object({
+        granted: Type.Literal(true),
+        granted_at: Nullable(At({ description: 'When the person agreed; null if that was not said' })),
+        privacy_notice_url: maybe('What they agreed to'),
+        language: maybe('In which they were asked'),
+      }),
+      {
+        description: 'That the person agreed, as it was sent; null if nothing was sent, and once the record is erased',
+      },
+    ),
     document: Nullable(Document),
     checks: Type.Array(Check, { description: 'What was looked at, one by one' }),
     face_match: Outcome.properties.face_match,
@@ -284,6 +306,6 @@ export const VerificationRecord = Type.Object(
 )
 export type VerificationRecord = Static<typeof VerificationRecord>
 
-export const ListedVerification = Type.Omit(VerificationRecord, ['document', 'checks', 'images'], {
+export const ListedVerification = Type.Omit(VerificationRecord, ['consent', 'document', 'checks', 'images'], {
   title: 'IdentityVerificationListed',
 })

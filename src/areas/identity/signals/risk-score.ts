@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Risk score: 100 x (1 - the product of (1 - weight) of each flag), so that each flag's share is known.
-import type { riskLevels } from './schema.ts'
-
+export const riskLevels = ['low', 'medium', 'high', 'very_high'] as const
 type RiskLevel = (typeof riskLevels)[number]
 
 export interface Raised {
