@@ -562,7 +562,7 @@ export const operatorSetVoiceRate = /* @__PURE__ */ operation<{ body: { prefix: 
 export const operatorRemoveVoiceRate = /* @__PURE__ */ operation<{ prefix: string; currency: string }, s.Deleted>('DELETE', '/v1/operator/voice/rates/{prefix}/{currency}')
 
 /** List the live numbers for calls, and whose they are */
-export const operatorListVoiceNumbers = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.OperatorVoiceNumber>>('GET', '/v1/operator/voice/numbers', 'page')
+export const operatorListVoiceNumbers = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.OperatorVoiceNumber>>('GET', '/v1/operator/voice/numbers', 'page')
 
 /** Give a live number for calls to an account */
 export const operatorGiveVoiceNumber = /* @__PURE__ */ operation<{ body: { number: string; account_id: string } }, s.OperatorVoiceNumber>('POST', '/v1/operator/voice/numbers')
@@ -571,7 +571,7 @@ export const operatorGiveVoiceNumber = /* @__PURE__ */ operation<{ body: { numbe
 export const operatorTakeBackVoiceNumber = /* @__PURE__ */ operation<{ number: string }, s.Deleted>('DELETE', '/v1/operator/voice/numbers/{number}')
 
 /** List the numbers that calls come in at */
-export const voiceListNumbers = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.VoiceNumber>>('GET', '/v1/voice/numbers', 'page')
+export const voiceListNumbers = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.VoiceNumber>>('GET', '/v1/voice/numbers', 'page')
 
 /** Say what answers calls to a number */
 export const voiceAssignNumber = /* @__PURE__ */ operation<{ number: string; body?: { application?: ({ answer_url: string; event_url?: string | undefined; fallback_url?: string | undefined; answer_method?: 'POST' | 'GET' | undefined }) | null | undefined; queue_id?: string | null | undefined; ivr_id?: string | null | undefined; agent_id?: string | null | undefined; routing?: true | null | undefined } }, s.VoiceNumber>('POST', '/v1/voice/numbers/{number}/assign')
@@ -586,7 +586,7 @@ export const voiceDeleteRecording = /* @__PURE__ */ operation<{ recording_id: st
 export const voiceGetTranscription = /* @__PURE__ */ operation<{ recording_id: string }, s.Transcription>('GET', '/v1/voice/recording/{recording_id}/transcription')
 
 /** List the voices that can speak */
-export const voiceListVoices = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.SpeakingVoice>>('GET', '/v1/voice/tts/voices', 'page')
+export const voiceListVoices = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.SpeakingVoice>>('GET', '/v1/voice/tts/voices', 'page')
 
 /** Call somebody */
 export const voiceCreateCall = /* @__PURE__ */ operation<{ body: { to: string; from: string; answer_url?: string | undefined; tts?: { text: string; language: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO'; voice?: string | undefined } | undefined; actions?: unknown[] | undefined; event_url?: string | undefined; answer_method?: 'POST' | 'GET' | undefined; event_method?: 'POST' | 'GET' | undefined; fallback_url?: string | undefined; ring_timeout?: number | undefined; machine_detection?: 'none' | 'hangup' | 'continue' | undefined; record?: boolean | undefined; custom_data?: Record<string, unknown> | undefined; scheduled_at?: string | undefined } }, s.CallCreated>('POST', '/v1/voice/calls')
@@ -613,7 +613,7 @@ export const voicePlay = /* @__PURE__ */ operation<{ call_id: string; body?: { t
 export const voiceStopPlaying = /* @__PURE__ */ operation<{ call_id: string }, s.StoppedPlaying>('DELETE', '/v1/voice/{call_id}/play')
 
 /** Read everything that happened in a call, in order */
-export const voiceListEvents = /* @__PURE__ */ operation<{ call_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.CallTraceEntry>>('GET', '/v1/voice/{call_id}/events', 'page')
+export const voiceListEvents = /* @__PURE__ */ operation<{ call_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.CallTraceEntry>>('GET', '/v1/voice/{call_id}/events', 'page')
 
 /** Have a phone call one of your numbers */
 export const sandboxVoiceInbound = /* @__PURE__ */ operation<{ body: { from: string; to: string } }, s.Call>('POST', '/v1/sandbox/voice/inbound')
@@ -658,7 +658,7 @@ export const callcenterLogout = /* @__PURE__ */ operation<{ body: { agent_id: st
 export const callcenterAgentContext = /* @__PURE__ */ operation<{ agent_id: string; query?: { call_id?: string | undefined; phone?: string | undefined } }, s.AgentContext>('GET', '/v1/voice/agent/{agent_id}/context')
 
 /** List agents */
-export const callcenterListAgents = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.Agent>>('GET', '/v1/voice/agent', 'page')
+export const callcenterListAgents = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.Agent>>('GET', '/v1/voice/agent', 'page')
 
 /** Change what is known of an agent */
 export const callcenterChangeAgent = /* @__PURE__ */ operation<{ agent_id: string; body?: { name?: string | undefined; email?: string | undefined; skills?: { name: string; level: number }[] | undefined; queues?: string[] | undefined; endpoint?: { type: 'webrtc' | 'sip' | 'phone'; uri?: string | undefined; number?: string | undefined } | undefined; languages?: ('en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO')[] | undefined; max_calls?: number | undefined; external_ref?: string | undefined } }, s.Agent>('PATCH', '/v1/voice/agent/{agent_id}')
@@ -691,7 +691,7 @@ export const callcenterGetIvr = /* @__PURE__ */ operation<{ ivr_id: string }, s.
 export const callcenterCreateRule = /* @__PURE__ */ operation<{ body: { name: string; priority: number; enabled?: boolean | undefined; match?: 'all' | 'any' | undefined; conditions?: ({ field: string; op: 'eq' | 'ne' | 'in' | 'not_in' | 'prefix' | 'gt' | 'gte' | 'lt' | 'lte' | 'exists' | 'open' | 'closed'; value?: string | number | boolean | ((string | number)[]) | undefined })[] | undefined; action: { type: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup'; id?: string | undefined; number?: string | undefined; uri?: string | undefined; answer_url?: string | undefined; text?: string | undefined; language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined; priority?: number | undefined; skills?: ({ name: string; min_level?: number | undefined })[] | undefined; set?: Record<string, string | number | boolean> | undefined }; stop?: boolean | undefined } }, s.RoutingRule>('POST', '/v1/voice/routing/rules')
 
 /** List the rules, in the order in which they are looked at */
-export const callcenterListRules = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RoutingRule>>('GET', '/v1/voice/routing/rules', 'page')
+export const callcenterListRules = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.RoutingRule>>('GET', '/v1/voice/routing/rules', 'page')
 
 /** Read a rule */
 export const callcenterGetRule = /* @__PURE__ */ operation<{ rule_id: string }, s.RoutingRule>('GET', '/v1/voice/routing/rules/{rule_id}')
@@ -703,7 +703,7 @@ export const callcenterChangeRule = /* @__PURE__ */ operation<{ rule_id: string;
 export const callcenterDeleteRule = /* @__PURE__ */ operation<{ rule_id: string }, s.Deleted>('DELETE', '/v1/voice/routing/rules/{rule_id}')
 
 /** Set business hours */
-export const callcenterSetBusinessHours = /* @__PURE__ */ operation<{ body: { name: string; timezone: string; weekly: { monday?: { open: string; close: string }[] | undefined; tuesday?: { open: string; close: string }[] | undefined; wednesday?: { open: string; close: string }[] | undefined; thursday?: { open: string; close: string }[] | undefined; friday?: { open: string; close: string }[] | undefined; saturday?: { open: string; close: string }[] | undefined; sunday?: { open: string; close: string }[] | undefined }; holidays?: ({ date: string; name?: string | undefined; intervals?: { open: string; close: string }[] | undefined; every_year?: boolean | undefined })[] | undefined; queue_ids?: string[] | undefined; closed_action?: s.CallDestination | undefined } }, s.BusinessHoursSet>('POST', '/v1/voice/routing/business-hours')
+export const callcenterSetBusinessHours = /* @__PURE__ */ operation<{ body: { name: string; timezone: string; weekly: { monday?: { open: string; close: string }[] | undefined; tuesday?: { open: string; close: string }[] | undefined; wednesday?: { open: string; close: string }[] | undefined; thursday?: { open: string; close: string }[] | undefined; friday?: { open: string; close: string }[] | undefined; saturday?: { open: string; close: string }[] | undefined; sunday?: { open: string; close: string }[] | undefined }; holidays?: ({ date: string; name?: string | undefined; intervals?: { open: string; close: string }[] | undefined; every_year?: boolean | undefined })[] | undefined; closed_action?: s.CallDestination | undefined; queue_ids?: string[] | undefined } }, s.BusinessHoursSet>('POST', '/v1/voice/routing/business-hours')
 
 /** List business hours */
 export const callcenterListBusinessHours = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.BusinessHours>>('GET', '/v1/voice/routing/business-hours', 'page')

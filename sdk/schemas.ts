@@ -512,9 +512,9 @@ export type BusinessHours = {
   /** True: on this day of every year */
   every_year?: boolean | undefined
 })[] | undefined
-  /** A note of the queues that keep them; a queue keeps hours by its own `business_hours_id` */
-  queue_ids?: string[] | undefined
   closed_action?: CallDestination | undefined
+  /** The queues that keep these hours, by this list or by their own `business_hours_id` */
+  queue_ids: string[]
   open_now: boolean
   next_change_at: string | null
   created_at: string
@@ -594,9 +594,9 @@ export type BusinessHoursSet = {
   /** True: on this day of every year */
   every_year?: boolean | undefined
 })[] | undefined
-  /** A note of the queues that keep them; a queue keeps hours by its own `business_hours_id` */
-  queue_ids?: string[] | undefined
   closed_action?: CallDestination | undefined
+  /** The queues that keep these hours, by this list or by their own `business_hours_id` */
+  queue_ids: string[]
   open_now: boolean
   next_change_at: string | null
   created_at: string
@@ -2154,6 +2154,8 @@ export type IdentityRiskScore = {
 }[]
   /** What could not be asked, and so did not count */
   unavailable_signals: string[]
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  metadata: Record<string, string | number | boolean>
   created_at: string
   /** In major units of `currency` */
   cost: number
@@ -2231,6 +2233,13 @@ export type IdentityVerification = {
   /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
   reference: string | null
+  /** That the person agreed, as it was sent; null if nothing was sent, and once the record is erased */
+  consent: ({
+  granted: true
+  granted_at: string | null
+  privacy_notice_url: string | null
+  language: string | null
+}) | null
   document: ({
   /** What it is, such as `passport` */
   document_type: string
@@ -4608,7 +4617,7 @@ export type Queue = {
   callback?: ({
   /** False: nobody is called back */
   enabled: boolean
-  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
   /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
@@ -4683,7 +4692,7 @@ export type QueueStatus = {
   callback?: ({
   /** False: nobody is called back */
   enabled: boolean
-  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
   /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
@@ -4768,7 +4777,7 @@ export type QueueWithSummary = {
   callback?: ({
   /** False: nobody is called back */
   enabled: boolean
-  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
   /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
