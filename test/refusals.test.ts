@@ -207,7 +207,7 @@ const severalProblems = [
 test('production without its secrets', async () => {
   const missing = [
     'The configuration is not usable:',
-    '  PAMOJA_SECRET_KEY must be given in production',
+    '  PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one',
     '  PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL of a proxy in front, must be given in production',
   ]
   await isRefused({ NODE_ENV: 'production' }, missing, {}, 2)
