@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { isAddressRange } from './config/setting.ts'
 import {
   type Config,
   ConfigError,
@@ -15,7 +16,6 @@ import {
   type SettingName,
   settings,
 } from './config.ts'
-import { isAddressRange } from './setting.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'pamoja-config-'))
 after(() => rmSync(directory, { recursive: true }))

@@ -9,7 +9,6 @@ import { emailSettings } from './areas/email/settings.ts'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
 import { voiceSettings } from './areas/voice/settings.ts'
-import { StartError } from './kernel/start-error.ts'
 import {
   addresses,
   boolean,
@@ -28,7 +27,8 @@ import {
   testKey,
   text,
   url,
-} from './setting.ts'
+} from './config/setting.ts'
+import { StartError } from './kernel/start-error.ts'
 
 const roles = ['api', 'dispatch', 'webhooks', 'timers', 'carriers', 'sandbox'] as const
 export type Role = (typeof roles)[number]

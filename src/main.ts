@@ -346,7 +346,7 @@ async function start(config: Config, progress: Progress, stop: AbortSignal): Pro
     import('./node/server.ts'),
     import('./areas.ts'),
     import('./commands/welcome.ts'),
-    import('./platform/log.ts'),
+    import('./platform/telemetry/log.ts'),
   ]).finally(() => {
     isRead = true
   })

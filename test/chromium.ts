@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { root } from '../src/platform/root.ts'
+import { root } from '../src/platform/program/root.ts'
 
 const program = '/usr/bin/chromium'
 

@@ -37,7 +37,7 @@ export const ${name}Events = {
     [`src/areas/${name}/schema.ts`]: `// SPDX-License-Identifier: Apache-2.0
 // Shapes of requests and replies of the ${name} area.
 import { Type } from 'typebox'
-import { At } from '../../platform/schema.ts'
+import { At } from '../../platform/schema/fields.ts'
 
 export const ThingCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
@@ -75,9 +75,9 @@ export const findThing = statement.tenant<One, ThingRow>(
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
-import { record } from '../../platform/audit.ts'
+import { record } from '../../platform/api/audit.ts'
+import { IdParam, type Route, read, write } from '../../platform/api/route.ts'
 import { maybe, one } from '../../platform/db.ts'
-import { IdParam, type Route, read, write } from '../../platform/route.ts'
 import { ${name}Events } from './events.ts'
 import { Thing, ThingCreate } from './schema.ts'
 import { findThing, insertThing, type ThingRow } from './store.ts'

@@ -6,9 +6,9 @@ import { newUuid } from '../kernel/ids.ts'
 import { isCurrency, type Money } from '../kernel/money.ts'
 import type { PriceQuery, PriceSource } from '../platform/app.ts'
 import { type Database, maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
-import type { Logger } from '../platform/log.ts'
 import { Followed } from '../platform/nodes/followed.ts'
 import type { Signals } from '../platform/nodes/signals.ts'
+import type { Logger } from '../platform/telemetry/log.ts'
 
 const defaultRefreshMs = 60_000
 /** Longer lists still work; the operator hears that each node keeps and re-reads all of it. */

@@ -2,7 +2,7 @@
 // Figures of a node for /metrics: events of every channel, the database pool, group commits, jobs and queues.
 import { msOfId } from '../kernel/ids.ts'
 import type { App } from '../platform/app.ts'
-import { atMostEvery } from '../platform/metrics.ts'
+import { atMostEvery } from '../platform/telemetry/metrics.ts'
 import { queues } from '../platform/work/queues.ts'
 
 /** Least time between two queries of the queues, however often /metrics is read. */

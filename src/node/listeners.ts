@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
-import { type AreaListener, openListener, type Place } from '../platform/listeners.ts'
+import { type AreaListener, openListener, type Place } from '../platform/program/listeners.ts'
 import { finishRequestsMs } from './doors.ts'
 import type { Stops } from './stops.ts'
 

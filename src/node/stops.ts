@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shutdown of a node: every part that starts adds its stop, and the stops run in reverse order.
-import type { Logger } from '../platform/log.ts'
+import type { Logger } from '../platform/telemetry/log.ts'
 
 export type Stops = (() => Promise<void> | void)[]
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// App: all dependencies of handlers and jobs, built once in server.ts and passed as the first argument.
+// App: all dependencies of handlers and jobs, built once in node/build-app.ts and passed as the first argument.
 import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
+import type { Idempotency } from './api/idempotency.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Authenticator } from './auth.ts'
 import type { Clock } from './clock.ts'
@@ -9,22 +10,21 @@ import type { Columns, Committer, Operation, PlainColumns, RowOf } from './commi
 import type { Database } from './db.ts'
 import type { Catalogue } from './events/catalogue.ts'
 import type { Courier, Outbox } from './events.ts'
-import type { Idempotency } from './http/idempotency.ts'
 import type { RequestLog } from './http/request-log.ts'
 import type { Limits } from './limits.ts'
-import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
 import type { Leases } from './nodes/leases.ts'
 import type { Signals } from './nodes/signals.ts'
 import type { Finder } from './operator/finding.ts'
 import type { History } from './operator/history.ts'
 import type { SpendByCountry } from './operator/spending.ts'
 import type { Outbound } from './outbound.ts'
+import type { Simulators } from './program/simulators.ts'
 import type { Secrets } from './secrets.ts'
-import type { Simulators } from './simulators.ts'
 import type { Storage } from './storage.ts'
+import type { Logger } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import type { Tracer } from './telemetry/tracing.ts'
 import type { Timeline } from './timeline.ts'
-import type { Tracer } from './tracing.ts'
 import type { Work } from './work/worker.ts'
 
 export interface App {

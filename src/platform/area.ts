@@ -2,22 +2,22 @@
 // Area: what one part of the product declares. areas.ts lists the areas; everything else is found through these lists.
 // Id prefixes and error codes are in the kernel, so that the compiler knows them.
 import type { settings } from '../config.ts'
+import type { Hook } from './api/hook.ts'
+import type { Route } from './api/route.ts'
+import type { Socket } from './api/socket.ts'
 import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
-import type { Hook } from './hook.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
-import type { AreaListener } from './listeners.ts'
 import type { Chore, Partitioned } from './nodes/maintenance.ts'
+import type { Waits } from './nodes/waiting.ts'
 import type { Chapter } from './openapi/reference.ts'
 import type { Finder } from './operator/finding.ts'
 import type { History } from './operator/history.ts'
 import type { SpendByCountry } from './operator/spending.ts'
-import type { Route } from './route.ts'
-import type { Simulator } from './simulators.ts'
-import type { Socket } from './socket.ts'
+import type { AreaListener } from './program/listeners.ts'
+import type { Simulator } from './program/simulators.ts'
 import type { Tenant } from './tenant.ts'
-import type { Waits } from './waiting.ts'
 import type { Job } from './work.ts'
 
 /** Webhook reply with a success status. */

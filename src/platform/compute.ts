@@ -5,7 +5,7 @@
 import type { Static, TSchema } from 'typebox'
 import Value from 'typebox/value'
 import { Worker } from './compute/worker.ts'
-import type { Logger } from './log.ts'
+import type { Logger } from './telemetry/log.ts'
 
 /** Kind of task: its name in the program, and the schema of its result. */
 export interface Task<Input, S extends TSchema = TSchema> {

@@ -11,12 +11,12 @@ import { guides, picture, pictures } from './docs/guides.ts'
 import { areaPage, eventsPage, frontPage, guidePage } from './docs/reference-page.ts'
 import type { Place } from './docs/samples.ts'
 import { searchIndex } from './docs/search.ts'
+import { type StaticFile, serveFiles } from './http/static-files.ts'
 import { chaptersOf } from './openapi/reference.ts'
 import { codesInOrder } from './openapi/route-errors.ts'
 import { openapi } from './openapi.ts'
-import { root } from './root.ts'
+import { root } from './program/root.ts'
 import { webAsset } from './web/shell.ts'
-import { type StaticFile, serveFiles } from './web/static-files.ts'
 
 const assets = new URL('src/platform/docs/', root)
 

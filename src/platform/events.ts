@@ -4,14 +4,14 @@
 import type { Static, TSchema } from 'typebox'
 import { type Id, idOf, newIdAndUuid, twinOf } from '../kernel/ids.ts'
 import { momentText } from '../kernel/time.ts'
+import { serialiser } from './api/json.ts'
 import type { Caller } from './auth.ts'
 import type { Clock } from './clock.ts'
 import { encodeItems, type RowIn, rowType } from './commit/row-encoding.ts'
 import { maybe, one, type Queryable, statement, type Tx } from './db.ts'
-import { serialiser } from './http/json.ts'
-import type { ShownBounds, Window } from './page.ts'
+import type { ShownBounds, Window } from './schema/lists.ts'
+import { type Trace, TraceCache, type Tracer } from './telemetry/tracing.ts'
 import type { Tenant } from './tenant.ts'
-import { type Trace, TraceCache, type Tracer } from './tracing.ts'
 
 /** Event type of an area, with payload schema and sample. */
 export interface EventType<S extends TSchema = TSchema> {

@@ -8,16 +8,17 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Type } from 'typebox'
 import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { Hook } from './api/hook.ts'
+import { keyOf } from './api/idempotency.ts'
+import { serialiser, type Write } from './api/json.ts'
+import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
-import type { Hook } from './hook.ts'
 import { admitByForm, begin, enter, limitUnauthenticated, sandboxMark } from './http/admission.ts'
 import { asAppError, errorBody, lastLine, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { handleDownload } from './http/downloads.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { mountHooks } from './http/hooks.ts'
-import { keyOf } from './http/idempotency.ts'
-import { serialiser, type Write } from './http/json.ts'
 import { Methods } from './http/methods.ts'
 import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
@@ -25,7 +26,6 @@ import { leave } from './http/request-log-line.ts'
 import { handleStream, wantsMessages } from './http/stream-requests.ts'
 import type { Streams } from './http/streams.ts'
 import { bodyChecker, type Checked, queryChecker } from './http/validate.ts'
-import type { Route } from './route.ts'
 import { errorPage, isBrowsing } from './web/error-page.ts'
 
 export interface HttpOptions {
@@ -76,7 +76,7 @@ export function createHttp({
   return http
 }
 
-/** Validation and serialisation are done by `validate.ts` and `json.ts`; Fastify must not load ajv at every start. */
+/** Validation and serialisation are done by `validate.ts` and `api/json.ts`; Fastify must not load ajv at every start. */
 function noCompiler(): never {
   throw new Error('a route of Fastify has a schema')
 }

@@ -7,13 +7,13 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { areas } from '../areas.ts'
 import { errors } from '../kernel/errors.ts'
+import { list, type Route, read, stream, write } from './api/route.ts'
 import type { Area } from './area.ts'
 import { eventType } from './events.ts'
-import { schemaPublisher } from './openapi/json-schema.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
 import { openapi, openapiText } from './openapi.ts'
-import { list, type Route, read, stream, write } from './route.ts'
-import { Amount, At, CurrencyCode, Day, Metadata, Moment, Nullable } from './schema.ts'
+import { Amount, At, CurrencyCode, Day, Metadata, Moment, Nullable } from './schema/fields.ts'
+import { schemaPublisher } from './schema/json-schema.ts'
 
 interface Operation {
   operationId: string

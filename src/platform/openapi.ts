@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenAPI 3.1 document, derived from the route table, so that it cannot differ from the server. SDK, reference and the
 // review of API changes build on it.
+
+import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
 import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from './openapi/components.ts'
-import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './openapi/json-schema.ts'
 import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
-import type { Route } from './route.ts'
+import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './schema/json-schema.ts'
 
 /** Without an address the document is the same on every machine. */
 type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }

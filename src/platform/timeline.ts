@@ -7,7 +7,7 @@ import { firstUuidAt, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
 import { type Database, type Queryable, statement } from './db.ts'
 import { findRequest } from './http/logged-requests.ts'
 import { copyField } from './http/request-log.ts'
-import type { Logger } from './log.ts'
+import type { Logger } from './telemetry/log.ts'
 import { type Environment, mine, type Tenant } from './tenant.ts'
 
 const flushMs = 250

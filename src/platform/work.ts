@@ -6,8 +6,8 @@
 import type { Static, TSchema } from 'typebox'
 import { type RowIn, rowType } from './commit/row-encoding.ts'
 import { operation } from './commit.ts'
+import type { Trace } from './telemetry/tracing.ts'
 import type { Tenant } from './tenant.ts'
-import type { Trace } from './tracing.ts'
 
 /** Outcome of one run of a job. */
 export type Outcome =

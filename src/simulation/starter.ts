@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start of a simulator for the area that declares it, and its surroundings.
 import type { Clock } from '../platform/clock.ts'
-import type { Simulator, Simulators } from '../platform/simulators.ts'
+import type { Simulator, Simulators } from '../platform/program/simulators.ts'
 
 /** Simulators are for those who sit at this machine. */
 export const host = '127.0.0.1'

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Type } from 'typebox'
 import { AppError } from '../../src/kernel/errors.ts'
+import { write } from '../../src/platform/api/route.ts'
 import type { Area } from '../../src/platform/area.ts'
-import { write } from '../../src/platform/route.ts'
 import { startWorld, type World } from '../world.ts'
 
 const failures: Readonly<Record<string, Error>> = {

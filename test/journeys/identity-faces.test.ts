@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { computeOf } from '../../src/areas/identity/engines/engines.ts'
-import { root } from '../../src/platform/root.ts'
+import { root } from '../../src/platform/program/root.ts'
 import { type Account, startWorld, type World } from '../world.ts'
 
 let world: World

@@ -2,7 +2,7 @@
 // How something that the path of a route names comes to be: by what the route says it needs, or else by the first example of
 // its collection's own POST.
 import assert from 'node:assert/strict'
-import type { Need, Route } from '../../src/platform/route.ts'
+import type { Need, Route } from '../../src/platform/api/route.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { parts } from '../parts.ts'

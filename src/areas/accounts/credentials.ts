@@ -3,7 +3,7 @@
 import type { Config } from '../../config.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid } from '../../kernel/ids.ts'
-import { recordAs } from '../../platform/audit.ts'
+import { recordAs } from '../../platform/api/audit.ts'
 import type { CredentialStore } from '../../platform/auth.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Database, maybe } from '../../platform/db.ts'

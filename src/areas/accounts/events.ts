@@ -2,7 +2,7 @@
 // Events of API keys.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { At } from '../../platform/schema.ts'
+import { At } from '../../platform/schema/fields.ts'
 import { KeyId } from './schema.ts'
 
 const key = { key_id: KeyId, name: Type.String(), prefix: Type.String(), last4: Type.String() }

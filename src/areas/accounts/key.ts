@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An API key as its owner sees it: states, scopes, the record. Pure.
+
+import { isAddressRange } from '../../config/setting.ts'
 import { type AddressRange, isPartOf, parseAddressRange } from '../../kernel/addresses.ts'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
@@ -7,7 +9,6 @@ import { dayMs } from '../../kernel/time.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
 import type { Envelope, KeyFacts } from '../../platform/auth.ts'
 import type { Environment } from '../../platform/tenant.ts'
-import { isAddressRange } from '../../setting.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */
 export const rotationDueMs = 90 * dayMs

@@ -2,13 +2,13 @@
 // Operator routes on plans and their limits.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { record } from '../../platform/audit.ts'
+import { record } from '../../platform/api/audit.ts'
+import { list, type Route, read, writeAcross } from '../../platform/api/route.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../platform/db.ts'
 import { limitNames, PlanLimits } from '../../platform/limits/plan-limits.ts'
-import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route, read, writeAcross } from '../../platform/route.ts'
-import { At, wholeListQuery } from '../../platform/schema.ts'
+import { At, wholeListQuery } from '../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { forget } from './keys.ts'
 import { accountsOnPlan, findPlan, insertPlan, listPlans, lockPlan, type PlanRow, updatePlanLimits } from './store.ts'
 

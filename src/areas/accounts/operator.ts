@@ -3,13 +3,22 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { requireFits } from '../../ledger/ceiling.ts'
+import { currencyTaken } from '../../ledger/currencies.ts'
 import { walletsOf } from '../../ledger/wallets.ts'
-import { record } from '../../platform/audit.ts'
-import { currencyTaken } from '../../platform/currencies.ts'
+import { record } from '../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/api/route.ts'
 import { PlanLimits } from '../../platform/limits/plan-limits.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
-import { AmountIn, At, CountryCode, CurrencyCode, listQuery, Nullable, OneOf, TimeZone } from '../../platform/schema.ts'
+import {
+  AmountIn,
+  At,
+  CountryCode,
+  CurrencyCode,
+  listQuery,
+  Nullable,
+  OneOf,
+  TimeZone,
+} from '../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../platform/schema/lists.ts'
 import { accountUuid, alter, openAccount, requireAccount } from './account.ts'
 import { forget, storeNewKey } from './keys.ts'
 import { knownLimits, planRoutes } from './operator-plans.ts'

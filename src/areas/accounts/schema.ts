@@ -15,7 +15,7 @@ import {
   Nullable,
   OneOf,
   TimeZone,
-} from '../../platform/schema.ts'
+} from '../../platform/schema/fields.ts'
 
 export const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
 export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })

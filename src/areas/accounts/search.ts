@@ -3,11 +3,11 @@
 // the account that `path` names.
 import { type Static, Type } from 'typebox'
 import { idOf, timeOfUuid } from '../../kernel/ids.ts'
-import { record } from '../../platform/audit.ts'
+import { record } from '../../platform/api/audit.ts'
+import { list, type Route } from '../../platform/api/route.ts'
 import { type Found, mostFound } from '../../platform/operator/finding.ts'
-import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route } from '../../platform/route.ts'
-import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema.ts'
+import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { everyAccount } from './store.ts'
 
 const FoundThing = Type.Object(

@@ -2,8 +2,8 @@
 // Access tokens: a key's holder hands out less than the key, for a short time.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
+import { record } from '../../platform/api/audit.ts'
 import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
 import { type Caller, requireApiKey, secondsOfKey } from '../../platform/auth.ts'
 import type { TokenReply, TokenRequest } from './schema.ts'

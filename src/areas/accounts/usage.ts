@@ -6,7 +6,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { usageOf } from '../../platform/http/logged-requests.ts'
 import type { CountrySpend } from '../../platform/operator/spending.ts'
-import { days } from '../../platform/page.ts'
+import { days } from '../../platform/schema/lists.ts'
 import type { LimitsReply, UsageQuery, UsageReply } from './schema.ts'
 
 const maxDays = 366

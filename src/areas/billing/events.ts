@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { Customer, completedPayment, Payment } from '../payments/area.ts'
 
 const amount = Amount()

@@ -2,7 +2,7 @@
 // Events of the call centre: agents, conferences, queues, monitoring and voicemail.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { agentStatuses } from './schema.ts'
 
 const account_id = Type.String()

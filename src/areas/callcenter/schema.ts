@@ -2,7 +2,7 @@
 // Schemas shared by the call centre: agent ids, skills, languages, destinations.
 import { type Static, Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
-import { OneOf } from '../../platform/schema.ts'
+import { OneOf } from '../../platform/schema/fields.ts'
 import { spokenLanguages } from '../voice/area.ts'
 
 export const agentIdForm = /^[A-Za-z0-9_.-]{1,64}$/

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of the call centre: audio addresses for agents' browsers.
-import { text } from '../../setting.ts'
+import { text } from '../../config/setting.ts'
 
 export const callcenterSettings = {
   PAMOJA_DESK_HOST: text(

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '../../kernel/errors.ts'
-import { type Hook, type HookAnswer, type HookCall, hook, text } from '../../platform/hook.ts'
-import { root } from '../../platform/root.ts'
+import { type Hook, type HookAnswer, type HookCall, hook, text } from '../../platform/api/hook.ts'
+import { root } from '../../platform/program/root.ts'
 
 const folder = new URL('dist/console/', root)
 const page = 'index.html'

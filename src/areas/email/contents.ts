@@ -4,7 +4,7 @@
 // deleted; leftovers of a crash go with their partition.
 import type { App } from '../../platform/app.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
 /** Size limit in bytes for contents inside the commit. */

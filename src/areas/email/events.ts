@@ -3,7 +3,7 @@
 // email webhooks expect; `type` is the name to subscribe to.
 import { type Static, type TSchema, Type } from 'typebox'
 import { actionOf, eventType, type Head } from '../../platform/events.ts'
-import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { TlsLevelWord } from './schema.ts'
 
 const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: 'at' }

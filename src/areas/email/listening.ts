@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { App } from '../../platform/app.ts'
 import { networkOf } from '../../platform/http/admission.ts'
-import type { OpenListener, Place } from '../../platform/listeners.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import type { OpenListener, Place } from '../../platform/program/listeners.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { type ServerHost, ServerSession } from '../../protocols/smtp/server-session.ts'
 
 const maxConnections = 1_000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated mail servers, mailboxes and DNS of the sandbox.
-import { Simulator } from '../../platform/simulators.ts'
+import { Simulator } from '../../platform/program/simulators.ts'
 import type { Answer, DnsRecord, RecordType } from '../../protocols/dns/wire.ts'
 
 export interface CaughtMail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of messages: send, read, list.
 
-import { commit, list, read } from '../../platform/route.ts'
+import { commit, list, read } from '../../platform/api/route.ts'
 import { readMessage, readPage } from './read.ts'
 import { EmailAccepted, EmailList, EmailRecord, EmailSend, MessageParam } from './schema.ts'
 import { send } from './sending/send.ts'

@@ -2,8 +2,8 @@
 // Schemas of email requests and replies.
 
 import { Type } from 'typebox'
-import { IdParam } from '../../platform/route.ts'
-import { Amount, At, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { IdParam } from '../../platform/api/route.ts'
+import { Amount, At, listQuery, Metadata, Moment, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 export const maxMessageBytes = 25 * 1024 * 1024
 export const maxRecipients = 50

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of mail: host name, ports and relay.
 import { isIP } from 'node:net'
-import { addresses, formed, host, integer, secret, secretUrl, text } from '../../setting.ts'
+import { addresses, formed, host, integer, secret, secretUrl, text } from '../../config/setting.ts'
 
 export const emailSettings = {
   PAMOJA_MAIL_HOST: text(

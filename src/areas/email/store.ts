@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of messages with their recipients, for reading.
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
-import type { ShownBounds, Window } from '../../platform/page.ts'
+import type { ShownBounds, Window } from '../../platform/schema/lists.ts'
 import type { One, Tenant } from '../../platform/tenant.ts'
 import type { TlsLevel } from './delivery/destinations.ts'
 import type { Status } from './delivery/load.ts'

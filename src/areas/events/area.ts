@@ -3,11 +3,13 @@
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { IdParam, list, read } from '../../platform/api/route.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { knownEvent } from '../../platform/events/tail.ts'
 import { type DatedEventRow, findEvent, listEvents } from '../../platform/events.ts'
+import { At, dayRangeQuery, listQuery, Nullable, OneOf, timeWindowQuery } from '../../platform/schema/fields.ts'
 import {
   type DayRange,
   type ListQuery,
@@ -18,9 +20,7 @@ import {
   timeWindow,
   type Window,
   windowOf,
-} from '../../platform/page.ts'
-import { IdParam, list, read } from '../../platform/route.ts'
-import { At, dayRangeQuery, listQuery, Nullable, OneOf, timeWindowQuery } from '../../platform/schema.ts'
+} from '../../platform/schema/lists.ts'
 import { eventsStream, heardBy } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 

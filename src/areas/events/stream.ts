@@ -2,9 +2,9 @@
 // Live stream of events, over server-sent events.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { stream } from '../../platform/api/route.ts'
 import type { Catalogue, Heard } from '../../platform/events/catalogue.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
-import { stream } from '../../platform/route.ts'
 
 const maxWords = 100
 

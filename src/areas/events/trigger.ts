@@ -4,11 +4,11 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, nilUuid } from '../../kernel/ids.ts'
-import { record } from '../../platform/audit.ts'
+import { record } from '../../platform/api/audit.ts'
+import { write } from '../../platform/api/route.ts'
 import type { Catalogue } from '../../platform/events/catalogue.ts'
 import type { EventType } from '../../platform/events.ts'
-import { write } from '../../platform/route.ts'
-import { At } from '../../platform/schema.ts'
+import { At } from '../../platform/schema/fields.ts'
 
 const maxOverrides = 50
 

@@ -4,12 +4,12 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { record } from '../../platform/api/audit.ts'
+import { IdParam, list, noContent, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
 import { maybe, type Queryable, statement } from '../../platform/db.ts'
-import { pageOf, type Window, windowOf } from '../../platform/page.ts'
-import { IdParam, list, noContent, type Route, read, write } from '../../platform/route.ts'
-import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
+import { pageOf, type Window, windowOf } from '../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
 const kinds = ['document', 'phone', 'email', 'device', 'external_id'] as const

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { Compute, ComputeRefusedError } from '../../platform/compute.ts'
-import { root } from '../../platform/root.ts'
+import { root } from '../../platform/program/root.ts'
 import { examine } from './engines/tasks.ts'
 import { likeness, matchThreshold, reviewThreshold } from './faces/match.ts'
 

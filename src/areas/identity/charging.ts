@@ -12,7 +12,7 @@ import type { App } from '../../platform/app.ts'
 import type { Charges } from '../../platform/area.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { Amount } from '../../platform/schema.ts'
+import { Amount } from '../../platform/schema/fields.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 const units = ['verification', 'scan', 'face_match', 'liveness', 'risk_score'] as const

@@ -3,7 +3,7 @@
 // from the verification.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'])
 const asked = (description: string) => Nullable(Type.Boolean({ description: `${description}; null if not asked for` }))

@@ -6,7 +6,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import { uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { root } from '../../platform/root.ts'
+import { root } from '../../platform/program/root.ts'
 import { fileKind } from '../../platform/storage/file-kind.ts'
 import type { Examined } from './engines/tasks.ts'
 

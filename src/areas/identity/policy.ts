@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { CountryCode, OneOf } from '../../platform/schema.ts'
+import { CountryCode, OneOf } from '../../platform/schema/fields.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 
 const days = (most: number, description: string) =>

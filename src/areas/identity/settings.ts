@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of identity checks for the installation.
-import { integer, optional } from '../../setting.ts'
+import { integer, optional } from '../../config/setting.ts'
 
 export const identitySettings = {
   PAMOJA_ENGINE_PROCESSES: integer(

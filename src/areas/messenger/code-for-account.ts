@@ -2,10 +2,10 @@
 // One-time code sent for another area: in an approved AUTHENTICATION template, or as a text to a user who wrote within
 // a day.
 import { idOf, newUuid } from '../../kernel/ids.ts'
+import { AnsweredBefore, keyed } from '../../platform/api/idempotency.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, statement } from '../../platform/db.ts'
-import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { placeholdersIn, windowClosed } from './content.ts'
 import { isOpen, send, sendingOf } from './send.ts'

@@ -3,7 +3,7 @@
 // as strings of epoch seconds; `type` and `event_id` come first.
 import { type Static, type TSchema, Type } from 'typebox'
 import { eventType, type Head } from '../../platform/events.ts'
-import { Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const head: Head = { type: 'name', event_id: 'id' }
 

@@ -3,9 +3,9 @@
 // that. It is charged as usual; the text is refunded where it was not sent.
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newIdAndUuid, twinOf } from '../../kernel/ids.ts'
+import { AnsweredBefore, keyed } from '../../platform/api/idempotency.ts'
 import type { App } from '../../platform/app.ts'
 import { occasionNow } from '../../platform/events.ts'
-import { AnsweredBefore, keyed } from '../../platform/http/idempotency.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
 import type { Job } from '../../platform/work.ts'
 import { fallbackOf, finishFallback, smsFallback } from '../sms/area.ts'

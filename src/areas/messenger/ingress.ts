@@ -3,9 +3,9 @@
 // all of them are stored; otherwise the provider retries.
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
+import { hook, json, jsonOf, text } from '../../platform/api/hook.ts'
+import { isStorable } from '../../platform/api/json.ts'
 import type { App } from '../../platform/app.ts'
-import { hook, json, jsonOf, text } from '../../platform/hook.ts'
-import { isStorable } from '../../platform/http/json.ts'
 import { type GraphNotice, graphSignatureHeader, isGraphSignature, readGraphNotices } from '../../protocols/graph.ts'
 import { type Ingress, ingressOf } from './channels.ts'
 import { takeInbound } from './inbound.ts'

@@ -2,11 +2,11 @@
 // Routes of messages: send, read, list, mark as read.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { AnsweredBefore, type Keyed } from '../../platform/api/idempotency.ts'
+import { commit, IdParam, list, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { AnsweredBefore, type Keyed } from '../../platform/http/idempotency.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
-import { commit, IdParam, list, type Route, read, write } from '../../platform/route.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { channelOf } from './channels.ts'
 import { readMessage, readPage, readRecord, recordOf } from './record.ts'

@@ -2,7 +2,7 @@
 // Schemas of message requests and replies; content.ts has the rules beyond them.
 import { type Static, Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 export const Phone = (description?: string) =>
   Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...(description ? { description } : {}) })

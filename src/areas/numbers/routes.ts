@@ -2,10 +2,10 @@
 // The list of everything that an account can be reached at.
 import { Type } from 'typebox'
 import { isE164, placeOf } from '../../kernel/phone.ts'
+import { list, type Route } from '../../platform/api/route.ts'
 import { statement } from '../../platform/db.ts'
-import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route } from '../../platform/route.ts'
-import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema.ts'
+import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../platform/schema/lists.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type Capability, capabilities, capableOf } from './capability.ts'
 

@@ -4,10 +4,10 @@
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
-import { record } from '../../platform/audit.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, writeAcross } from '../../platform/route.ts'
-import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { record } from '../../platform/api/audit.ts'
+import { IdParam, list, type Route, writeAcross } from '../../platform/api/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../platform/schema/lists.ts'
 import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queues.ts'
 
 const FailedJob = Type.Object(

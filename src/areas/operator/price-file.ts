@@ -3,10 +3,10 @@
 // changed in a spreadsheet and sent back. Every line is judged first; one bad line and nothing is stored.
 import { AppError } from '../../kernel/errors.ts'
 import { announcePrices, type NewPrice } from '../../ledger/prices.ts'
+import { type Route, upload } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import { rowsOf } from '../../platform/http/csv-rows.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
-import { type Route, upload } from '../../platform/route.ts'
 import {
   boundsProblem,
   ImportReply,

@@ -6,6 +6,7 @@ import { AppError, invalid, invalidAt } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import { formatMicros, microDecimals, parseAmount } from '../../kernel/money.ts'
 import { parseMoment } from '../../kernel/time.ts'
+import { currencyTaken } from '../../ledger/currencies.ts'
 import {
   announcePrices,
   findPrice,
@@ -16,13 +17,11 @@ import {
   removePrice,
   setPrice,
 } from '../../ledger/prices.ts'
+import { record } from '../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
-import { record } from '../../platform/audit.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { currencyTaken } from '../../platform/currencies.ts'
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { pageOf, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -33,7 +32,8 @@ import {
   listQuery,
   Moment,
   Nullable,
-} from '../../platform/schema.ts'
+} from '../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../platform/schema/lists.ts'
 
 export const maxImportRows = 10_000
 

@@ -2,10 +2,10 @@
 // The installation at a glance: versions, the schema, nodes, queues.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { type Route, read } from '../../platform/api/route.ts'
 import { appliedMigrations } from '../../platform/db/migrate.ts'
 import { liveNodes } from '../../platform/nodes/nodes.ts'
-import { type Route, read } from '../../platform/route.ts'
-import { At } from '../../platform/schema.ts'
+import { At } from '../../platform/schema/fields.ts'
 import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of payments, for the whole installation.
-import { choice, integer } from '../../setting.ts'
+import { choice, integer } from '../../config/setting.ts'
 
 export const paymentSettings = {
   PAMOJA_CARD_SETTLEMENT_DAYS: integer(

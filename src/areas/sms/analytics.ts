@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Analytics of messages: counts, delivery rate, latency and cost over a range of days, in all and per country.
 import { type Static, Type } from 'typebox'
+import { type Route, read } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, statement } from '../../platform/db.ts'
-import { days, shownBounds } from '../../platform/page.ts'
-import { type Route, read } from '../../platform/route.ts'
-import { Amount, CountryCode, Nullable } from '../../platform/schema.ts'
+import { Amount, CountryCode, Nullable } from '../../platform/schema/fields.ts'
+import { days, shownBounds } from '../../platform/schema/lists.ts'
 import { mine } from '../../platform/tenant.ts'
 import { callersCurrency } from './prices/pricing.ts'
 

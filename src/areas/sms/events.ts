@@ -3,7 +3,7 @@
 // A change of status is one fact with two names: `sms.status`, and the name of the status for those who want only that.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const StatusChange = Type.Object(
   {

@@ -6,7 +6,7 @@ import { dayMs, hourMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 import { statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 
 const keepTextDays = 90
 const mostTextDays = 400

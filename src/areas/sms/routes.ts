@@ -2,10 +2,10 @@
 // Routes of messages: sending, reading, changing and cancelling them.
 import { uuidOf } from '../../kernel/ids.ts'
 import { hourMs } from '../../kernel/time.ts'
+import { commit, IdParam, list, type Need, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
-import { commit, IdParam, list, type Need, type Route, read, write } from '../../platform/route.ts'
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
 import { type CancelledBatch, cancelBatch, noteCancelled } from './batches/cancel.ts'
 import { cancelBatchRoute, getBatch } from './batches/routes.ts'

@@ -15,7 +15,7 @@ import {
   Moment,
   Nullable,
   OneOf,
-} from '../../platform/schema.ts'
+} from '../../platform/schema/fields.ts'
 import { Fallback } from './fallback/fallback.ts'
 import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.ts'
 

@@ -2,7 +2,7 @@
 // Stored messages as the API reads and changes them.
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { carriesMetadata } from '../../platform/metadata/filter.ts'
-import type { Window } from '../../platform/page.ts'
+import type { Window } from '../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import type { MessageType } from './message.ts'
 

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { uuidOf } from '../../kernel/ids.ts'
-import { IdParam, type Need, type Route, read } from '../../platform/route.ts'
+import { IdParam, type Need, type Route, read } from '../../platform/api/route.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline/record.ts'
 import { timelineOf } from '../../platform/timeline.ts'
 import { readFields } from '../../protocols/smpp/fields.ts'

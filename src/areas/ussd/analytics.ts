@@ -2,10 +2,10 @@
 // Session analytics over a range of days: completion rate, drop-off points and paths.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { type Route, read } from '../../platform/api/route.ts'
 import { one, statement } from '../../platform/db.ts'
-import { days, shownBounds } from '../../platform/page.ts'
-import { type Route, read } from '../../platform/route.ts'
-import { At, dayRangeQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, dayRangeQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
+import { days, shownBounds } from '../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 
 const maxDays = 92

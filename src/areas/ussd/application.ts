@@ -2,8 +2,8 @@
 // Request to the account's application for the next screen while the subscriber waits: as an event whose reply may hold
 // the screen, or in CON/END form.
 import { newId } from '../../kernel/ids.ts'
+import { isStorable } from '../../platform/api/json.ts'
 import type { App } from '../../platform/app.ts'
-import { isStorable } from '../../platform/http/json.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { type Answer, ask } from '../webhooks/area.ts'
 import { ussdEvents } from './events.ts'

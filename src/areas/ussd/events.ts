@@ -2,7 +2,7 @@
 // Events of USSD sessions: the start, each input of the subscriber, and the end.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { reasons } from './schema.ts'
 
 const session = { session_id: Type.String(), phone: Type.String() }

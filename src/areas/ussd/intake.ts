@@ -4,7 +4,7 @@
 import { Type } from 'typebox'
 import type { App } from '../../platform/app.ts'
 import { occasionNow } from '../../platform/events.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import type { Job } from '../../platform/work.ts'
 import { commandStatus } from '../../protocols/smpp/status.ts'

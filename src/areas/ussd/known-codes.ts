@@ -4,7 +4,7 @@
 import type { App } from '../../platform/app.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { ToldCache } from '../../platform/nodes/told-cache.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { type Environment, mine, type Tenant } from '../../platform/tenant.ts'
 import type { Setup } from './session.ts'
 import { candidatesOf } from './shortcode.ts'

@@ -2,7 +2,7 @@
 // Schemas of USSD requests and sessions.
 import { Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { maxScreenLength } from './screen.ts'
 
 /** Limit of a session's data in bytes of JSON. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline of a session: each time its application was asked, with what came of it, and the webhooks that told of it.
 
-import { type Route, read } from '../../platform/route.ts'
+import { type Route, read } from '../../platform/api/route.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline/record.ts'
 import { timelineOf } from '../../platform/timeline.ts'
 import { aSession, SessionParam, sessionOf } from './routes.ts'

@@ -3,7 +3,7 @@
 // network protocols.
 import { AppError } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { advance, type Move } from './advance.ts'
 import { askApplication, deadlineMs, type Said } from './application.ts'

@@ -2,7 +2,7 @@
 // Requests of networks that wait for a session's next screen. The node that stores the screen signals the one that has
 // the dialog (network/gateways.ts).
 import { statement } from '../../platform/db.ts'
-import { type Waited, waits } from '../../platform/waiting.ts'
+import { type Waited, waits } from '../../platform/nodes/waiting.ts'
 
 /** Sessions among these that no longer wait for the application. */
 const movedAmong = statement.everywhere<{ [K in keyof Waited]: Waited[K] }, { id: string }>(

@@ -3,7 +3,7 @@
 // ...) are emitted beside it.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const seconds = Type.Integer({ description: 'Seconds' })
 

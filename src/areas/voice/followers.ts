@@ -2,7 +2,7 @@
 // Followers: areas that take part in calls. They supply flows for their numbers, run actions that voice only names, and
 // observe every leg. All on the node of the call.
 import type { App } from '../../platform/app.ts'
-import { onePerApp } from '../../platform/one-per-app.ts'
+import { onePerApp } from '../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { HandedAction } from './flow/action.ts'
 import type { Target } from './store.ts'

@@ -2,9 +2,9 @@
 // Routes of calls.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route, read, write } from '../../platform/route.ts'
-import { listQuery, OneOf } from '../../platform/schema.ts'
+import { list, type Route, read, write } from '../../platform/api/route.ts'
+import { listQuery, OneOf } from '../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
 import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
 import { checkCall, createCall } from './calls/create.ts'

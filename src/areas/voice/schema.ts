@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of call requests and replies.
 import { Type } from 'typebox'
-import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { Quality } from './events.ts'
 import { locales } from './speech/voices.ts'
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of telephony: SIP and audio addresses, call limits, blocked destinations.
-import { choice, host, integer, text } from '../../setting.ts'
+import { choice, host, integer, text } from '../../config/setting.ts'
 
 export const voiceSettings = {
   PAMOJA_SIP_HOST: host('127.0.0.1', 'Address that SIP and audio (RTP) arrive at; trunks must be able to reach it.'),

@@ -2,7 +2,7 @@
 // Timeline of a call: its states, each request to answer_url and event_url with what came of it, and its webhooks.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
-import { type Route, read } from '../../platform/route.ts'
+import { type Route, read } from '../../platform/api/route.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline/record.ts'
 import { timelineOf } from '../../platform/timeline.ts'
 import { callOf } from './calls/command.ts'

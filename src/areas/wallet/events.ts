@@ -4,7 +4,7 @@
 import { Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
-import { Amount, At, Nullable, OneOf } from '../../platform/schema.ts'
+import { Amount, At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const amount = Amount()
 

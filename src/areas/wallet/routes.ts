@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of the wallet.
 import { type Static, Type } from 'typebox'
+import { currencyOf } from '../../ledger/currencies.ts'
+import { list, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { currencyOf } from '../../platform/currencies.ts'
 import { checkCallback } from '../../platform/outbound/callback-url.ts'
-import { pageOfWhole } from '../../platform/page.ts'
-import { list, type Route, read, write } from '../../platform/route.ts'
-import { Amount, At, Nullable, wholeListQuery } from '../../platform/schema.ts'
+import { Amount, At, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { accepting, isAnsweredAtOnce, passed } from '../payments/area.ts'
 import { Recharge, RechargeSet, rechargesOf, setRecharge } from './auto-recharge.ts'
 import { RechargeFacts } from './events.ts'

@@ -2,7 +2,7 @@
 // Events of the webhooks area, about endpoints.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
-import { At, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const Test = Type.Object({ webhook_id: Type.String(), message: Type.String() }, { title: 'WebhookTestEvent' })
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of endpoints: registration, their secrets, a test, and the catalogue of what they can hear of.
 import { Type } from 'typebox'
-import { pageOf, pageOfWhole, windowOf } from '../../platform/page.ts'
-import { IdParam, list, type Route, read, write } from '../../platform/route.ts'
-import { Deleted, Nullable, wholeListQuery } from '../../platform/schema.ts'
+import { IdParam, list, type Route, read, write } from '../../platform/api/route.ts'
+import { Deleted, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
+import { pageOf, pageOfWhole, windowOf } from '../../platform/schema/lists.ts'
 import { ReplayProgress, replayProgress } from './deliveries/replays.ts'
 import { tryEndpoint } from './deliveries/trial.ts'
 import { endpointUuid, subscriptionOf, webhookOf, wordsThatTake } from './endpoints/endpoint.ts'

@@ -2,7 +2,7 @@
 // Shapes of webhooks as customers register and read them. `url` and `events` have no rules here beyond their types: what
 // is wrong with them is said as INVALID_URL and INVALID_EVENT, not as a broken field.
 import { Type } from 'typebox'
-import { At, listQuery, Nullable, OneOf } from '../../platform/schema.ts'
+import { At, listQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 export const maxEvents = 100
 const maxFilters = 10

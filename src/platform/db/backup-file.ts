@@ -18,7 +18,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { errorCode } from '../../kernel/error-code.ts'
 import { StartError } from '../../kernel/start-error.ts'
-import { syncDirectory } from '../files.ts'
+import { syncDirectory } from '../program/atomic-files.ts'
 import { seal, unseal } from './backup-seal.ts'
 
 export const formatVersion = 2

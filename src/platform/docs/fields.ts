@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schema as tables: one row per field, nested ones indented, and a sample.
+
+import { filterMeaning } from '../openapi/reference.ts'
 import {
   isJsonSchema,
   type JsonSchema,
@@ -7,8 +9,7 @@ import {
   propertiesOf,
   requiredOf,
   ruleSentence,
-} from '../openapi/json-schema.ts'
-import { filterMeaning } from '../openapi/reference.ts'
+} from '../schema/json-schema.ts'
 import { breakable, type Html, html, prose } from '../web/html.ts'
 
 /** Depth limit; deeper fields are in the OpenAPI document. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guides: the pages of docs/, its decisions and examples/, as pages of the site.
 import { readdirSync, readFileSync } from 'node:fs'
-import { root } from '../root.ts'
+import { root } from '../program/root.ts'
 import type { Html } from '../web/html.ts'
 import { type Guide, guideOf } from './markdown.ts'
 import type { Place } from './samples.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Introduction before the operations.
-import type { Route } from '../route.ts'
+import type { Route } from '../api/route.ts'
 import { type Html, html, json } from '../web/html.ts'
 import { codeBlock } from './operations.ts'
 import { curlCommand, type Place } from './samples.ts'

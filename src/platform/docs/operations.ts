@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and events of the reference pages, from their declarations.
 import { errors } from '../../kernel/errors.ts'
+import type { Route } from '../api/route.ts'
 import { sampleBody } from '../events/catalogue.ts'
 import type { EventType } from '../events.ts'
-import { propertiesOf, requiredOf } from '../openapi/json-schema.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody } from '../openapi.ts'
-import type { Route } from '../route.ts'
+import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
 import { replyLike } from './replies.ts'

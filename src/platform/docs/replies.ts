@@ -2,8 +2,8 @@
 // Recorded replies of examples, in replies.json: test/laws/routes.test.ts writes them and compares the file with
 // today's replies. Keys and secrets are shortened.
 import { readFileSync } from 'node:fs'
-import { root } from '../root.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../api/route.ts'
+import { root } from '../program/root.ts'
 
 /** API address used in the file. */
 const written = 'https://localhost:8443'

@@ -2,7 +2,7 @@
 // Event catalogue: all declared events, and the words a subscription may use. `*` is all, `sms.*` all that begin with
 // `sms.`; some old names are aliases.
 import { actionOf, type EventType } from '../events.ts'
-import { type JsonSchema, standalone } from '../openapi/json-schema.ts'
+import { type JsonSchema, standalone } from '../schema/json-schema.ts'
 
 export interface Catalogue {
   readonly events: readonly EventType[]

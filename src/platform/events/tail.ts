@@ -6,10 +6,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import type { StreamMessage } from '../api/route.ts'
 import type { App } from '../app.ts'
 import { isUnavailable, type Queryable, statement } from '../db.ts'
 import type { EventRow } from '../events.ts'
-import type { Message } from '../http/streams.ts'
 import type { Tenant } from '../tenant.ts'
 
 type Means = Pick<App, 'db' | 'clock' | 'outbox'>
@@ -105,12 +105,12 @@ export async function tailMessages(
   app: Means,
   tail: Tail,
   shape: (row: EventRow) => string | Promise<string>,
-): Promise<AsyncIterable<Message>> {
+): Promise<AsyncIterable<StreamMessage>> {
   const startMs = app.clock.nowMs()
   const told = await beginning(app.db, tail, startMs)
   return messages()
 
-  async function* messages(): AsyncGenerator<Message> {
+  async function* messages(): AsyncGenerator<StreamMessage> {
     yield { id: idOf('event', tail.after ?? firstUuidAt(startMs)), event: '', data: null }
     for await (const row of rows(app, tail, told))
       yield { id: idOf('event', row.id), event: row.type, data: await shape(row) }

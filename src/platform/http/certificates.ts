@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { errorCode } from '../../kernel/error-code.ts'
 import { dayMs } from '../../kernel/time.ts'
-import { placeFile, readIfPresent } from '../files.ts'
+import { placeFile, readIfPresent } from '../program/atomic-files.ts'
 import { isFor, issueCa, issueLeaf } from './x509.ts'
 
 export interface ServerIdentity {

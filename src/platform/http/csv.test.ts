@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { Amount, At, Nullable } from '../schema.ts'
+import { Amount, At, Nullable } from '../schema/fields.ts'
 import { csv } from './csv.ts'
 
 const Row = Type.Object({

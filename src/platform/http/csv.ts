@@ -3,8 +3,8 @@
 import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import { formatMicros } from '../../kernel/money.ts'
-import type { Page } from '../page.ts'
-import { serialiser, type Write } from './json.ts'
+import { serialiser, type Write } from '../api/json.ts'
+import type { Page } from '../schema/lists.ts'
 
 const maxRows = 100_000
 /** Phone number, plain or masked. */

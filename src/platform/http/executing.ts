@@ -3,12 +3,12 @@
 // and replayed to repeats. An error by a business rule is stored too; other failures leave the key free.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from '../api/idempotency.ts'
+import type { Conclude, Input, Received, Route } from '../api/route.ts'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
-import type { Conclude, Input, Received, Route } from '../route.ts'
 import { answerOf, errorBody, give, replay, send, storable } from './answer.ts'
 import { asError, type CompiledRoute, type Exchange } from './exchange.ts'
-import { type Answer, AnsweredBefore, type Claim, KeyConflict, keyed } from './idempotency.ts'
 import { checked } from './request-input.ts'
 
 /** Request with an idempotency key, and its hash for comparison with repeats. */

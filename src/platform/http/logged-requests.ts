@@ -3,7 +3,7 @@
 import { idOf } from '../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../db.ts'
 import { finder } from '../operator/finding.ts'
-import type { Window } from '../page.ts'
+import type { Window } from '../schema/lists.ts'
 import { mine, type Tenant } from '../tenant.ts'
 
 export interface LoggedRequest {

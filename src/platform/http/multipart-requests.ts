@@ -3,12 +3,12 @@
 // the request continues like any write, with key and transaction. Files of a failed request are deleted.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import { keyOf } from '../api/idempotency.ts'
+import type { Received, ReceivedFile, Route } from '../api/route.ts'
 import type { App } from '../app.ts'
-import type { Received, ReceivedFile, Route } from '../route.ts'
 import { send } from './answer.ts'
 import { type CompiledRoute, printable } from './exchange.ts'
 import { execute, executeOnce } from './executing.ts'
-import { keyOf } from './idempotency.ts'
 import { isMultipart, readParts } from './multipart.ts'
 import { callerOf, checked, fieldsOfParts } from './request-input.ts'
 

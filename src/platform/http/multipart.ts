@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/errors.ts'
-import type { ArrivingFile, FilePart, ReceivedFile } from '../route.ts'
+import type { ArrivingFile, FilePart, ReceivedFile } from '../api/route.ts'
 import { asError, printable } from './exchange.ts'
 
 const maxFields = 200

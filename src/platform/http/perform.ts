@@ -2,9 +2,9 @@
 // Run a route without an HTTP request of its own, for instance for a websocket message: same checks, same handler, same
 // errors.
 import { Type } from 'typebox'
+import type { Input, Route } from '../api/route.ts'
 import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
-import type { Input, Route } from '../route.ts'
 import { scopeRefusal } from './admission.ts'
 import { verbOf } from './executing.ts'
 import { bodyChecker, queryChecker } from './validate.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range and If-None-Match (RFC 9110 14.1.2, 13.1), for a single range: a request for several gets everything, as the
 // RFC allows, which prevents amplification.
-import type { ByteRange } from './download.ts'
+import type { ByteRange } from '../api/download.ts'
 
 /** Requested range; null for everything, `outside` when unsatisfiable. A malformed header is ignored. */
 export function rangeOf(header: string | undefined, size: number): ByteRange | 'outside' | null {

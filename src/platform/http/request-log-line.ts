@@ -2,9 +2,9 @@
 // Log of an answered request: a metric, a log line, and an entry in the customer's request log.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withoutApiKeys } from '../../kernel/api-keys.ts'
+import { redact } from '../api/json.ts'
 import type { App } from '../app.ts'
 import { type CompiledRoute, type Exchange, pathOf, printable, withoutKeys } from './exchange.ts'
-import { redact } from './json.ts'
 import { textWithoutCards } from './stray-cards.ts'
 
 export function leave(app: App, request: FastifyRequest, reply: FastifyReply): void {

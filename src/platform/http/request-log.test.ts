@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../../test/database.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../clock.ts'
 import { Database, type Statement, type Value } from '../db.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../telemetry/log.ts'
 import { RequestLog } from './request-log.ts'
 
 const database = await createTestDatabase(['platform'])

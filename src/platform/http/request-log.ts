@@ -5,7 +5,7 @@
 import { dayMs, dayOf } from '../../kernel/time.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, statement } from '../db.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../telemetry/log.ts'
 import type { Tenant } from '../tenant.ts'
 import type { LoggedRequest } from './logged-requests.ts'
 

@@ -3,7 +3,7 @@
 // contain one.
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../api/route.ts'
 
 /** Throw when a body contains a card and the route takes none. */
 export function refuseStrayCard({ body: schema }: Route, body: unknown): void {

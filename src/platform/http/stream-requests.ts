@@ -3,13 +3,13 @@
 import { once } from 'node:events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import type { Messages, Route, StreamMessage } from '../api/route.ts'
 import type { App } from '../app.ts'
-import type { Messages, Route } from '../route.ts'
 import { principalOf, scopeRefusal } from './admission.ts'
 import type { CompiledRoute, Exchange } from './exchange.ts'
 import { callerOf, checked } from './request-input.ts'
 import { leave } from './request-log-line.ts'
-import type { Message, Streams } from './streams.ts'
+import type { Streams } from './streams.ts'
 
 /** Whether a stream is requested of a route that also replies once. */
 export function wantsMessages(route: Route, { headers, query }: FastifyRequest): boolean {
@@ -66,7 +66,7 @@ export async function handleStream(
 }
 
 /** Count messages for the request log, which is written when the stream ends. */
-async function* counted(exchange: Exchange, messages: AsyncIterable<Message>): AsyncGenerator<Message> {
+async function* counted(exchange: Exchange, messages: AsyncIterable<StreamMessage>): AsyncGenerator<StreamMessage> {
   let count = 0
   for await (const message of messages) {
     if (message.data !== null) count++

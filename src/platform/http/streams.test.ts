@@ -5,7 +5,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../kernel/errors.ts'
-import { type Message, Streams } from './streams.ts'
+import type { StreamMessage } from '../api/route.ts'
+import { Streams } from './streams.ts'
 
 const admitted = async (): Promise<null> => null
 
@@ -34,7 +35,7 @@ test('a reader that takes nothing is not written to without end, and is cut off'
   const streams = new Streams({ drainWithinMs: 50 })
   const data = 'x'.repeat(64 * 1024)
   let asked = 0
-  async function* endless(): AsyncGenerator<Message> {
+  async function* endless(): AsyncGenerator<StreamMessage> {
     for (;;) {
       asked++
       yield { id: String(asked), event: 'e', data }
@@ -196,16 +197,16 @@ function awaited(): Awaited {
   return made
 }
 
-async function* from(messages: readonly Message[]): AsyncGenerator<Message> {
+async function* from(messages: readonly StreamMessage[]): AsyncGenerator<StreamMessage> {
   yield* messages
 }
 
-async function* forEver(data: string): AsyncGenerator<Message> {
+async function* forEver(data: string): AsyncGenerator<StreamMessage> {
   for (;;) yield { id: 'x', event: 'e', data }
 }
 
 /** No message until the stream ends. */
-async function* silence(signal: AbortSignal): AsyncGenerator<Message> {
+async function* silence(signal: AbortSignal): AsyncGenerator<StreamMessage> {
   if (!signal.aborted) await once(signal, 'abort')
   yield* []
 }

@@ -4,6 +4,7 @@
 // long is cut off and may resume.
 import type { ServerResponse } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
+import type { StreamMessage } from '../api/route.ts'
 
 const defaultLimits = {
   /** Streams per account and node. */
@@ -16,14 +17,6 @@ const defaultLimits = {
 }
 
 const retryAfterSeconds = 5
-
-/** Message. A reconnecting reader sends the last id it got. */
-export interface Message {
-  id: string
-  event: string
-  /** Null sends the position only. */
-  data: string | null
-}
 
 /** Recheck the credential of a stream: null, or the reason to end it. */
 type Verify = () => Promise<string | null>
@@ -104,7 +97,7 @@ class Stream {
   }
 
   /** Write messages as fast as the reader takes them, until they or the stream end. */
-  async run(response: ServerResponse, messages: AsyncIterable<Message>): Promise<void> {
+  async run(response: ServerResponse, messages: AsyncIterable<StreamMessage>): Promise<void> {
     this.#response = response
     response.once('close', () => this.#ending.abort())
     if (response.destroyed) this.#ending.abort()
@@ -161,7 +154,7 @@ class Stream {
   }
 }
 
-function textOf({ id, event, data }: Message): string {
+function textOf({ id, event, data }: StreamMessage): string {
   if (data === null) return `id: ${id}\n\n`
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
   return `id: ${id}\nevent: ${event}\n${lines.join('')}\n`

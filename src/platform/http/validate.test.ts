@@ -5,7 +5,17 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { runs } from '../../../test/properties.ts'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
-import { AmountIn, CountryCode, CurrencyCode, Day, JudgedApart, Metadata, Moment, Nullable, OneOf } from '../schema.ts'
+import {
+  AmountIn,
+  CountryCode,
+  CurrencyCode,
+  Day,
+  JudgedApart,
+  Metadata,
+  Moment,
+  Nullable,
+  OneOf,
+} from '../schema/fields.ts'
 import { bodyChecker, queryChecker, shown, strictRefusal } from './validate.ts'
 
 const Phone = Type.String({

@@ -3,7 +3,7 @@
 // they count against.
 import { type TOptional, Type } from 'typebox'
 import type { ErrorCode } from '../../kernel/errors.ts'
-import { Nullable } from '../schema.ts'
+import { Nullable } from '../schema/fields.ts'
 
 export interface PlanLimit {
   readonly name: string

@@ -2,7 +2,7 @@
 // Followed data: operator data cached in memory on every node. It is loaded at start, on a change signal, after a gap
 // in the signal connection, and periodically. One load at a time.
 import { isUnavailable } from '../db.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../telemetry/log.ts'
 import type { Signals } from './signals.ts'
 
 interface Following {

@@ -5,7 +5,7 @@
 // once also checks the epoch, with `fence`.
 import { performance } from 'node:perf_hooks'
 import { type Database, statement, type Tx } from '../db.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 export interface Lease {
   readonly name: string

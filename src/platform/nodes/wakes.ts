@@ -2,7 +2,7 @@
 // Wakes between nodes: tell another node at once that what it waits for has happened. They are batched and sent outside
 // commits, so that no write waits for them. Like all signals they are hints: receivers also poll.
 import type { App } from '../app.ts'
-import { onePerApp } from '../one-per-app.ts'
+import { onePerApp } from '../program/one-per-app.ts'
 
 const topic = 'wakes'
 const gatherMs = 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference texts beyond single routes: chapters declared by areas, and the meaning of list filters. Used by the pages
 // and the OpenAPI document.
-import type { Route } from '../route.ts'
+import type { Route } from '../api/route.ts'
 
 /** Chapter of the reference. */
 export interface Chapter {

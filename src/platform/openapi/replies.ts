@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Responses of an operation: its reply in the envelope, and one response per error status.
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
-import type { Route } from '../route.ts'
+import type { Route } from '../api/route.ts'
+import { type JsonSchema, propertiesOf, type SchemaPublisher } from '../schema/json-schema.ts'
 import { headersOfEveryReply } from './components.ts'
-import { type JsonSchema, propertiesOf, type SchemaPublisher } from './json-schema.ts'
 
 /** Components collected while operations are written. */
 export interface Parts {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error codes of a route: declared ones, those of its body's fields, and those of the platform.
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
+import type { Route } from '../api/route.ts'
 import { limitCode } from '../limits/plan-limits.ts'
-import type { Route } from '../route.ts'
-import { isJsonSchema } from './json-schema.ts'
+import { isJsonSchema } from '../schema/json-schema.ts'
 
 /** All error codes of a route. */
 export function errorCodesOf(route: Route): ErrorCode[] {

@@ -4,11 +4,11 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
+import { recordAll } from '../api/audit.ts'
+import type { Input, Route } from '../api/route.ts'
 import type { App } from '../app.ts'
-import { recordAll } from '../audit.ts'
 import type { Caller } from '../auth.ts'
-import type { Input, Route } from '../route.ts'
-import { EnvironmentName } from '../schema.ts'
+import { EnvironmentName } from '../schema/fields.ts'
 import { type Environment, type Tenant, tenantOf } from '../tenant.ts'
 
 const ownParams = { account_id: Type.String({ description: 'Begins with acc_' }) }

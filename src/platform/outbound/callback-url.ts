@@ -4,7 +4,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
-import { onePerApp } from '../one-per-app.ts'
+import { onePerApp } from '../program/one-per-app.ts'
 import type { Tenant } from '../tenant.ts'
 
 const cachedForMs = minuteMs

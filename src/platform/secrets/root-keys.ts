@@ -3,7 +3,7 @@
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { placeFile, readIfPresent, syncDirectory } from '../files.ts'
+import { placeFile, readIfPresent, syncDirectory } from '../program/atomic-files.ts'
 import { keyBytes, rootKeyIdBytes } from './sealing.ts'
 
 export interface RootKey {

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncDirectory } from '../files.ts'
+import { syncDirectory } from '../program/atomic-files.ts'
 import type { Place } from './place.ts'
 import type { ByteRange } from './sealed-chunks.ts'
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Downloads of files by signed URL.
 import { AppError } from '../../kernel/errors.ts'
-import { hook } from '../hook.ts'
-import type { Download } from '../http/download.ts'
+import type { Download } from '../api/download.ts'
+import { hook } from '../api/hook.ts'
 import type { OpenedFile } from '../storage.ts'
 
 export const signedFiles = hook({

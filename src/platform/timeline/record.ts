@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline object of the API. PDUs have their fields with the position of each in the octets.
 import { type Static, Type } from 'typebox'
-import { At, Nullable, OneOf } from '../schema.ts'
+import { At, Nullable, OneOf } from '../schema/fields.ts'
 import type { Told } from '../timeline.ts'
 
 const Pdu = Type.Object(

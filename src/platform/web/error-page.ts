@@ -3,7 +3,7 @@
 // ask for text/html.
 import { STATUS_CODES } from 'node:http'
 import { type AppError, errors } from '../../kernel/errors.ts'
-import type { HookAnswer } from '../hook.ts'
+import type { HookAnswer } from '../api/hook.ts'
 import { html } from './html.ts'
 import { notice, page } from './shell.ts'
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error page of a link that is invalid or temporarily unavailable.
 import type { AppError } from '../../kernel/errors.ts'
-import type { HookAnswer, HookCall } from '../hook.ts'
+import type { HookAnswer, HookCall } from '../api/hook.ts'
 import { html } from './html.ts'
 import { askedBy } from './language.ts'
 import { type Reader, readerOf } from './reader.ts'

@@ -3,8 +3,8 @@
 // cookies. Its inline style is allowed by hash, and no other.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { HookAnswer } from '../hook.ts'
-import { root } from '../root.ts'
+import type { HookAnswer } from '../api/hook.ts'
+import { root } from '../program/root.ts'
 import { type Brand, inkOn, logoOf, markColor } from './brand.ts'
 import { type Html, html } from './html.ts'
 import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'

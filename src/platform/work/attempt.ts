@@ -2,9 +2,9 @@
 // Attempt: one run of a job's handler, and the retry delay that follows from its outcome.
 import { backoffMs } from '../../kernel/backoff.ts'
 import { isUnavailable } from '../db.ts'
-import { type Logger, messageOf } from '../log.ts'
+import { type Logger, messageOf } from '../telemetry/log.ts'
+import type { Tracer } from '../telemetry/tracing.ts'
 import { tenantOf } from '../tenant.ts'
-import type { Tracer } from '../tracing.ts'
 import type { Job, Outcome } from '../work.ts'
 import type { Lane, Row } from './lane.ts'
 

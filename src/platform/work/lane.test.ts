@@ -6,7 +6,7 @@ import { eventually } from '../../../test/eventually.ts'
 import { startWorkers } from '../../../test/workers.ts'
 import { bucketOf, newUuid } from '../../kernel/ids.ts'
 import { systemClock } from '../clock.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../telemetry/log.ts'
 import type { Job, Outcome, Run } from '../work.ts'
 import { Work } from './worker.ts'
 

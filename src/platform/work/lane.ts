@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { nilUuid } from '../../kernel/ids.ts'
 import { mayHold, Turns } from '../../kernel/turns.ts'
-import type { Trace } from '../tracing.ts'
+import type { Trace } from '../telemetry/tracing.ts'
 
 /** Limit of born-leased jobs queued here; further rows are left to nodes with capacity. */
 const maxLocalBacklog = 2_000

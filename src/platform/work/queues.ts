@@ -2,7 +2,7 @@
 // Job queues for operators: backlog per lane, failed jobs to retry, and jobs of places that no longer exist.
 import { buckets } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../db.ts'
-import type { Window } from '../page.ts'
+import type { Window } from '../schema/lists.ts'
 
 export interface QueueState {
   lane: string

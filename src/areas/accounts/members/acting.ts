@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Actor of the audit log for what members do outside the API, such as signing in.
 import { bucketOf, idOf, newUuid } from '../../../kernel/ids.ts'
-import type { AuditAs } from '../../../platform/audit.ts'
-import type { HookCall } from '../../../platform/hook.ts'
+import type { AuditAs } from '../../../platform/api/audit.ts'
+import type { HookCall } from '../../../platform/api/hook.ts'
 
 export type From = Pick<HookCall, 'ip' | 'requestId' | 'receivedMs' | 'headers'>
 

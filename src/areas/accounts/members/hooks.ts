@@ -3,6 +3,7 @@
 // else the console uses the API that customers have.
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
 import {
   confirmationRefusal,
@@ -11,10 +12,9 @@ import {
   refuseOtherOrigins,
   sessionCookie,
   sessionTokenOf,
-} from '../../../platform/auth/sessions.ts'
+} from '../../../platform/auth/console-sessions.ts'
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type Hook, type HookAnswer, type HookCall, hook, json, jsonOf, status } from '../../../platform/hook.ts'
 import { askForReset, noSuchReset, resetPassword } from './reset.ts'
 import { scopesOf } from './roles.ts'
 import { endings, longestMs } from './session.ts'

@@ -2,10 +2,10 @@
 // Routes of customers. Customers are created by invoices and subscriptions.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
+import { list, type Route, read } from '../../../platform/api/route.ts'
 import type { Queryable } from '../../../platform/db.ts'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read } from '../../../platform/route.ts'
-import { Amount, At, listQuery, Nullable } from '../../../platform/schema.ts'
+import { Amount, At, listQuery, Nullable } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { customerWith } from './customer.ts'
 import { type CustomerRow, creditsOf, listCustomers } from './store.ts'

@@ -2,8 +2,8 @@
 // Deliver an open invoice to its customer by text with the link, or by mail with the link and the PDF. Used by requests
 // to send it and by jobs that follow its payment.
 import { formatMoney } from '../../../kernel/money.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'

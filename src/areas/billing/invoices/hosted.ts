@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosted payment page of an invoice, and the invoice as PDF beside it.
+
+import { inMemory } from '../../../platform/api/download.ts'
+import { type HookCall, hook } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type HookCall, hook } from '../../../platform/hook.ts'
-import { inMemory } from '../../../platform/http/download.ts'
 import { secretNamed } from '../../../platform/web/secret-name.ts'
 import { hostedCheckout, visitOf } from '../../payments/area.ts'
 import { begin } from './hosted-pay.ts'

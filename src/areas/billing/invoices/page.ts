@@ -2,7 +2,7 @@
 // Invoice page for payers: the invoice and its payment forms. One document without scripts or images, below 30 KB for
 // any invoice, because it is read on slow phones; the PDF has all lines.
 import { formatMicros } from '../../../kernel/money.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Words } from '../../../platform/web/language.ts'
 import type { Payable } from '../../payments/area.ts'

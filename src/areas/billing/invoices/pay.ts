@@ -4,8 +4,8 @@
 
 import { invalid } from '../../../kernel/errors.ts'
 import { formatMicros } from '../../../kernel/money.ts'
+import { currencyOf, microsOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf, microsOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { accept, declarePurpose, type NewPayment, type PaymentRow } from '../../payments/area.ts'

@@ -3,7 +3,7 @@
 // European letters only: other letters lose their accents or become a question mark; the invoice page shows them all.
 import qrcode from 'qrcode-generator'
 import { formatMicros } from '../../../kernel/money.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
 import { dueOf, itemFrom } from './invoice.ts'

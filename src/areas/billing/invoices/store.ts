@@ -2,7 +2,7 @@
 // SQL of invoices. Statuses change by guarded updates on locked rows: a returned row means this transaction won.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 

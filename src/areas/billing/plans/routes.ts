@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of plans.
 import { type Static, Type } from 'typebox'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read, write } from '../../../platform/route.ts'
-import { listQuery } from '../../../platform/schema.ts'
+import { list, type Route, read, write } from '../../../platform/api/route.ts'
+import { listQuery } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { changePlan, createPlan, Plan, PlanCreate, PlanUpdate, planOf, requirePlan } from './plan.ts'
 import { listPlans } from './store.ts'
 

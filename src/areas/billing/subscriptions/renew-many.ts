@@ -3,12 +3,12 @@
 // a new invoice, take a few statements for all; others, and all charges, go to the single-subscription job. Idempotent.
 
 import type { Static } from 'typebox'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
 import { Gatherer } from '../../../platform/concurrency/gather.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { isUnavailable, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs, type Settlement, settleJobs } from '../../../platform/work/many.ts'
 import { suspendedMs } from '../../../platform/work/suspended.ts'

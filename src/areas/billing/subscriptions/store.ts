@@ -3,7 +3,7 @@
 // do. `billing/area.ts` has the lock order.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Interval } from '../plans/calendar.ts'
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of agent requests and replies.
 import { Type } from 'typebox'
-import { At, Moment, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { AgentId, agentStatuses, Language, PhoneNumber, SipUri, Skill } from '../schema.ts'
 import { settableStatuses } from './agent.ts'
 

@@ -6,7 +6,7 @@ import { microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import {
   type CallFacts,

@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../kernel/errors.ts'
-import { root } from '../../../platform/root.ts'
+import { root } from '../../../platform/program/root.ts'
 import type { AudioAnswer, AudioCommand, AudioPlace, FromAudioWorker, PlainEnd } from './audio-command.ts'
 
 const workerFile = new URL('dist/src/areas/callcenter/desk/audio-worker.js', root)

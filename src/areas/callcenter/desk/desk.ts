@@ -3,8 +3,8 @@
 // read from the agent's row, so that a reconnected desk, on any node, shows the same.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
+import type { Connection, Conversation } from '../../../platform/api/socket.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Connection, Conversation } from '../../../platform/socket.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
 import type { AgentRow } from '../agents/store.ts'

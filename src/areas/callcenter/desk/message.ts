@@ -2,7 +2,7 @@
 // Messages of a desk: JSON objects with a `type`. One with an `id` is answered by `done` or `error` with the same id.
 import { type Static, Type } from 'typebox'
 import { bodyChecker } from '../../../platform/http/validate.ts'
-import { Moment, OneOf } from '../../../platform/schema.ts'
+import { Moment, OneOf } from '../../../platform/schema/fields.ts'
 import { settableStatuses } from '../agents/agent.ts'
 
 const text = (most: number) => Type.String({ minLength: 1, maxLength: most, rule: `must have 1 to ${most} characters` })

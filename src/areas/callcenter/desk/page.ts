@@ -2,10 +2,10 @@
 // Desk page: an agent signs in and answers calls in the browser. Its files contain no account data; the token stays in
 // the tab.
 import { readFileSync } from 'node:fs'
-import type { Hook } from '../../../platform/hook.ts'
-import { root } from '../../../platform/root.ts'
+import type { Hook } from '../../../platform/api/hook.ts'
+import { fileHook } from '../../../platform/http/static-files.ts'
+import { root } from '../../../platform/program/root.ts'
 import { webAsset } from '../../../platform/web/shell.ts'
-import { fileHook } from '../../../platform/web/static-files.ts'
 
 const assets = new URL('src/areas/callcenter/desk/page/', root)
 

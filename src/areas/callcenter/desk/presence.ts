@@ -4,7 +4,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type SessionKind, sessionsOf } from '../../../platform/sessions.ts'
+import { type SessionKind, sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, keepPresence } from '../agents/presence.ts'

@@ -2,7 +2,7 @@
 // The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
 import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
-import { OneOf } from '../../../platform/schema.ts'
+import { OneOf } from '../../../platform/schema/fields.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, plainDestination, Url } from '../schema.ts'
 
 const mostMenus = 200

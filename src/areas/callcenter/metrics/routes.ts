@@ -5,12 +5,11 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
+import { type Reader, type Route, read, type StreamMessage } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { csvLine } from '../../../platform/http/csv.ts'
-import type { Message } from '../../../platform/http/streams.ts'
-import { type Reader, type Route, read } from '../../../platform/route.ts'
-import { Amount, At, Nullable, OneOf, TimeZone } from '../../../platform/schema.ts'
+import { Amount, At, Nullable, OneOf, TimeZone } from '../../../platform/schema/fields.ts'
 import { agentStatuses } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
 import { intervals } from './intervals.ts'
@@ -107,7 +106,7 @@ async function* pushed(
   window: Window,
   queue: string | null,
   { signal }: Reader,
-): AsyncGenerator<Message> {
+): AsyncGenerator<StreamMessage> {
   for (let i = 1; !signal.aborted; i++) {
     const { nowMs } = await occasionOf(app, tenant)
     yield {

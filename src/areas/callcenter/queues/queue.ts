@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The noun: queue settings, the order of callers and the choice of agents. Pure.
 import { type Static, Type } from 'typebox'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { hasSkills, relaxed, scoreOf } from '../agents/agent.ts'
 import { AgentId, Destination, Language, RequiredSkill, type RequiredSkillOf, type SkillOf, Url } from '../schema.ts'
 

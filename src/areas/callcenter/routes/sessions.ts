@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session check of the routes that an agent's token may use.
-import type { Route } from '../../../platform/route.ts'
+import type { Route } from '../../../platform/api/route.ts'
 import { requireSession } from '../calls/login.ts'
 
 export function whileLoggedIn(route: Route): Route {

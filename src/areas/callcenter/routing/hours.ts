@@ -2,7 +2,7 @@
 // The noun: business hours in a time zone, with holidays: whether they are open at a moment, and the next change. Pure.
 import { type Static, Type } from 'typebox'
 import { dayMs, minuteMs } from '../../../kernel/time.ts'
-import { Day, TimeZone } from '../../../platform/schema.ts'
+import { Day, TimeZone } from '../../../platform/schema/fields.ts'
 import { Destination } from '../schema.ts'
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const

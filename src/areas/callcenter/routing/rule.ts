@@ -2,7 +2,7 @@
 // The noun: a routing rule and whether a call meets its conditions. Pure.
 import { type Static, Type } from 'typebox'
 import { placeOf } from '../../../kernel/phone.ts'
-import { OneOf } from '../../../platform/schema.ts'
+import { OneOf } from '../../../platform/schema/fields.ts'
 import { Destination, RequiredSkill } from '../schema.ts'
 import { type HoursOf, isOpenAt, wallTime } from './hours.ts'
 

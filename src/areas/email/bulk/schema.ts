@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of bulk requests and replies.
 import { Type } from 'typebox'
-import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { bulkProgress } from '../events.ts'
 import { contentFields, Tags, Variables } from '../schema.ts'
 

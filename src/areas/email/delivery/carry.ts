@@ -2,7 +2,7 @@
 // Send a message to a mail server: one of the recipient domain's MX hosts, or the operator's relay.
 import { isAscii } from '../../../kernel/email-address.ts'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { SmtpError } from '../../../protocols/smtp/client.ts'
 import type { Composed } from './compose.ts'

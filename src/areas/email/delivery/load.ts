@@ -3,7 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
 export type Status = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled'

@@ -3,8 +3,8 @@
 // sandbox has its own of both.
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
 import { Outbound } from '../../../platform/outbound.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { namesFor } from '../dns/names.ts'
 import { mailWorld } from '../mail-world.ts'

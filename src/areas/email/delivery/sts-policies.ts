@@ -3,7 +3,7 @@
 // database until they expire, so that neither a restart nor a DNS that is tampered with takes a domain's protection away.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import type { Names } from '../../../platform/names.ts'
+import type { Names } from '../../../platform/outbound/dns.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { maxPolicyBytes, parsePolicy, policyIdOf, type StsPolicy } from '../../../protocols/mta-sts.ts'

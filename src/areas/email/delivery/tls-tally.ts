@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tally of how mail servers were known, of those that were refused, and of policies that were fetched: metrics of this node.
 import type { App } from '../../../platform/app.ts'
-import type { LabelledValue } from '../../../platform/metrics.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
+import type { LabelledValue } from '../../../platform/telemetry/metrics.ts'
 import { allowsServer } from '../../../protocols/mta-sts.ts'
 import type { Exchanged, TlsLevel } from './destinations.ts'
 import type { FetchResult, TestedPolicy } from './sts-policies.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listener of the authoritative name server for the mail zone.
-import type { AreaListener } from '../../../platform/listeners.ts'
+import type { AreaListener } from '../../../platform/program/listeners.ts'
 import { DnsServer } from '../../../protocols/dns/server.ts'
 import { answerZone } from './zone.ts'
 

@@ -2,8 +2,8 @@
 // DNS resolver: the public DNS for live mail, the sandbox's for test mail. Where there is a resolver that checks signatures,
 // delivery asks that one.
 import type { App } from '../../../platform/app.ts'
-import { type Exchange, type Found, Names } from '../../../platform/names.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { type Exchange, type Found, Names } from '../../../platform/outbound/dns.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { mailWorld } from '../mail-world.ts'
 import { resolverAddress } from '../settings.ts'

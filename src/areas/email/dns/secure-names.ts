@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DNS of mail by way of a resolver that checks signatures (DNSSEC), with its word on each answer. What it vouches for and
 // what is used are the same answer, so that nothing can come in between.
-import type { Exchange, Found } from '../../../platform/names.ts'
+import type { Exchange, Found } from '../../../platform/outbound/dns.ts'
 import { DnsClient, type ResolverAddress } from '../../../protocols/dns/client.ts'
 import type { AskedType, Response } from '../../../protocols/dns/response.ts'
 

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { edwardsSelector, type PublicKeys } from './keys.ts'
 
 /** Keys before the last rotation. */

@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { SigningKey } from '../../../protocols/dkim/sign.ts'
 import { mailWorld, sandboxDomain } from '../mail-world.ts'

@@ -2,8 +2,8 @@
 // Tracking URLs: open pixel, links, and unsubscribe. Links redirect only to signed targets and work without the
 // database; link scanners change nothing.
 import { AppError } from '../../../kernel/errors.ts'
+import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/api/hook.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'

@@ -3,9 +3,9 @@
 // domain it throws.
 import { AppError } from '../../../kernel/errors.ts'
 import { isCurrency } from '../../../kernel/money.ts'
+import { AnsweredBefore, keyed } from '../../../platform/api/idempotency.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement } from '../../../platform/db.ts'
-import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { sendersOf } from '../domains/senders.ts'
 import { accept } from './accept.ts'

@@ -2,9 +2,9 @@
 // Send a message: validate it into a draft, then accept the draft.
 
 import type { Static } from 'typebox'
+import type { Keyed } from '../../../platform/api/idempotency.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import type { Keyed } from '../../../platform/http/idempotency.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { callersCurrency } from '../prices.ts'
 import type { EmailAccepted, EmailSend } from '../schema.ts'

@@ -3,18 +3,18 @@
 // in constant time.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import { isAddressRange } from '../../../config/setting.ts'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { IdParam, list, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import { type Caller, requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, listQuery, Nullable } from '../../../platform/schema.ts'
+import { At, Deleted, listQuery, Nullable } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import { isAddressRange } from '../../../setting.ts'
 import { openPorts } from '../listening.ts'
 
 const maxCredentials = 50

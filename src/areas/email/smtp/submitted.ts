@@ -2,7 +2,7 @@
 // Prepare a submitted message: apply and remove our control headers, remove Bcc, add missing fields.
 import { type Mailbox, parseAddress } from '../../../kernel/email-address.ts'
 import { parseMoment } from '../../../kernel/time.ts'
-import { parseJson } from '../../../platform/http/json.ts'
+import { parseJson } from '../../../platform/api/json.ts'
 import { decodeWords, fieldOf, type HeaderField, headerField, parseHeader } from '../../../protocols/mime/header.ts'
 
 export interface Submitted {

@@ -5,11 +5,11 @@ import { parseAddress } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { parseMoment } from '../../../kernel/time.ts'
-import { record } from '../../../platform/audit.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { list, read, write } from '../../../platform/api/route.ts'
 import { maybe } from '../../../platform/db.ts'
-import { pageOf, timeWindow, windowOf } from '../../../platform/page.ts'
-import { list, read, write } from '../../../platform/route.ts'
-import { At, Deleted, listQuery, Moment, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema/fields.ts'
+import { pageOf, timeWindow, windowOf } from '../../../platform/schema/lists.ts'
 import {
   deleteSuppression,
   findSuppression,

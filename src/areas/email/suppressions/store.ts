@@ -2,7 +2,7 @@
 // Suppression list: addresses that get no mail, or no bulk mail, of an account.
 import type { App } from '../../../platform/app.ts'
 import { one, type Queryable, statement } from '../../../platform/db.ts'
-import type { Window } from '../../../platform/page.ts'
+import type { Window } from '../../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 export interface SuppressionRow {

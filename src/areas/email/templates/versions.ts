@@ -2,7 +2,7 @@
 // Cache of template versions, which are immutable.
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 
 const maxRemembered = 1_000

@@ -3,11 +3,11 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { read, write } from '../../../platform/route.ts'
-import { At, Deleted, Nullable } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable } from '../../../platform/schema/fields.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import {
   changeEndpoint,

@@ -12,8 +12,8 @@ import {
   ComputeRefusedError,
   type Task,
 } from '../../../platform/compute.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
-import { root } from '../../../platform/root.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
+import { root } from '../../../platform/program/root.ts'
 import { isAboutPicture, problemCodes } from './problem.ts'
 
 const maxWaitMs = 30_000

@@ -2,7 +2,7 @@
 // Tasks of the engines: inputs and results. Pictures go in as bytes and come back as base64 without metadata.
 import { type Static, Type } from 'typebox'
 import { task } from '../../../platform/compute.ts'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import type { Use } from './quality.ts'
 
 const Box = Type.Object({ x: Type.Number(), y: Type.Number(), width: Type.Number(), height: Type.Number() })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of one-time codes.
-import { type Route, write } from '../../../platform/route.ts'
+import { type Route, write } from '../../../platform/api/route.ts'
 import { OtpSend, OtpSent } from './schema.ts'
 import { reserveAndSend, tellSent } from './send.ts'
 import { confirmCode, judgeCode, OtpVerified, OtpVerify } from './verify.ts'

@@ -2,7 +2,7 @@
 // Schemas of one-time code requests, and their channels.
 import { Type } from 'typebox'
 import { e164, e164Rule } from '../../../kernel/phone.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 
 const channels = ['sms', 'voice', 'messenger', 'email'] as const
 export type Channel = (typeof channels)[number]

@@ -5,8 +5,8 @@ import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
 import type { Breaker } from '../../../platform/connections/breaker.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { registryBreaker } from './breaker.ts'
 
 interface RegistryQuery {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated registry for test keys. The document number in the request selects its answer.
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 interface SimulatedRegistry {
   readonly url: string

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of verifications: the request, the sealed parts, and the record.
 import { type Static, Type } from 'typebox'
-import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Day, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { costFields } from '../charging.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
 import { Picture } from '../pictures.ts'

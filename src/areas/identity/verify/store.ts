@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of verifications.
 import { statement } from '../../../platform/db.ts'
-import type { Window } from '../../../platform/page.ts'
+import type { Window } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
 export type Status = 'pending' | 'verified' | 'rejected' | 'expired'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait for their verification to be decided, or to depend on a registry or review.
 import { statement } from '../../../platform/db.ts'
-import { type Waited, waits } from '../../../platform/waiting.ts'
+import { type Waited, waits } from '../../../platform/nodes/waiting.ts'
 
 const restingAmong = statement.everywhere<{ [K in keyof Waited]: Waited[K] }, { id: string }>(
   'identity.resting_among',

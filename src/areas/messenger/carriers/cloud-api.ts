@@ -3,8 +3,8 @@
 // platform's outbound HTTP.
 import { randomBytes } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
 import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import {
   type GraphMessage,
   graphMessageBody,

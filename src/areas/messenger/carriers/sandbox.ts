@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated messenger provider: an account with it, and commands for its users.
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 interface SimulatedMessenger {
   readonly url: string

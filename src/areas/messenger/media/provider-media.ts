@@ -3,7 +3,7 @@
 import { uuidOf } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { FileRefused } from '../../../platform/storage/file-kind.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
 import { providerOf } from '../carriers/cloud-api.ts'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a sandbox handset in both directions, newest first.
 import { Type } from 'typebox'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route } from '../../../platform/route.ts'
-import { listQuery } from '../../../platform/schema.ts'
+import { list, type Route } from '../../../platform/api/route.ts'
+import { listQuery } from '../../../platform/schema/fields.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { recordOf } from '../record.ts'
 import { MessageRecord } from '../schema.ts'
 import { listMessages } from '../store.ts'

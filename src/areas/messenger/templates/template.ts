@@ -2,7 +2,7 @@
 // Template: validation before approval, and status transitions.
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { placeholdersIn } from '../content.ts'
 
 export const templateStatuses = ['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'] as const

@@ -3,8 +3,8 @@
 // request and on the wire to the acquirer, as with every payment.
 import { AppError } from '../../../kernel/errors.ts'
 import { writtenIn } from '../../../kernel/phone.ts'
+import { formOf, type HookAnswer, type HookCall } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
-import { formOf, type HookAnswer, type HookCall } from '../../../platform/hook.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'

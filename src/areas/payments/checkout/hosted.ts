@@ -6,10 +6,17 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
+import {
+  type Hook,
+  type HookAnswer,
+  type HookCall,
+  hook,
+  pagesPerAddress,
+  redirect,
+} from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
-import { type Hook, type HookAnswer, type HookCall, hook, pagesPerAddress, redirect } from '../../../platform/hook.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import type { Html } from '../../../platform/web/html.ts'

@@ -2,7 +2,7 @@
 // Pages of the hosted checkout: the forms, and the status of a payment. Documents without scripts or images, because
 // they are read on slow phones.
 import { exampleIn } from '../../../kernel/phone.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { type Html, html } from '../../../platform/web/html.ts'

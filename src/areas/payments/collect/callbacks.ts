@@ -3,8 +3,8 @@
 // collection it is a hint: that money came is believed when the provider says so itself, asked by us.
 import { timingSafeEqual } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
+import { hook, json, jsonOf } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
-import { hook, json, jsonOf } from '../../../platform/hook.ts'
 import { followDisputes } from '../disputes/follow.ts'
 import { methodOf } from '../methods/payment-methods.ts'
 import { addressOf, type Call, nothingHere, type Subject } from '../records/callback-address.ts'

@@ -6,7 +6,7 @@
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { AttemptRow, PaymentRow } from '../records/store.ts'
 

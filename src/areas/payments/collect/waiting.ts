@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait for a payment to be over.
 import { statement } from '../../../platform/db.ts'
-import { type Waited, waits } from '../../../platform/waiting.ts'
+import { type Waited, waits } from '../../../platform/nodes/waiting.ts'
 import { open } from '../records/store.ts'
 
 const overAmong = statement.everywhere<

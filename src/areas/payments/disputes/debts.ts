@@ -3,12 +3,12 @@
 // operators.
 import { type Static, Type } from 'typebox'
 import { buckets, idOf } from '../../../kernel/ids.ts'
+import { list, type Route } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route } from '../../../platform/route.ts'
-import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema.ts'
+import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { type Environment, tenantOf } from '../../../platform/tenant.ts'
 import { collectDebts } from '../records/debts.ts'
 

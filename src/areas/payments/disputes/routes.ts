@@ -2,10 +2,10 @@
 // Routes of disputes. They are opened and decided by the banks of payers; here they are read.
 import { Type } from 'typebox'
 import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
+import { list, type Need, type Route, read } from '../../../platform/api/route.ts'
 import { maybe } from '../../../platform/db.ts'
-import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
-import { list, type Need, type Route, read } from '../../../platform/route.ts'
-import { dayRangeQuery, listQuery } from '../../../platform/schema.ts'
+import { dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import { Dispute } from '../records/events.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
 import { findDispute, listDisputes } from './store.ts'

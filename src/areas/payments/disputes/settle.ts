@@ -3,9 +3,9 @@
 // locked and a second report changes nothing, so the acquirer may report twice, late and in any order.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { type Currency, least } from '../../../kernel/money.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import { capture, hold, lockAvailable, post, release } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'

@@ -2,7 +2,7 @@
 // All SQL of disputes. A status moves by guarded updates: only the caller whose update changed the row gets it back.
 // Callers lock the payment first.
 import { statement } from '../../../platform/db.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { CardDispute } from '../providers/acquirer.ts'
 

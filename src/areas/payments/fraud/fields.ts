@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { parseAddress } from '../../../kernel/addresses.ts'
 import type { Currency } from '../../../kernel/money.ts'
 import { placeOf } from '../../../kernel/phone.ts'
-import { CountryCode } from '../../../platform/schema.ts'
+import { CountryCode } from '../../../platform/schema/fields.ts'
 
 export type FieldType = 'text' | 'number' | 'money' | 'boolean' | 'any'
 export type FieldValue = string | number | bigint | boolean

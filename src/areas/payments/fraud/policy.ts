@@ -4,7 +4,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Compiled, compile } from './condition.ts'
 import type { Rule } from './decide.ts'

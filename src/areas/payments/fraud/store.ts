@@ -2,7 +2,7 @@
 // All SQL of decisions. One statement counts a subject and reads everything that the decision needs; what is counted when is
 // in the SQL functions.
 import { statement } from '../../../platform/db.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { BlacklistType } from './blacklist.ts'
 import type { Match } from './condition.ts'

@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import type { Breaker } from '../../../platform/connections/breaker.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf } from '../carriers/kinds.ts'
 import type { Carrier, Surroundings } from '../providers/kind.ts'

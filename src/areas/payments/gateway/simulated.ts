@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated payment providers, which take test payments.
 import type { App } from '../../../platform/app.ts'
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 /** By provider: what an operator would enter for an account with it. */
 export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
 import { eventType } from '../../../platform/events.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { completedPayment, Payment } from '../records/events.ts'
 
 const linkStatuses = ['active', 'inactive', 'expired', 'completed'] as const

@@ -2,10 +2,10 @@
 // Page of a payment link, on which many payers may pay at once.
 import { randomBytes } from 'node:crypto'
 import { idOf } from '../../../kernel/ids.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
+import { type HookAnswer, type HookCall, redirect } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type HookAnswer, type HookCall, redirect } from '../../../platform/hook.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { secretNamed } from '../../../platform/web/secret-name.ts'
 import { notice } from '../../../platform/web/shell.ts'

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payment links.
 import { type Static, Type } from 'typebox'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route, read, write } from '../../../platform/route.ts'
-import { listQuery } from '../../../platform/schema.ts'
+import { list, type Route, read, write } from '../../../platform/api/route.ts'
+import { listQuery } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { linkStatus, PaymentLink } from './events.ts'
 import { createLink, deactivateLink, LinkCreate, linkOf, requireLink } from './link.ts'
 import { listLinks } from './store.ts'

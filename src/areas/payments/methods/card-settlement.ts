@@ -3,9 +3,9 @@
 // until then. How long that takes is for the operator to say; test money is there at once.
 import { Type } from 'typebox'
 import { dayMs } from '../../../kernel/time.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import { post } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of payment methods, for lists shown to payers: the provider's name on a tile of its own colour. These are
 // ours; the providers' own marks must be had from them.
-import { fileHook } from '../../../platform/web/static-files.ts'
+import { fileHook } from '../../../platform/http/static-files.ts'
 import { kinds } from '../carriers/kinds.ts'
 import type { Tile } from '../providers/facts.ts'
 

@@ -4,7 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
 export const everybody = '*'

@@ -2,12 +2,11 @@
 // Provider accounts, for operators: enter one, change it, remove it. Every node uses the change at once.
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
 import {
   At,
   CountryOrAll,
@@ -16,7 +15,8 @@ import {
   Nullable,
   OneOf,
   wholeListQuery,
-} from '../../../platform/schema.ts'
+} from '../../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf, kinds } from '../carriers/kinds.ts'
 import {

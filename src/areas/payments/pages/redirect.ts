@@ -3,9 +3,9 @@
 // sent on and come back; in the sandbox this page plays the provider's. In both cases the provider is polled for the
 // outcome: what the browser brings is not believed.
 import { isCurrency } from '../../../kernel/money.ts'
+import { formOf, type Hook, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
-import { formOf, type Hook, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/hook.ts'
 import { ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'

@@ -3,7 +3,7 @@
 // not change. The payout is read under its lock when it is settled. Taken once; otherwise read from the database.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { PayoutRow } from './store.ts'
 

@@ -4,9 +4,9 @@
 // comes, so that no transaction counts ten thousand of them while others wait for it.
 import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
 import { encodeItems } from '../../../platform/commit/row-encoding.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'

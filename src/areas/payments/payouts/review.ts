@@ -3,11 +3,11 @@
 // withdraws them like any other pending payout.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
-import { type Route, write } from '../../../platform/route.ts'
 import { Payout } from '../records/payout-events.ts'
 import { makerOf, watchFrom } from './create.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'

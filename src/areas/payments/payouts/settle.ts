@@ -3,9 +3,9 @@
 // changes nothing, so verdicts may come twice, late and in any order. Time alone fails nothing.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'

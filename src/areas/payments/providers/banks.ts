@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { type Currency, isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
-import { Amount, At } from '../../../platform/schema.ts'
+import { Amount, At } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Terms, termsOf, type Way } from './terms.ts'
 

@@ -2,7 +2,7 @@
 // Routes, jobs and metric of reconciliation; the metric tells whether the ledger and the providers agree.
 import { houseOf } from '../../../ledger/house.ts'
 import type { App } from '../../../platform/app.ts'
-import { atMostEvery } from '../../../platform/metrics.ts'
+import { atMostEvery } from '../../../platform/telemetry/metrics.ts'
 import { houseKey, matchJob } from './match.ts'
 import { statementRoutes } from './routes.ts'
 import { latestDifferences } from './store.ts'

@@ -7,10 +7,9 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { currencies, formatMicros, isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { houseOf } from '../../../ledger/house.ts'
-import { record } from '../../../platform/audit.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, upload, writeAcross } from '../../../platform/api/route.ts'
 import { maybe, one, type Queryable } from '../../../platform/db.ts'
-import { pageOf, windowOf } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, upload, writeAcross } from '../../../platform/route.ts'
 import {
   Amount,
   AmountIn,
@@ -21,7 +20,8 @@ import {
   Moment,
   Nullable,
   OneOf,
-} from '../../../platform/schema.ts'
+} from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { kinds } from '../carriers/kinds.ts'
 import { offered } from '../methods/mobile-money-providers.ts'
 import { assign } from './assign.ts'

@@ -2,9 +2,9 @@
 // Debts that lost disputes leave: they are taken from what is in the wallet before anything is paid out or refunded.
 import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import { lockAvailable, post } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { currencyOf } from '../../../platform/currencies.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 

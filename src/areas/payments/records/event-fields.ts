@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields that the events of payments, payouts and fraud reviews share, and constants of their samples.
 import { Type } from 'typebox'
-import { Amount, At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 
 export const method = OneOf(['mobile_money', 'card', 'bank_transfer'])
 export const amount = Amount()

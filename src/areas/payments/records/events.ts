@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
 import { eventType } from '../../../platform/events.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { disputeReasons } from '../providers/acquirer.ts'
 import { BankShown, BankTransfer } from '../providers/banks.ts'
 import { CardShown } from '../providers/card.ts'

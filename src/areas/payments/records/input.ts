@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { askedMetadata } from '../../../platform/metadata/filter.ts'
-import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../../platform/schema.ts'
+import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../../platform/schema/fields.ts'
 import { riskFields } from '../fraud/fields.ts'
 import { bankFields } from '../providers/banks.ts'
 import { cardFields } from '../providers/card.ts'

@@ -2,7 +2,7 @@
 // Overdue payouts and refunds, whose outcome is unknown, as operators see them.
 import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
-import { Amount, At, EnvironmentName, Nullable } from '../../../platform/schema.ts'
+import { Amount, At, EnvironmentName, Nullable } from '../../../platform/schema/fields.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
 export const overdueFields = {

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { moneyFields, moneyHead } from '../../../ledger/money-events.ts'
 import { eventType } from '../../../platform/events.ts'
-import { At, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { amount, currency, method, moment, now, shownRisk, third, word } from './event-fields.ts'
 
 const Recipient = Type.Object(

@@ -4,7 +4,7 @@
 import { isCurrency } from '../../../kernel/money.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Risk } from '../fraud/assess.ts'
 import type { Market, PaymentDetails } from '../providers/provider.ts'

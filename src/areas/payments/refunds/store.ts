@@ -3,7 +3,7 @@
 // changes a status has locked the payment before.
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
-import type { ShownBounds } from '../../../platform/page.ts'
+import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import type { Environment, One, Tenant } from '../../../platform/tenant.ts'
 import type { AttemptState, PaymentRow } from '../records/store.ts'
 

@@ -3,8 +3,8 @@
 // called back with, and the webhooks that told of it.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { type Route, read } from '../../../platform/api/route.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type Route, read } from '../../../platform/route.ts'
 import { TimelineRecord, timelineRecord } from '../../../platform/timeline/record.ts'
 import { timelineOf } from '../../../platform/timeline.ts'
 import { findPayout } from '../payouts/store.ts'

@@ -2,10 +2,10 @@
 // The list of everything that moves money: payments, top-ups, refunds and payouts, newest first.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
+import { list } from '../../../platform/api/route.ts'
 import { metadataQuery } from '../../../platform/metadata/filter.ts'
-import { pageOf, shownBounds, windowOf } from '../../../platform/page.ts'
-import { list } from '../../../platform/route.ts'
-import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, dayRangeQuery, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import { recordOf as payoutOf } from '../payouts/payout.ts'
 import { listPayouts, type PayoutRow } from '../payouts/store.ts'
 import { Payment } from '../records/events.ts'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of a bulk and of what became of it.
 import { Type } from 'typebox'
-import { Amount, At, JudgedApart, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema.ts'
+import { Amount, At, JudgedApart, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import {
   CallbackUrl,
   MessageRecord,

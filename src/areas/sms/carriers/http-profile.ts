@@ -6,7 +6,7 @@
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { parseTarget } from '../../../platform/outbound/customer-urls.ts'
-import { mask, OneOf } from '../../../platform/schema.ts'
+import { mask, OneOf } from '../../../platform/schema/fields.ts'
 
 const maxEntries = 100
 const strict = { additionalProperties: false } as const

@@ -2,7 +2,7 @@
 // A carrier behind HTTP: an aggregator that takes each message, however long, as one request which its profile describes.
 // It is up until it fails to answer; then one message now and then finds out whether it does again.
 import { Type } from 'typebox'
-import { messageOf } from '../../../platform/log.ts'
+import { messageOf } from '../../../platform/telemetry/log.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
 import { type Bind, carrierKind, noticeUrl, type Surroundings } from './bind.ts'

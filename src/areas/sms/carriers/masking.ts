@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets among the settings of a bind: they are sealed, and shown as stars. The schema says which settings these are.
 // Stars that come back stand for the stored value, so a bind can be read, changed a little and sent back. Pure.
-import { mask } from '../../../platform/schema.ts'
+import { mask } from '../../../platform/schema/fields.ts'
 
 /** A text that only names a variable is no secret, and an operator who mends a profile needs to see it. */
 const variableOnly = /^\{\{\w+\}\}$/

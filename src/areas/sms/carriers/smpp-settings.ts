@@ -5,7 +5,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../../kernel/errors.ts'
 import { fitter } from '../../../platform/http/validate.ts'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { type Alphabet, alphabets, type Joining, joinings } from '../../../protocols/smpp/charset.ts'
 import { addressTypes } from '../../../protocols/smpp/pdu.ts'
 import type { IdForm } from '../../../protocols/smpp/receipts.ts'

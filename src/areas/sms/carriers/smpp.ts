@@ -2,8 +2,8 @@
 // A carrier behind SMPP: one bind is a pool of sessions to the same message centre that share one line of waiting parts and
 // one pace. What a session that is lost had sent and not had answered is of unknown fate.
 import { AppError } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../platform/log.ts'
-import { messageOf } from '../../../platform/log.ts'
+import type { Logger } from '../../../platform/telemetry/log.ts'
+import { messageOf } from '../../../platform/telemetry/log.ts'
 import { SessionError } from '../../../protocols/smpp/link.ts'
 import type { DeliverSm, SubmitSm } from '../../../protocols/smpp/pdu.ts'
 import { SmppPool, type SmppSession } from '../../../protocols/smpp/pool.ts'

@@ -2,7 +2,7 @@
 // Shapes of opt-outs.
 import { Type } from 'typebox'
 import { senderForm, senderLength } from '../../../kernel/sender.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { Phone } from '../schema.ts'
 
 export const OptOutCreate = Type.Object({

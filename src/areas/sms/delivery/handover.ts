@@ -4,7 +4,7 @@
 // database. Only speed depends on it: states move by guarded updates.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { NamedPart, StoredMessage } from './load.ts'
 
 /** Time that an accepted message is kept: well within the lease of its job, so that no other node has it. */

@@ -3,7 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { MessageType } from '../message.ts'
 

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
-import { Nullable } from '../../../platform/schema.ts'
+import { Nullable } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 

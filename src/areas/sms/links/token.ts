@@ -2,8 +2,8 @@
 // Tokens at the end of links in texts, by which they are found.
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
+import type { HookAnswer, HookCall } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
-import type { HookAnswer, HookCall } from '../../../platform/hook.ts'
 import { refusalPage } from '../../../platform/web/refusal.ts'
 import { linkTexts } from './link-texts.ts'
 

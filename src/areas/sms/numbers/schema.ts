@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the numbers that customers receive on.
 import { Type } from 'typebox'
-import { At, Nullable } from '../../../platform/schema.ts'
+import { At, Nullable } from '../../../platform/schema/fields.ts'
 import { Text } from '../schema.ts'
 
 const maxKeywords = 50

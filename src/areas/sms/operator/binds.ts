@@ -4,15 +4,15 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { redact } from '../../../platform/api/json.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { redact } from '../../../platform/http/json.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import {
   type BindRow,
   bindColumns,

@@ -4,13 +4,21 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, CountryCode, Deleted, EnvironmentName, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import {
+  At,
+  CountryCode,
+  Deleted,
+  EnvironmentName,
+  Nullable,
+  OneOf,
+  wholeListQuery,
+} from '../../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
 import { BindName } from './binds.ts'
 import { accountNamed } from './numbers.ts'

@@ -12,8 +12,8 @@ import { ConfigError } from '../../../config.ts'
 import { hasLengthOfItsCountry, isE164, resolveNetwork } from '../../../kernel/phone.ts'
 import { StartError } from '../../../kernel/start-error.ts'
 import type { Database } from '../../../platform/db.ts'
-import { messageOf } from '../../../platform/log.ts'
 import { Signals } from '../../../platform/nodes/signals.ts'
+import { messageOf } from '../../../platform/telemetry/log.ts'
 import { portedTopic } from './number-network.ts'
 
 const readBytes = 256 * 1024

@@ -5,7 +5,7 @@ import { factsOf, isE164, type Place, placeOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
 import { one, statement } from '../../../platform/db.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
 const maxRemembered = 100_000

@@ -3,10 +3,10 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { placeOf, resolveNetwork } from '../../../kernel/phone.ts'
-import { record } from '../../../platform/audit.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
-import { type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, Nullable } from '../../../platform/schema.ts'
+import { At, Nullable } from '../../../platform/schema/fields.ts'
 import { Phone, PhoneParam } from '../schema.ts'
 import { findPorted, type PortedRow, portedTopic } from './number-network.ts'
 

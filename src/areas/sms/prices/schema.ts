@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of what customers ask before they send.
 import { Type } from 'typebox'
-import { Amount, At, CountryCode, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import { Amount, At, CountryCode, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 
 export const BalanceRecord = Type.Object(
   {

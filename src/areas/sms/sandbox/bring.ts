@@ -3,7 +3,7 @@
 // text on arrival, so that it belongs to the requesting account, which learns its id.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Incoming } from '../carrier.ts'
 import { messageCentre } from './message-centre.ts'

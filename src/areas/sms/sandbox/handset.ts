@@ -2,9 +2,9 @@
 // A handset of the sandbox as its owner would see it: what arrived there, and what was written on it. What is still on its way,
 // waits for coverage or failed is not on it.
 import { Type } from 'typebox'
-import { idBounds, pageOf, windowOf } from '../../../platform/page.ts'
-import { list, type Route } from '../../../platform/route.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema.ts'
+import { list, type Route } from '../../../platform/api/route.ts'
+import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { idBounds, pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { publicId } from '../record.ts'
 import { listMessages, type MessageFilter, type MessageRow } from '../store.ts'
 

@@ -3,7 +3,7 @@
 // network does.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { type Route, write } from '../../../platform/route.ts'
+import { type Route, write } from '../../../platform/api/route.ts'
 import { recordOf } from '../record.ts'
 import { MessageRecord, Phone, Text } from '../schema.ts'
 import { findMessage } from '../store.ts'

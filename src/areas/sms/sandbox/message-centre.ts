@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated message centre: where test messages go, and what a test may make its handsets do.
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 /** Message centre that any program on this machine can bind to. */
 export interface MessageCentre {

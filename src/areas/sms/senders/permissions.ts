@@ -5,7 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type SenderRegistration, usualRegistration } from './countries.ts'
 

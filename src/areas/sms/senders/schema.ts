@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of sender ids.
 import { Type } from 'typebox'
-import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { lengthRule, maxCharacters } from '../message.ts'
 import { Sender } from '../schema.ts'
 

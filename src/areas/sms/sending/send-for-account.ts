@@ -3,8 +3,8 @@
 // send, at its price. Under a key it is sent once, however often it is asked for.
 import { AppError } from '../../../kernel/errors.ts'
 import { type Id, idOf, newUuid } from '../../../kernel/ids.ts'
+import { AnsweredBefore, keyed } from '../../../platform/api/idempotency.ts'
 import type { App } from '../../../platform/app.ts'
-import { AnsweredBefore, keyed } from '../../../platform/http/idempotency.ts'
 import { lengthChecked } from '../message.ts'
 import { networkOf } from '../network/network.ts'
 import { permissionOf } from '../senders/permissions.ts'

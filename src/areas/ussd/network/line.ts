@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMPP connection to one gateway: screens go out, inputs come in.
 import type { App } from '../../../platform/app.ts'
-import { messageOf } from '../../../platform/log.ts'
+import { messageOf } from '../../../platform/telemetry/log.ts'
 import { type SmppPlace, SmppPool } from '../../../protocols/smpp/pool.ts'
 import { type UssdMessage, type UssdOp, type UssdProfile, ussdOf, ussdPdu } from '../../../protocols/smpp/ussd.ts'
 import { type Session, shownText } from '../session.ts'

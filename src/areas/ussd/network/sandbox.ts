@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated USSD network for test sessions, with commands for its handsets.
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 export interface UssdNetwork {
   readonly host: string

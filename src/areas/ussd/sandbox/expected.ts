@@ -2,7 +2,7 @@
 // Expected dials: a sandbox dial arrives over SMPP like any other, and is matched by phone and code to the tenant that
 // requested it.
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { DialOutcome } from '../dial.ts'
 

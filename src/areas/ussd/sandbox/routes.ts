@@ -2,10 +2,10 @@
 // Routes of the virtual handset: dial, answer and hang up in the simulated SMPP network.
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
+import { type Route, read } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { type Route, read } from '../../../platform/route.ts'
-import { Nullable, OneOf } from '../../../platform/schema.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import type { DialOutcome } from '../dial.ts'
 import { type UssdNetwork, ussdNetwork } from '../network/sandbox.ts'
 import { Phone, SubscriberInput } from '../schema.ts'

@@ -2,7 +2,7 @@
 // Conference: a room without a call of its own. Members are rung into it or join from their own calls. It lasts until
 // closed or until its node stops.
 import type { App } from '../../../platform/app.ts'
-import { sessionsOf } from '../../../platform/sessions.ts'
+import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'

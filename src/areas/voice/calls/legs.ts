@@ -3,8 +3,8 @@
 // Each leg is a call with its own id, reachable from any node.
 import { newUuid } from '../../../kernel/ids.ts'
 import { one } from '../../../platform/db.ts'
+import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import { Failure } from '../../../platform/outbound/dial.ts'
-import { sessionsOf } from '../../../platform/sessions.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { SocketCall } from '../media/command.ts'
 import { type CallRow, holdFor, insertCall, takeCallInto } from '../store.ts'

@@ -2,7 +2,7 @@
 // Live room of a call or conference, and its commands: ring and hang up legs, hold, mute, monitor, play prompts,
 // record, and link calls of other rooms.
 import type { App } from '../../../platform/app.ts'
-import { sessionsOf } from '../../../platform/sessions.ts'
+import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, tellFollowers } from '../followers.ts'
 import type { MediaEvent } from '../media/command.ts'

@@ -3,7 +3,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { type SessionKind, sessionsOf } from '../../../platform/sessions.ts'
+import { type SessionKind, sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'

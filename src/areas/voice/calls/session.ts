@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live call in its node's memory: its leg, room, flow and end. Timers follow the account's clock, so that tests can
 // move it.
-import { sessionsOf } from '../../../platform/sessions.ts'
+import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import { agreedAudio, answerAudio, offerAudio } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'

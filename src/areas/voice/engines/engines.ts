@@ -12,8 +12,8 @@ import {
   type Task,
 } from '../../../platform/compute.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
-import { root } from '../../../platform/root.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
+import { root } from '../../../platform/program/root.ts'
 
 /** Queue timeout: a caller is waiting, so a task that would start later is refused at once. */
 const maxWaitMs = 8_000

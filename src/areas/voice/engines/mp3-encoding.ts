@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
 import { Worker } from '../../../platform/compute/worker.ts'
-import { root } from '../../../platform/root.ts'
+import { root } from '../../../platform/program/root.ts'
 import { Bytes } from './tasks.ts'
 
 const program = new URL('dist/src/areas/voice/engines/encoder.js', root)

@@ -3,7 +3,7 @@
 // which are notified, and is replaced; without capacity calls are refused.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { root } from '../../../platform/root.ts'
+import { root } from '../../../platform/program/root.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { FromWorker, MediaCommand, MediaEvent, SocketCall, WorkerSettings, WorkerState } from './command.ts'
 

@@ -2,7 +2,7 @@
 // Cache of sounds from customers' URLs: fetched with the outbound checks, bounded in size, converted to telephone audio
 // and cached by URL while the ETag is unchanged. WAV (PCM or G.711) and MP3.
 import type { App } from '../../../platform/app.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'

@@ -2,7 +2,7 @@
 // Events of recordings: ready, transcribed, deleted, failed.
 import { type Static, Type } from 'typebox'
 import { eventType } from '../../../platform/events.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 
 const Recording = Type.Object(
   {

@@ -3,11 +3,11 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { currencies, isCurrency, parseAmount } from '../../../kernel/money.ts'
-import { record } from '../../../platform/audit.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
-import { list, type Route, writeAcross } from '../../../platform/route.ts'
-import { Amount, AmountIn, At, Deleted, wholeListQuery } from '../../../platform/schema.ts'
+import { Amount, AmountIn, At, Deleted, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './store.ts'
 
 const Prefix = Type.String({

@@ -2,13 +2,13 @@
 // Operator routes of trunks: changes apply without a restart.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { record } from '../../../platform/audit.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { pageOfWhole } from '../../../platform/page.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/route.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema.ts'
+import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import {
   deleteTrunk,
   insertTrunk,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated telephone network for test calls, with commands for its phones.
-import { Simulator } from '../../../platform/simulators.ts'
+import { Simulator } from '../../../platform/program/simulators.ts'
 
 export interface SimulatedCarrier {
   readonly host: string

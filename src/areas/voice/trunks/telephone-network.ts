@@ -3,8 +3,8 @@
 // carrier, live ones to trunks.
 import { readFile } from 'node:fs/promises'
 import type { App } from '../../../platform/app.ts'
-import type { OpenListener, Place } from '../../../platform/listeners.ts'
-import { onePerApp } from '../../../platform/one-per-app.ts'
+import type { OpenListener, Place } from '../../../platform/program/listeners.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'

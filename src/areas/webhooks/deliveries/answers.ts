@@ -3,7 +3,7 @@
 // the delivery counts as over, so that a node which dies in between leaves both to the next attempt.
 import type { App } from '../../../platform/app.ts'
 import type { Area, TakeAnswer } from '../../../platform/area.ts'
-import type { Trace } from '../../../platform/tracing.ts'
+import type { Trace } from '../../../platform/telemetry/tracing.ts'
 import { type Attempt, type Delivery, judge, send } from './delivery.ts'
 import { loadTargets, type Target } from './targets.ts'
 

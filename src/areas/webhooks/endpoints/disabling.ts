@@ -3,8 +3,8 @@
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement } from '../../../platform/db.ts'
+import { tellOwners } from '../../../platform/events/owner-notices.ts'
 import { occasionNow } from '../../../platform/events.ts'
-import { tellOwners } from '../../../platform/owner-notices.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 

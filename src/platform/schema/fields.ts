@@ -3,9 +3,9 @@
 // (`sensitive`) what never reaches a log. `rule` is the sentence of a validation error.
 import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
-import { allCountries, isCountry } from '../kernel/countries.ts'
-import { isCurrency } from '../kernel/money.ts'
-import { parseDay, parseMoment } from '../kernel/time.ts'
+import { allCountries, isCountry } from '../../kernel/countries.ts'
+import { isCurrency } from '../../kernel/money.ts'
+import { parseDay, parseMoment } from '../../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
 Format.Set('day', (text) => parseDay(text) !== null)

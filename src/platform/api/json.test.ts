@@ -6,7 +6,7 @@ import { type TSchema, Type } from 'typebox'
 import { runs } from '../../../test/properties.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { formatMicros } from '../../kernel/money.ts'
-import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../schema.ts'
+import { Amount, At, JudgedApart, Metadata, Nullable, OneOf } from '../schema/fields.ts'
 import { parseJson, redact, serialiser } from './json.ts'
 
 // Out ----------------------------------------------------------------------------------------------------------------

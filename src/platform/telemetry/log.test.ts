@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { createTestDatabase, type TestDatabase } from '../../test/database.ts'
-import { eventually } from '../../test/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
+import { eventually } from '../../../test/eventually.ts'
 import { createLog, holdTerminal, type Logger, messageOf, readable } from './log.ts'
 
 let folder: string

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Audit log: who changed what, when, from where. Written in the transaction of the change; never updated.
-import { withoutApiKeys } from '../kernel/api-keys.ts'
-import { newUuid } from '../kernel/ids.ts'
-import type { Caller } from './auth.ts'
-import { encodeItems, type RowIn, rowType } from './commit/row-encoding.ts'
-import { type Queryable, statement } from './db.ts'
-import type { Window } from './page.ts'
-import { mine, type Tenant } from './tenant.ts'
+import { withoutApiKeys } from '../../kernel/api-keys.ts'
+import { newUuid } from '../../kernel/ids.ts'
+import type { Caller } from '../auth.ts'
+import { encodeItems, type RowIn, rowType } from '../commit/row-encoding.ts'
+import { type Queryable, statement } from '../db.ts'
+import type { Window } from '../schema/lists.ts'
+import { mine, type Tenant } from '../tenant.ts'
 
 /** Audit row for platform.record; `audit: auditRow` is its column in a group commit. */
 export const auditRow = rowType('platform.audit_item', {

@@ -12,16 +12,15 @@
 //   multipart  reads files and fields as they come, then writes as `write` does.
 // Carriers, providers and people without a key call a hook (`hook.ts`). CONTRIBUTING.md says which kind fits which verb.
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { AppError, type ErrorCode } from '../kernel/errors.ts'
-import type { App } from './app.ts'
-import type { Scope } from './auth/scopes.ts'
-import type { Caller } from './auth.ts'
-import type { AcrossTx, Tx } from './db.ts'
-import type { Download } from './http/download.ts'
-import type { Keyed } from './http/idempotency.ts'
-import type { Message } from './http/streams.ts'
-import type { Page } from './page.ts'
-import { OneOf } from './schema.ts'
+import { AppError, type ErrorCode } from '../../kernel/errors.ts'
+import type { App } from '../app.ts'
+import type { Scope } from '../auth/scopes.ts'
+import type { Caller } from '../auth.ts'
+import type { AcrossTx, Tx } from '../db.ts'
+import { OneOf } from '../schema/fields.ts'
+import type { Page } from '../schema/lists.ts'
+import type { Download } from './download.ts'
+import type { Keyed } from './idempotency.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -224,9 +223,17 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
           input: Input<TSchema, TSchema, TSchema>,
           caller: Caller,
           reader: Reader,
-        ): Promise<AsyncIterable<Message>>
+        ): Promise<AsyncIterable<StreamMessage>>
       }
   )
+
+/** Message of a stream. A reconnecting reader sends the last id it got. */
+export interface StreamMessage {
+  id: string
+  event: string
+  /** Null sends the position only. */
+  data: string | null
+}
 
 /** Messages of a stream, while the client reads. */
 export type Messages = (
@@ -234,7 +241,7 @@ export type Messages = (
   input: Input<TSchema, TSchema, TSchema>,
   caller: Caller,
   reader: Reader,
-) => Promise<AsyncIterable<Message>>
+) => Promise<AsyncIterable<StreamMessage>>
 
 /** Store the reply in the transaction of a write. */
 export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
@@ -258,7 +265,7 @@ export function read<
   declaration: Declaration<P, Q, B, R> & {
     handle(app: App, input: Input<P, Q, B>, caller: Caller): Handled<R, false>
     csv?(reply: Static<R>): string
-    messages?(app: App, input: Input<P, Q, B>, caller: Caller, reader: Reader): Promise<AsyncIterable<Message>>
+    messages?(app: App, input: Input<P, Q, B>, caller: Caller, reader: Reader): Promise<AsyncIterable<StreamMessage>>
   },
 ): Route {
   return { kind: 'read', ...declaration }
@@ -458,7 +465,12 @@ export function download<P extends TSchema = Nothing, Q extends TSchema = Nothin
 export function stream<M extends TSchema, Q extends TSchema = Nothing>(
   declaration: Omit<Declaration<Nothing, Q, Nothing, M>, 'method' | 'reply' | 'examples'> & {
     message: M
-    handle(app: App, input: Input<Nothing, Q, Nothing>, caller: Caller, reader: Reader): Promise<AsyncIterable<Message>>
+    handle(
+      app: App,
+      input: Input<Nothing, Q, Nothing>,
+      caller: Caller,
+      reader: Reader,
+    ): Promise<AsyncIterable<StreamMessage>>
   },
 ): Route {
   const { message, ...rest } = declaration

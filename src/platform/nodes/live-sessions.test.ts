@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
-import { startWorld, tenantOf } from '../../test/world.ts'
-import { newUuid } from '../kernel/ids.ts'
-import { orphanChore } from './sessions.ts'
+import { startWorld, tenantOf } from '../../../test/world.ts'
+import { newUuid } from '../../kernel/ids.ts'
+import { orphanChore } from './live-sessions.ts'
 
 const world = await startWorld()
 const sql = new pg.Client({ connectionString: world.databaseUrl })

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import pino from 'pino'
-import { createTestDatabase } from '../../test/database.ts'
-import { eventually, patienceMs } from '../../test/eventually.ts'
-import { Signals } from './nodes/signals.ts'
-import { Wakes } from './nodes/wakes.ts'
+import { createTestDatabase } from '../../../test/database.ts'
+import { eventually, patienceMs } from '../../../test/eventually.ts'
+import { Signals } from './signals.ts'
 import { Waiting } from './waiting.ts'
+import { Wakes } from './wakes.ts'
 
 /** Far longer than a test: no timer fires during one. */
 const neverMs = 3_600_000

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists: cursors over time-ordered ids, and ranges of days. A cursor is the last row's UUID; new rows do not shift
 // later pages.
-import { AppError } from '../kernel/errors.ts'
-import { firstUuidAt, nilUuid } from '../kernel/ids.ts'
-import { dayMs, dayOf, parseDay, parseMoment } from '../kernel/time.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { firstUuidAt, nilUuid } from '../../kernel/ids.ts'
+import { dayMs, dayOf, parseDay, parseMoment } from '../../kernel/time.ts'
 
 const defaultLimit = 50
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -2,11 +2,11 @@
 // Waiting for events of other requests or nodes: for a payment to finish, for the next USSD screen. Events on this node
 // wake waiters at once, those of other nodes by a wake; missed ones are found by a shared poll. Every wait has a
 // timeout, and their number per node is limited.
-import type { App } from './app.ts'
-import type { Database } from './db.ts'
-import { type Wakes, wakesOf } from './nodes/wakes.ts'
-import { onePerApp } from './one-per-app.ts'
-import type { Tenant } from './tenant.ts'
+import type { App } from '../app.ts'
+import type { Database } from '../db.ts'
+import { onePerApp } from '../program/one-per-app.ts'
+import type { Tenant } from '../tenant.ts'
+import { type Wakes, wakesOf } from './wakes.ts'
 
 /** What is waited for: ids with their tenants. */
 export interface Waited {

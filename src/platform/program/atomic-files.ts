@@ -2,7 +2,7 @@
 // Atomic writes of small files.
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
-import { errorCode } from '../kernel/error-code.ts'
+import { errorCode } from '../../kernel/error-code.ts'
 
 export async function readIfPresent(file: string): Promise<string | null> {
   try {

@@ -2,9 +2,9 @@
 // Notices to an account's owners. The causing transaction writes the job; the email area registers `ownerNotice` as its
 // handler.
 import { Type } from 'typebox'
-import type { App } from './app.ts'
-import type { Tx } from './db.ts'
-import type { Tenant } from './tenant.ts'
+import type { App } from '../app.ts'
+import type { Tx } from '../db.ts'
+import type { Tenant } from '../tenant.ts'
 
 export const ownerNotice = {
   lane: 'platform.tell_owners',

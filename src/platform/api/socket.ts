@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Websocket of an area: JSON messages both ways while the credential is valid. The declaration limits message size and
 // rate; the platform handles authentication, heartbeats and shutdown.
-import type { App } from './app.ts'
-import type { Caller } from './auth.ts'
+import type { App } from '../app.ts'
+import type { Caller } from '../auth.ts'
 
 /** Connection as its area uses it. */
 export interface Connection {

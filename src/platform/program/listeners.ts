@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listening ports beside the API's: the admin listener, and those areas declare. Each uses its own port, or a free one
 // when that is taken or the API's port is not the default; credentials.json has the addresses.
-import { type Config, type Role, type SettingName, settings } from '../config.ts'
-import { errorCode } from '../kernel/error-code.ts'
-import { StartError } from '../kernel/start-error.ts'
-import type { App } from './app.ts'
+import { type Config, type Role, type SettingName, settings } from '../../config.ts'
+import { errorCode } from '../../kernel/error-code.ts'
+import { StartError } from '../../kernel/start-error.ts'
+import type { App } from '../app.ts'
 
 type PortSetting = { [K in SettingName]: Config[K] extends number ? K : never }[SettingName]
 type HostSetting = { [K in SettingName]: Config[K] extends string ? K : never }[SettingName]

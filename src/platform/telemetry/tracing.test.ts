@@ -6,7 +6,7 @@ import { Session } from 'node:inspector'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { eventually, startWorld, type World } from '../../test/world.ts'
+import { eventually, startWorld, type World } from '../../../test/world.ts'
 import { createLog } from './log.ts'
 import { startTracer, TraceCache } from './tracing.ts'
 

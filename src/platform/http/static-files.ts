@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Hook, type HookAnswer, hook } from '../hook.ts'
-import { nothingAt, pathOf } from '../http/exchange.ts'
-import { knows } from '../http/ranges.ts'
+import { type Hook, type HookAnswer, hook } from '../api/hook.ts'
+import { nothingAt, pathOf } from './exchange.ts'
+import { knows } from './ranges.ts'
 
 /** Rate limit per IP address, which a whole network may share. */
 const perSecond = 500

@@ -3,11 +3,11 @@
 // link. It takes any content type and the raw body, so that signatures can be checked. A hook declares its size and
 // rate limits; guessing secrets in URLs is limited for all of them.
 import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../kernel/errors.ts'
-import type { Id } from '../kernel/ids.ts'
-import type { App } from './app.ts'
-import type { Download } from './http/download.ts'
-import { parseJson } from './http/json.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Id } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import type { Download } from './download.ts'
+import { parseJson } from './json.ts'
 
 type HookMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 

@@ -4,7 +4,7 @@
 import { dormantCurrencies } from '../config.ts'
 import { AppError, invalid, invalidAt } from '../kernel/errors.ts'
 import { type Currency, currencies, isCurrency, parseAmount } from '../kernel/money.ts'
-import type { App } from './app.ts'
+import type { App } from '../platform/app.ts'
 
 type Means = Pick<App, 'config'>
 

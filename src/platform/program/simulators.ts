@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulators of the sandbox, on nodes with the role `sandbox`. An area declares the simulators it talks to;
-// src/simulation.ts starts them, because areas may not import a simulator.
+// src/simulation/simulation.ts starts them, because areas may not import a simulator.
 
 /** Simulators of one node. */
 export class Simulators {

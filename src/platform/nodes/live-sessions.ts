@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions: state in one node's memory, such as a live call. A row says where each is; any node can send it commands,
+// Live session: state in one node's memory, such as a call. A row says where each is; any node can send it commands,
 // handled in order, and others end it when its node dies.
-import { buckets, newUuid } from '../kernel/ids.ts'
-import type { App } from './app.ts'
-import { isUnavailable, maybe, statement, type Tx } from './db.ts'
-import type { Chore } from './nodes/maintenance.ts'
-import { wakesOf } from './nodes/wakes.ts'
-import { onePerApp } from './one-per-app.ts'
-import { mine, type One, type Tenant, tenantOf } from './tenant.ts'
+import { buckets, newUuid } from '../../kernel/ids.ts'
+import type { App } from '../app.ts'
+import { isUnavailable, maybe, statement, type Tx } from '../db.ts'
+import { onePerApp } from '../program/one-per-app.ts'
+import { mine, type One, type Tenant, tenantOf } from '../tenant.ts'
+import type { Chore } from './maintenance.ts'
 import { type Waited, waits } from './waiting.ts'
+import { wakesOf } from './wakes.ts'
 
 /** Kind of session, and the recovery of one whose node died. `lastSeen` is the node's last heartbeat. */
 export interface SessionKind {

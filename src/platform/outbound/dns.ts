@@ -2,7 +2,7 @@
 // DNS client. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
 // domains. Queries are limited in time and number.
 import { Resolver } from 'node:dns/promises'
-import { errorCode } from '../kernel/error-code.ts'
+import { errorCode } from '../../kernel/error-code.ts'
 
 const timeoutMs = 3_000
 const tries = 2

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a setting is, and the kinds of them: a number, a choice, an address. config.ts and the settings of areas are made of these.
+// Setting: its default, its help and how it is parsed; and the kinds of them: a number, a choice, an address. config.ts and
+// the settings of areas are made of these.
 import { isIP } from 'node:net'
 
 export interface Setting<T> {

@@ -3,10 +3,10 @@
 // of an error only its message is kept: PostgreSQL quotes customers' data in other fields.
 import { stdout } from 'node:process'
 import pino from 'pino'
-import { lineWithoutCardNumbers } from '../kernel/card.ts'
-import { momentText } from '../kernel/time.ts'
-import { systemClock } from './clock.ts'
-import { sqlState } from './db.ts'
+import { lineWithoutCardNumbers } from '../../kernel/card.ts'
+import { momentText } from '../../kernel/time.ts'
+import { systemClock } from '../clock.ts'
+import { sqlState } from '../db.ts'
 
 export interface Logger extends pino.Logger {
   /** Log an answered request. Formatted by hand, because every request pays for it. */
