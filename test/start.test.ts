@@ -322,8 +322,7 @@ test('what a fresh checkout lacks is told before it is installed and built, in a
       environment: { PAMOJA_PORT: '0', ...environment },
       cwd: place.path,
       ...(user ? { user } : {}),
-    })
-      .ended
+    }).ended
   try {
     const production = await started({ NODE_ENV: 'production' })
     assert.deepEqual(

@@ -212,7 +212,12 @@ test('whoever mistypes an address, its prefix or its method is told which was pr
       404,
       'there is no POST /api/v1/payment/charge; did you mean POST /api/v1/payments/charge?',
     ],
-    ['POST', '/api/v1/sms/sned', 405, 'this address takes GET, PATCH, DELETE, HEAD; did you mean POST /api/v1/sms/send?'],
+    [
+      'POST',
+      '/api/v1/sms/sned',
+      405,
+      'this address takes GET, PATCH, DELETE, HEAD; did you mean POST /api/v1/sms/send?',
+    ],
     ['POST', '/sandbox/api/v1/sms', 405, 'this address takes GET, HEAD; did you mean POST /sandbox/api/v1/sms/send?'],
     ['POST', '/sms/send', 404, 'there is no POST /sms/send; did you mean POST /api/v1/sms/send?'],
     [

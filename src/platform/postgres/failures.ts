@@ -29,7 +29,11 @@ const explanations: readonly (readonly [says: RegExp, means: string, remedy: str
   ],
   [/ENOTDIR|ENAMETOOLONG/, '{place} cannot be a directory', 'choose another place'],
   [/spawn .*EPERM/, 'This process may not switch to the user of PostgreSQL', 'start it as an ordinary user'],
-  [/look up effective user/, 'PostgreSQL needs a user that has a name', 'add this user id to /etc/passwd, or set DATABASE_URL'],
+  [
+    /look up effective user/,
+    'PostgreSQL needs a user that has a name',
+    'add this user id to /etc/passwd, or set DATABASE_URL',
+  ],
   [/invalid permissions/, '{place} is open to other users', 'run chmod 700 on it'],
   [/permission denied|not permitted|EACCES|EPERM/i, 'PostgreSQL may not use {place}', 'give its user access to it'],
   [
