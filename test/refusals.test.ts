@@ -48,6 +48,13 @@ test('a port that is taken', async () => {
       { PAMOJA_HOME: own, PAMOJA_PORT: port },
       `Pamoja runs in this directory already, at https://localhost:${port}: use that, or .*`,
     )
+    const elsewhere = join(home.path, 'elsewhere')
+    await mkdir(elsewhere)
+    await writeFile(join(elsewhere, 'credentials.json'), JSON.stringify({ base_url: `https://localhost:${port}` }))
+    await isRefused(
+      { ...onServer(), PAMOJA_HOME: elsewhere, PAMOJA_PORT: port },
+      `Port ${port} is in use, most likely by the Pamoja that was started here before, at https://localhost:${port}: .*`,
+    )
   } finally {
     taken.close()
   }
