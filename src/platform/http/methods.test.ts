@@ -12,6 +12,7 @@ for (const [method, path] of [
   ['POST', '/v1/sms/:id/cancel'],
   ['DELETE', '/v1/:area/all/cancel'],
   ['GET', '/v1/events'],
+  ['DELETE', '/v1/sandbox/events'],
 ] as const)
   methods.add(path, method)
 

@@ -34,7 +34,8 @@ export class NearestPath {
     let least: number = tooFar
     for (const { candidate, segments } of this.#paths) {
       const isSame = candidate.method === method || (method === 'HEAD' && candidate.method === 'GET')
-      if (sameMethod && !isSame) continue
+      // Where the path exists, only its neighbours are near: what begins with the same word.
+      if (sameMethod && (!isSame || far(words[0] ?? '', segments[0] ?? '') === Infinity)) continue
       const cost = (isSame ? 0 : costs.otherMethod) + pathCost(words, segments, far)
       if (cost >= least) continue
       least = cost
