@@ -1113,7 +1113,7 @@ export const operatorChangePaymentProvider = /* @__PURE__ */ operation<{ id: str
 /** Give up an account with a provider */
 export const operatorRemovePaymentProvider = /* @__PURE__ */ operation<{ id: string }, s.Deleted>('DELETE', '/v1/operator/payments/providers/{id}')
 
-/** List the payments of which a provider told another amount than was asked for, oldest first */
+/** List the payments of which a provider told another amount or currency than was asked for, oldest first */
 export const operatorListPaymentDiscrepancies = /* @__PURE__ */ operation<{ query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.PaymentDiscrepancy>>('GET', '/v1/operator/payments/discrepancies', 'page')
 
 /** Take a payment from the list when somebody has looked into it */

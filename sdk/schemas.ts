@@ -2,21 +2,30 @@
 // Shapes of the API that have a name. Made by tools/sdk.mjs from openapi.json: do not edit.
 
 export type AccessToken = {
+  /** Sent as a bearer token, in place of the key */
   access_token: string
+  /** How it is sent */
   token_type: 'Bearer'
   /** Seconds; fewer than asked for where the key ends before */
   expires_in: number
+  /** What it may do, space-separated */
   scope: string
 }
 
 export type Account = {
   /** Id of the account */
   id: string
+  /** As your customers read it */
   name: string
+  /** ISO 3166, such as KE */
   country: string
+  /** Of its first wallets */
   currency: string
+  /** IANA name, such as Africa/Nairobi */
   timezone: string
+  /** Decides its limits */
   plan: string
+  /** `suspended`: requests are refused, and jobs wait */
   status: 'active' | 'suspended'
   /** All there are; null where one is not set */
   settings: {
@@ -37,14 +46,15 @@ export type Account = {
   sms_text_days: number | null
   /** Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP */
   sms_words: ({
-  /** Must list at most 20 words */
+  /** Opt the handset out, as STOP does. Must list at most 20 words */
   stop?: string[] | undefined
-  /** Must list at most 20 words */
+  /** Let it have your messages again, as START does. Must list at most 20 words */
   start?: string[] | undefined
-  /** Must list at most 20 words */
+  /** Are answered with how to opt out, as HELP is. Must list at most 20 words */
   help?: string[] | undefined
 }) | null
 }
+  /** When it was opened */
   created_at: string
 }
 
@@ -56,20 +66,21 @@ export type Agent = {
   reason: string | null
   since: string
   next_status: ('available' | 'break' | 'away' | 'training' | 'meeting') | null
-  /** Must be at most 50 skills */
+  /** What the agent can do, for queues that ask for it; a list replaces the one before. Must be at most 50 skills */
   skills: {
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5 */
+  /** How well: 5 is best. Must be 1 to 5 */
   level: number
 }[]
   queues: string[]
+  /** Where calls reach the agent; the browser unless told */
   endpoint: {
   /** How the agent is reached; webrtc unless told */
   type: 'webrtc' | 'sip' | 'phone'
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
 }
   languages: string[]
@@ -164,20 +175,21 @@ export type AgentLogin = {
   agent_id: string
   session_id: string
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
-  /** Must be at most 50 skills */
+  /** What the agent can do, for queues that ask for it; a list replaces the one before. Must be at most 50 skills */
   skills: {
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5 */
+  /** How well: 5 is best. Must be 1 to 5 */
   level: number
 }[]
   queues: string[]
+  /** Where calls reach the agent; the browser unless told */
   endpoint: {
   /** How the agent is reached; webrtc unless told */
   type: 'webrtc' | 'sip' | 'phone'
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
 }
   logged_in_at: string
@@ -233,15 +245,21 @@ export type AgentStatusChangedEvent = {
 export type ApiKey = {
   /** Id of the key */
   id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** Where it works */
   environment: 'test' | 'live'
   /** First 13 characters of the key */
   prefix: string
   /** Last 4 characters of the key */
   last4: string
+  /** What it may do */
   scopes: string[]
+  /** `expiring` still works, until its grace period ends */
   status: 'active' | 'expiring' | 'revoked' | 'expired'
+  /** When it was made */
   created_at: string
+  /** Who made it */
   created_by: string
   last_used_at: string | null
   last_used_ip: string | null
@@ -249,10 +267,13 @@ export type ApiKey = {
   rotated_from: string | null
   /** 90 days after it was made; a reminder */
   rotation_due_at: string
+  /** Addresses and ranges it is accepted from; empty for any */
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: string | null
+  /** Refuses fields that are not known, unless a request says otherwise */
   strict: boolean
+  /** How replies are wrapped, unless a request says otherwise */
   envelope: 'both' | 'flat' | 'data'
 }
 
@@ -275,25 +296,35 @@ export type ApiKeyRotationDueEvent = {
 }
 
 export type AuditEntry = {
+  /** Id of the entry */
   id: string
+  /** When it was done */
   at: string
+  /** Who did it */
   actor: {
   type: string
   id: string
 }
+  /** What was done, such as `apikey.create` */
   action: string
+  /** What it was done to */
   target: string
   /** As it was, or null */
   before: unknown
   /** As it became, or null */
   after: unknown
+  /** Where the request came from */
   ip: string
+  /** X-Request-Id of that request */
   request_id: string
 }
 
 export type AutoRecharge = {
+  /** Which wallet is filled */
   currency: string
+  /** Whether it is on */
   enabled: boolean
+  /** `paused` after three failures in a row, until it is set again */
   status: 'active' | 'paused' | 'disabled'
   /** null, with all that follows from it, where it was never set */
   threshold: number | null
@@ -302,25 +333,34 @@ export type AutoRecharge = {
   phone: string | null
   card_token: string | null
   provider: string | null
+  /** How often in a day at most */
   max_per_day: number
   daily_limit: number | null
+  /** Failures since the last success */
   consecutive_failures: number
   last_recharge_at: string | null
   created_at: string | null
   updated_at: string | null
 }
 
+/** Where the payer transfers the money to */
 export type BankTransfer = {
+  /** Where to pay into */
   bank_name: string
+  /** Of that bank */
   bank_code: string
+  /** Made for this payment alone */
   account_number: string
+  /** Whom the transfer is made out to */
   account_name: string
   /** Exactly this */
   amount: number
+  /** Until when the transfer must be there */
   expires_at: string
 }
 
 export type BillingCustomer = {
+  /** Id of the customer, such as `cus_…` */
   customer_id: string
   name: string | null
   email: string | null
@@ -329,7 +369,9 @@ export type BillingCustomer = {
   address: string | null
   /** What the customer has in hand: it is taken off the next invoices */
   credits: {
+  /** Of the credit */
   currency: string
+  /** In major units */
   amount: number
 }[]
   created_at: string
@@ -337,21 +379,31 @@ export type BillingCustomer = {
 }
 
 export type BillingPlan = {
+  /** Id of the plan, such as `plan_…` */
   plan_id: string
   code: string | null
+  /** As customers read it on invoices */
   name: string
   description: string | null
+  /** Of a period, in major units */
   amount: number
+  /** Of all its amounts */
   currency: string
+  /** Unit of the period */
   interval: 'day' | 'week' | 'month' | 'year'
+  /** How many of these units make a period */
   interval_count: number
+  /** Days before the first charge */
   trial_days: number
   /** Percent */
   tax_rate: number
+  /** The amounts contain the tax */
   tax_inclusive: boolean
+  /** Charged once, with the first period */
   setup_fee: number
+  /** False: nobody new can subscribe */
   active: boolean
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   created_at: string
 }
@@ -390,73 +442,77 @@ export type BlacklistEntry = {
 export type BusinessHours = {
   business_hours_id: string
   name: string
-  /** Must be an IANA time zone, such as Africa/Nairobi */
+  /** In which the times below are meant. Must be an IANA time zone, such as Africa/Nairobi */
   timezone: string
+  /** When it is open; a day without intervals is closed */
   weekly: {
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   monday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   tuesday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   wednesday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   thursday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   friday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   saturday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   sunday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
 }
-  /** Must be at most 400 holidays */
+  /** Days on which other hours hold. Must be at most 400 holidays */
   holidays?: ({
-  /** Must be a date such as 2026-03-01 */
+  /** The day. Must be a date such as 2026-03-01 */
   date: string
+  /** What it is called, for yourself */
   name?: string | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed all day unless given. Must be at most 4 intervals */
   intervals?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
+  /** True: on this day of every year */
   every_year?: boolean | undefined
 })[] | undefined
+  /** A note of the queues that keep them; a queue keeps hours by its own `business_hours_id` */
   queue_ids?: string[] | undefined
   closed_action?: CallDestination | undefined
   open_now: boolean
@@ -468,73 +524,77 @@ export type BusinessHours = {
 export type BusinessHoursSet = {
   business_hours_id: string
   name: string
-  /** Must be an IANA time zone, such as Africa/Nairobi */
+  /** In which the times below are meant. Must be an IANA time zone, such as Africa/Nairobi */
   timezone: string
+  /** When it is open; a day without intervals is closed */
   weekly: {
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   monday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   tuesday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   wednesday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   thursday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   friday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   saturday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed unless given. Must be at most 4 intervals */
   sunday?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
 }
-  /** Must be at most 400 holidays */
+  /** Days on which other hours hold. Must be at most 400 holidays */
   holidays?: ({
-  /** Must be a date such as 2026-03-01 */
+  /** The day. Must be a date such as 2026-03-01 */
   date: string
+  /** What it is called, for yourself */
   name?: string | undefined
-  /** Must be at most 4 intervals */
+  /** When it is open; closed all day unless given. Must be at most 4 intervals */
   intervals?: {
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** From when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   open: string
-  /** Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
+  /** Until when. Must be a time such as 08:00; after midnight it goes on, such as 26:00 */
   close: string
 }[] | undefined
+  /** True: on this day of every year */
   every_year?: boolean | undefined
 })[] | undefined
+  /** A note of the queues that keep them; a queue keeps hours by its own `business_hours_id` */
   queue_ids?: string[] | undefined
   closed_action?: CallDestination | undefined
   open_now: boolean
@@ -545,22 +605,31 @@ export type BusinessHoursSet = {
 }
 
 export type Call = {
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that are bridged together */
   conversation_uuid: string
+  /** `completed`, `failed`, `rejected`, `busy` and `timeout` are final */
   status: 'initiated' | 'started' | 'ringing' | 'answered' | 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
   phase: string | null
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
   parent_call_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
+  /** Whether it is recorded */
   record: boolean
+  /** Its recordings, such as `rec_…` */
   recording_ids: string[]
+  /** When it was placed or came in */
   started_at: string
   ringing_at: string | null
   answered_at: string | null
@@ -570,8 +639,11 @@ export type Call = {
   hangup_cause: string | null
   hangup_by: string | null
   sip_code: number | null
+  /** In major units of `currency`; final once the call is over */
   cost: number
+  /** Of the cost */
   currency: string
+  /** How it sounded; null until it is over */
   quality: {
   mos: number
   jitter_ms: number
@@ -720,27 +792,37 @@ export type CallCompletedEvent = {
 }
 
 export type CallCreated = {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** Shared by all legs that are bridged together */
   conversation_uuid: string
+  /** `completed`, `failed`, `rejected`, `busy` and `timeout` are final */
   status: 'initiated' | 'started' | 'ringing' | 'answered' | 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** The number that the other side sees */
   from: string
+  /** Who is called */
   to: string
+  /** When it was placed or came in */
   started_at: string
 }
 
+/** Where a call goes */
 export type CallDestination = {
+  /** Where the call goes; decides which of the fields below is needed */
   type: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup'
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 }
 
@@ -891,10 +973,15 @@ export type CallbackSecret = {
   activates_at: string | null
 }
 
+/** The card that pays */
 export type Card = {
+  /** As the first digits tell */
   brand: 'visa' | 'mastercard' | 'verve' | 'american-express'
+  /** The last digits of its number */
   last4: string
+  /** Until when it is valid */
   exp_month: number
+  /** Until when it is valid, in four digits */
   exp_year: number
 }
 
@@ -1002,12 +1089,19 @@ export type Credit = {
   balance: number
 }
 
+/** Who pays, as far as you said */
 export type Customer = {
+  /** What they are called */
   name?: string | undefined
+  /** Their mail address */
   email?: string | undefined
+  /** Where they can be called */
   phone?: string | undefined
+  /** Your own id of them, or `cus_…` of who was billed */
   customer_id?: string | undefined
+  /** Theirs, as it stands on invoices */
   tax_number?: string | undefined
+  /** Theirs, as it stands on invoices */
   address?: string | undefined
 }
 
@@ -1030,54 +1124,75 @@ export type Deleted = {
 }
 
 export type Delivery = {
+  /** Id of the delivery, such as `dlv_…` */
   id: string
+  /** The webhook it goes to */
   webhook_id: string
   /** The same on every attempt, replay and endpoint */
   event_id: string
+  /** Name of the event, such as `sms.delivered` */
   event: string
   /** What the event is about */
   resource_id: string
+  /** `failed` once no further attempt is made */
   status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  /** How often it was tried */
   attempts: number
+  /** When the event happened */
   created_at: string
   delivered_at: string | null
   next_attempt_at: string | null
   last_error: string | null
   response_status: number | null
   duration_ms: number | null
+  /** It was sent by POST /v1/webhooks/{id}/test */
   test: boolean
   replay_of: string | null
 }
 
 export type DeliveryDetail = {
+  /** Id of the delivery, such as `dlv_…` */
   id: string
+  /** The webhook it goes to */
   webhook_id: string
   /** The same on every attempt, replay and endpoint */
   event_id: string
+  /** Name of the event, such as `sms.delivered` */
   event: string
   /** What the event is about */
   resource_id: string
+  /** `failed` once no further attempt is made */
   status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  /** How often it was tried */
   attempts: number
+  /** When the event happened */
   created_at: string
   delivered_at: string | null
   next_attempt_at: string | null
   last_error: string | null
   response_status: number | null
   duration_ms: number | null
+  /** It was sent by POST /v1/webhooks/{id}/test */
   test: boolean
   replay_of: string | null
+  /** What is sent */
   request: {
+  /** Where to */
   url: string
+  /** Values of your own headers are masked */
   headers: Record<string, string>
   body: string | null
 }
+  /** Each attempt, oldest first */
   attempts_log: ({
+  /** Which one, from 1 */
   attempt: number
+  /** When it was made */
   at: string
   /** Where it went: the webhook’s URL at that time */
   url: string
   status: number | null
+  /** Milliseconds in all */
   duration_ms: number
   dns_ms: number | null
   connect_ms: number | null
@@ -1091,60 +1206,90 @@ export type DeliveryDetail = {
 }
 
 export type Dispute = {
+  /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** You have `won` or `lost` it once that is decided */
   status: 'open' | 'won' | 'lost'
   /** What the payer wants back */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   /** What is set aside in your wallet until it is decided */
   amount_held: number
   /** What a lost dispute took that was not in your wallet, as far as it was not taken from it since */
   amount_owed: number
+  /** What the payer told the bank */
   reason: 'fraudulent' | 'duplicate' | 'not_received' | 'not_as_described' | 'not_credited' | 'other'
   /** The dispute as the acquirer names it */
   provider_reference: string
+  /** When it was asked for */
   created_at: string
   closed_at: string | null
 }
 
 export type Email = {
+  /** Id of the message, such as `em_…` */
   message_id: string
+  /** How far it came, of all recipients together */
   status: 'scheduled' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled'
+  /** As readers see it */
   from: string
+  /** One address, or a list */
   to: string | string[]
+  /** Who got a copy, for all to see */
   cc: string[]
+  /** Who got a copy that nobody sees */
   bcc: string[]
+  /** As it was given, or as its template has it */
   subject: string
   template: string | null
   bulk_id: string | null
+  /** `bulk` is what people may unsubscribe from */
   stream: 'transactional' | 'bulk'
+  /** By which messages can be listed and counted */
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** What is counted of readers */
   tracking: {
+  /** Whether opening is counted */
   opens: boolean
+  /** Whether links are counted */
   clicks: boolean
 }
   reference: string | null
   scheduled_at: string | null
+  /** When it was accepted */
   created_at: string
   sent_at: string | null
   delivered_at: string | null
   opened_at: string | null
   clicked_at: string | null
+  /** How often it was opened, as far as pictures are shown */
   open_count: number
+  /** How often its links were followed */
   click_count: number
+  /** How often delivery was tried */
   attempts: number
   next_attempt_at: string | null
   reason: string | null
+  /** Bytes of the whole message */
   size: number
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** What became of it, for each of them */
   recipients: ({
+  /** The address */
   email: string
+  /** Where it stood */
   type: 'to' | 'cc' | 'bcc'
+  /** How far it came */
   status: 'scheduled' | 'queued' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled'
+  /** How often delivery was tried */
   attempts: number
   smtp_code: number | null
   enhanced_code: string | null
@@ -1160,17 +1305,27 @@ export type Email = {
 }
 
 export type EmailAccepted = {
+  /** Id of the message, such as `em_…` */
   message_id: string
+  /** `failed` if every recipient is suppressed */
   status: 'scheduled' | 'queued' | 'failed'
+  /** As readers see it */
   from: string
+  /** As you sent it; copies are not repeated */
   to: string | string[]
   scheduled_at: string | null
+  /** To how many it goes, without those that are suppressed */
   recipients: number
+  /** Addresses left out because they bounced, complained or unsubscribed */
   suppressed: string[]
   reason: string | null
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** What will look wrong, such as placeholders without a value */
   warnings: string[]
+  /** When it was accepted */
   timestamp: string
 }
 
@@ -1215,7 +1370,7 @@ export type EmailBouncedEvent = {
   reason: string
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   bounce_type: 'hard' | 'soft'
   category: 'invalid_recipient' | 'mailbox_full' | 'policy' | 'spam' | 'domain_error' | 'expired' | 'other'
@@ -1228,21 +1383,36 @@ export type EmailBouncedEvent = {
 export type EmailBulk = {
   bulk_id: string
   status: 'scheduled' | 'queued' | 'sending' | 'paused' | 'completed' | 'cancelled'
+  /** Recipients that you gave */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Recipients with a mistake */
   rejected: number
+  /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
+  /** In how many parts it goes out */
   batches: number
+  /** Parts that went out */
   batches_sent: number
   counts: {
+  /** Not offered to a server yet */
   queued: number
+  /** Offered to a server */
   sent: number
+  /** Taken by a server */
   delivered: number
+  /** Opened at least once */
   opened: number
+  /** With a link that was followed */
   clicked: number
+  /** Sent back */
   bounced: number
+  /** Called spam */
   complained: number
+  /** Led somebody to unsubscribe */
   unsubscribed: number
+  /** Not delivered for another reason */
   failed: number
 }
   created_at: string
@@ -1252,26 +1422,41 @@ export type EmailBulk = {
 }
 
 export type EmailBulkAccepted = {
+  /** Id of the bulk, such as `emb_…` */
   bulk_id: string
   status: 'scheduled' | 'queued'
+  /** Recipients that you gave */
   total: number
+  /** Messages that will go out */
   accepted: number
+  /** Recipients with a mistake, which `errors` names */
   rejected: number
+  /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
   batch_size: number
+  /** In how many parts it goes out */
   batches: number
+  /** Of all messages, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** The id of each message */
   messages: {
   email: string
   message_id: string
 }[]
+  /** What is wrong with which recipient */
   errors: {
+  /** Position in your list, from 0 */
   index: number
+  /** The address as you gave it */
   email: string
+  /** Such as INVALID_EMAIL or DUPLICATE_RECIPIENT */
   code: string
+  /** The same in words */
   message: string
 }[]
+  /** What you may want to change next time */
   warnings: string[]
   timestamp: string
 }
@@ -1279,21 +1464,36 @@ export type EmailBulkAccepted = {
 export type EmailBulkCompletedEvent = {
   bulk_id: string
   status: 'completed' | 'cancelled'
+  /** Recipients that you gave */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Recipients with a mistake */
   rejected: number
+  /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
+  /** In how many parts it goes out */
   batches: number
+  /** Parts that went out */
   batches_sent: number
   counts: {
+  /** Not offered to a server yet */
   queued: number
+  /** Offered to a server */
   sent: number
+  /** Taken by a server */
   delivered: number
+  /** Opened at least once */
   opened: number
+  /** With a link that was followed */
   clicked: number
+  /** Sent back */
   bounced: number
+  /** Called spam */
   complained: number
+  /** Led somebody to unsubscribe */
   unsubscribed: number
+  /** Not delivered for another reason */
   failed: number
 }
   created_at: string
@@ -1311,7 +1511,7 @@ export type EmailClickedEvent = {
   ip: string | null
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   /** Which link of the message, from 0 */
   link_index: number
@@ -1325,7 +1525,7 @@ export type EmailComplainedEvent = {
   email: string
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   feedback_type: string
   reporter: string | null
@@ -1343,7 +1543,7 @@ export type EmailDeliveredEvent = {
   email: string
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   smtp_response: string
   mx: string | null
@@ -1354,14 +1554,19 @@ export type EmailDeliveredEvent = {
 }
 
 export type EmailDomain = {
+  /** Id of the domain */
   id: string
+  /** What you send from */
   domain: string
+  /** Messages go out from a `verified` one only */
   status: 'pending' | 'verified' | 'failed'
   created_at: string
   verified_at: string | null
   last_checked_at: string | null
   last_error: string | null
+  /** Of the present signing key */
   dkim_selector: string
+  /** What has to be in your DNS, and what was found there */
   records: ({
   type: 'TXT' | 'CNAME'
   name: string
@@ -1371,6 +1576,7 @@ export type EmailDomain = {
   status: 'pending' | 'valid' | 'invalid' | 'missing'
   found?: string | undefined
 })[]
+  /** The same as records */
   dns_records: ({
   type: 'TXT' | 'CNAME'
   name: string
@@ -1414,7 +1620,7 @@ export type EmailNotSentEvent = {
   next_attempt_at: string | null
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
 }
 
@@ -1426,7 +1632,7 @@ export type EmailOpenedEvent = {
   ip: string | null
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   /** Probably a scanner or a prefetching mail client */
   machine: boolean
@@ -1444,19 +1650,24 @@ export type EmailSentEvent = {
   email: string
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   mx: string | null
   ip_pool: string | null
 }
 
 export type EmailSuppression = {
+  /** Id of the entry */
   id: string
+  /** Who is not written to */
   email: string
+  /** Why */
   reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+  /** Whether nothing at all is sent, or nothing that people may unsubscribe from */
   applies_to: 'all' | 'bulk'
   message_id: string | null
   detail: string | null
+  /** Since when */
   created_at: string
   expires_at: string | null
 }
@@ -1467,15 +1678,21 @@ export type EmailSuppressionsAdded = {
 }
 
 export type EmailTemplate = {
+  /** Id of the template, such as `tmpl_…` */
   id: string
+  /** By which messages name it */
   name: string
+  /** With {{placeholders}} */
   subject: string
+  /** With {{placeholders}} */
   html: string
   text: string | null
   description: string | null
   /** Values for {{placeholders}}, at most 64 KiB and 8 levels */
   defaults: Record<string, unknown>
+  /** Names of the placeholders in it */
   variables: string[]
+  /** One more with each change */
   version: number
   status: 'active'
   created_at: string
@@ -1508,7 +1725,7 @@ export type EmailUnsubscribedEvent = {
   ip: string | null
   bulk_id: string | null
   tags: string[]
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   source: 'one_click' | 'page' | 'mailto' | 'api'
 }
@@ -1646,9 +1863,13 @@ export type FraudReviewEvent = {
   payment_id: string | null
   payout_id: string | null
   risk: {
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision: 'allow' | 'review' | 'require_3ds' | 'block'
 }
   payment?: Payment | undefined
@@ -1756,11 +1977,17 @@ export type IdentityErasure = {
 }
 
 export type IdentityFaceMatch = {
+  /** Id of the comparison, such as `fmt_…` */
   face_match_id: string
+  /** Whether the similarity reaches the threshold */
   match: boolean
+  /** 0 to 100 */
   confidence: number
+  /** 0 to 1 */
   similarity_score: number
+  /** What was compared with */
   threshold: number
+  /** What was found in each picture */
   faces: {
   image_a: {
   count: number
@@ -1775,26 +2002,39 @@ export type IdentityFaceMatch = {
 }
   reference: string | null
   created_at: string
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
 }
 
 export type IdentityLiveness = {
+  /** What the frames are sent with; only where a challenge was asked for */
   challenge_id?: string | undefined
+  /** Only where a challenge was asked for */
   nonce?: string | undefined
+  /** When the challenge ends */
   expires_at?: string | undefined
+  /** Id of the check, such as `liv_…` */
   liveness_id?: string | undefined
+  /** Whether a living person was seen */
   passed?: boolean | undefined
+  /** 0 to 100; at most 80 for `passive` */
   confidence?: number | undefined
+  /** As it was asked for */
   method: 'passive' | 'active'
+  /** What to do, in this order; or what became of each */
   steps: (string | {
   step: string
   passed: boolean
   measure: Record<string, number>
 })[]
+  /** What was measured */
   signals?: Record<string, boolean | string> | undefined
   created_at: string
+  /** In major units of `currency` */
   cost?: number | undefined
+  /** Of the cost */
   currency?: string | undefined
 }
 
@@ -1817,13 +2057,19 @@ export type IdentityOtpEvent = {
 }
 
 export type IdentityOtpSent = {
+  /** Id of the code, such as `otp_…` */
   otp_id: string
+  /** Who got it */
   phone: string
   channel: 'sms' | 'voice' | 'messenger' | 'email'
   status: 'pending'
+  /** Digits of the code */
   code_length: number
+  /** Until when it can be typed */
   expires_at: string
+  /** When the same request sends it again; sooner is refused */
   resend_after: string
+  /** How often it can be sent again */
   sends_remaining: number
   message_id: string | null
   /** Test keys only */
@@ -1831,11 +2077,15 @@ export type IdentityOtpSent = {
 }
 
 export type IdentityOtpVerified = {
+  /** Id of the code */
   otp_id: string
+  /** Whose number this proves */
   phone: string
   verified: true
   status: 'verified'
+  /** When the right code came */
   verified_at: string
+  /** How it went */
   channel: string
 }
 
@@ -1850,17 +2100,17 @@ export type IdentityPolicyRecord = {
   four_eyes: boolean
   /** When a single picture passes as alive */
   accept_passive_liveness: 'low_risk' | 'never'
-  /** Must be 0 to 120 */
+  /** Younger persons are rejected as UNDERAGE; 0 unless set, for any age. Must be 0 to 120 */
   minimum_age: number
-  /** How long pictures are kept; 0 erases them with the verdict */
+  /** How long pictures are kept; 0 erases them with the verdict. Must be 0 to 365 days */
   image_days: number
-  /** How long what was read is kept */
+  /** How long what was read is kept. Must be 0 to 3650 days */
   record_days: number
   /** Whether suspicious codes are held back or only noted */
   otp_guard: 'block' | 'monitor'
   /** Countries that codes go to; none: all */
   otp_countries: string[]
-  /** Must be 1 to 1000000 */
+  /** Codes that the account may send in 24 hours; 10000 unless set. Must be 1 to 1000000 */
   otp_daily_limit: number
   version: number
 }
@@ -1875,40 +2125,54 @@ export type IdentityRegistry = {
 }
 
 export type IdentityRegistryCreate = {
+  /** By which you tell it from others */
   name: string
-  /** Must be an ISO 3166 country code, such as KE */
+  /** Whose documents it knows. Must be an ISO 3166 country code, such as KE */
   country: string
   /** None: all of the country */
   id_types?: ('passport' | 'national_id' | 'drivers_license' | 'voter_id' | 'residence_permit' | 'refugee_id' | 'nin_slip' | 'proof_of_address')[] | undefined
-  /** Must be a URL without a slash at its end; /lookup is added to it */
+  /** Where it answers. Must be a URL without a slash at its end; /lookup is added to it */
   url: string
   /** Sent as a bearer token */
   token: string
 }
 
 export type IdentityRiskScore = {
+  /** Id of the score, such as `rsk_…` */
   risk_id: string
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it, such as `phone_voip` */
   flags: string[]
+  /** How much each flag weighs, and why */
   factors: {
   flag: string
   weight: number
   detail: string
 }[]
+  /** What could not be asked, and so did not count */
   unavailable_signals: string[]
   created_at: string
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
 }
 
 export type IdentityScan = {
+  /** Id of the reading, such as `scn_…` */
   scan_id: string
   document_type: string | null
   country: string | null
+  /** What was read, by its name, such as `last_name` */
   fields: Record<string, {
+  /** As it was read */
   value: string
+  /** 0 to 100 */
   confidence: number
+  /** Machine-readable lines, a barcode, or the print */
   source: 'mrz' | 'barcode' | 'visual'
   box: number[] | null
 }>
@@ -1918,10 +2182,12 @@ export type IdentityScan = {
   lines: string[]
   errors: string[]
 } | null
+  /** What the barcodes say */
   barcodes: {
   format: string
   text: string
 }[]
+  /** Of the picture of the front */
   quality: {
   sharpness: number
   brightness: number
@@ -1932,9 +2198,12 @@ export type IdentityScan = {
 }
   portrait: string | null
   text: string | null
+  /** Milliseconds that it took */
   processing_ms: number
   created_at: string
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
 }
 
@@ -1944,8 +2213,11 @@ export type IdentitySubjectErasure = {
 }
 
 export type IdentityVerification = {
+  /** Id of the verification, such as `ver_…` */
   verification_id: string
+  /** `pending` until the verdict is there */
   status: 'verified' | 'pending' | 'rejected' | 'expired'
+  /** What was asked for */
   checks_performed: string[]
   results: {
   document_authentic: boolean | null
@@ -1953,12 +2225,16 @@ export type IdentityVerification = {
   liveness_passed: boolean | null
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
+  /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
   reference: string | null
   document: ({
+  /** What it is, such as `passport` */
   document_type: string
+  /** Issuing country, ISO 3166 */
   country: string
   document_number: string | null
   first_name: string | null
@@ -1970,39 +2246,60 @@ export type IdentityVerification = {
   expiry_date: string | null
   personal_number: string | null
   mrz: {
+  /** Such as TD3 */
   format: string
+  /** Whether its check digits are right */
   valid: boolean
+  /** As they were read */
   lines: string[]
 } | null
 }) | null
+  /** What was looked at, one by one */
   checks: ({
+  /** What was looked at, such as `mrz_check_digits` */
   check: string
+  /** `unavailable` could not be asked, `skipped` was not wanted */
   result: 'pass' | 'fail' | 'warn' | 'skipped' | 'unavailable'
+  /** How much a failure of it counts */
   weight: 'critical' | 'major' | 'minor'
+  /** What was found */
   detail: string
 })[]
   face_match: {
+  /** Whether it is one person */
   match: boolean
+  /** 0 to 100 */
   confidence: number
+  /** 0 to 1 */
   similarity_score: number
 } | null
   liveness: ({
+  /** Whether a living person was seen */
   passed: boolean
+  /** 0 to 100 */
   confidence: number
+  /** One picture, or movements */
   method: 'passive' | 'active'
 }) | null
   risk_assessment: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
 }) | null
+  /** Why it was rejected; empty unless it was */
   failure_reasons: ({
+  /** Such as DOCUMENT_EXPIRED */
   code: string
   check: string | null
+  /** The same in words */
   message: string
   /** A better picture can help */
   retryable: boolean
 })[]
+  /** What a person decided; null if none did */
   review: ({
   decision: string | null
   reason: string | null
@@ -2010,10 +2307,13 @@ export type IdentityVerification = {
   at: string | null
 }) | null
   previous_verification_id: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When what is kept of it is erased */
   retention: {
+  /** Of the pictures */
   images_erased_at: string
+  /** Of what was read */
   record_erased_at: string
 }
   erased_at: string | null
@@ -2023,7 +2323,9 @@ export type IdentityVerification = {
   face: string
   threshold: number
 } | null
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
   /** With `include=images`: the address of each picture by its field, for 60 seconds */
   images?: Record<string, string> | undefined
@@ -2054,7 +2356,7 @@ export type IdentityVerificationEvent = {
   retryable: boolean
 })[]
   reference: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   sandbox: boolean
   created_at: string
@@ -2062,8 +2364,11 @@ export type IdentityVerificationEvent = {
 }
 
 export type IdentityVerificationListed = {
+  /** Id of the verification, such as `ver_…` */
   verification_id: string
+  /** `pending` until the verdict is there */
   status: 'verified' | 'pending' | 'rejected' | 'expired'
+  /** What was asked for */
   checks_performed: string[]
   results: {
   document_authentic: boolean | null
@@ -2071,32 +2376,47 @@ export type IdentityVerificationListed = {
   liveness_passed: boolean | null
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
+  /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
   reference: string | null
   face_match: {
+  /** Whether it is one person */
   match: boolean
+  /** 0 to 100 */
   confidence: number
+  /** 0 to 1 */
   similarity_score: number
 } | null
   liveness: ({
+  /** Whether a living person was seen */
   passed: boolean
+  /** 0 to 100 */
   confidence: number
+  /** One picture, or movements */
   method: 'passive' | 'active'
 }) | null
   risk_assessment: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
 }) | null
+  /** Why it was rejected; empty unless it was */
   failure_reasons: ({
+  /** Such as DOCUMENT_EXPIRED */
   code: string
   check: string | null
+  /** The same in words */
   message: string
   /** A better picture can help */
   retryable: boolean
 })[]
+  /** What a person decided; null if none did */
   review: ({
   decision: string | null
   reason: string | null
@@ -2104,10 +2424,13 @@ export type IdentityVerificationListed = {
   at: string | null
 }) | null
   previous_verification_id: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When what is kept of it is erased */
   retention: {
+  /** Of the pictures */
   images_erased_at: string
+  /** Of what was read */
   record_erased_at: string
 }
   erased_at: string | null
@@ -2117,7 +2440,9 @@ export type IdentityVerificationListed = {
   face: string
   threshold: number
 } | null
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
 }
 
@@ -2138,34 +2463,52 @@ export type InvitedMember = {
 }
 
 export type Invoice = {
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
   customer: Customer
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** Its lines */
   items: {
+  /** What is sold */
   description: string
+  /** How many of it */
   quantity: number
+  /** For one of it, in major units */
   unit_amount: number
+  /** Taken off the line */
   discount: number
   /** Percent */
   tax_rate: number
+  /** Of the line, less its discount */
   amount: number
+  /** Of the line */
   tax: number
 }[]
   /** The amounts hold their tax already */
   tax_inclusive: boolean
+  /** All lines, before discount of the whole and tax */
   subtotal: number
+  /** Taken off by all discounts */
   discount_total: number
+  /** Of all lines */
   tax_total: number
+  /** What the customer owes in all */
   total: number
+  /** What came of it so far */
   amount_paid: number
+  /** What is still to be paid */
   amount_due: number
   /** How much of amount_paid the customer had in hand */
   credit_applied: number
   /** What was given back since it was paid. What is given back before is taken off amount_paid */
   amount_refunded: number
+  /** Open, and past its due date */
   overdue: boolean
+  /** Last day to pay, UTC */
   due_date: string
   hosted_url: string | null
   pdf_url: string | null
@@ -2179,8 +2522,9 @@ export type Invoice = {
   paid_at: string | null
   voided_at: string | null
   void_reason: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was made */
   created_at: string
 }
 
@@ -2191,12 +2535,16 @@ export type InvoiceEvent = {
   sequence: number
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  /** What came of it so far */
   amount_paid: number
+  /** What the customer owes in all */
   total: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   customer: Customer
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   subscription_id: string | null
   payment_id: string | null
@@ -2210,12 +2558,16 @@ export type InvoicePaidEvent = {
   sequence: number
   invoice_id: string
   number: string | null
+  /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  /** What came of it so far */
   amount_paid: number
+  /** What the customer owes in all */
   total: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   customer: Customer
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   subscription_id: string | null
   payment_id: string | null
@@ -2231,75 +2583,96 @@ export type Ivr = {
   name: string
   language: string
   entry: string
-  /** Must be 1 to 200 menus by their keys */
+  /** By their keys; a menu has options to choose from, or collects digits. Must be 1 to 200 menus by their keys */
   menus: Record<string, {
+  /** What is said */
   prompt?: {
   /** `{{variable}}` is filled in */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
   /** A sound in place of the text */
   url?: string | undefined
 } | undefined
-  /** Must name keys 0-9, * and # */
+  /** What can be chosen, by the keys that are pressed. Must name keys 0-9, * and # */
   options?: Record<string, {
+  /** What it is, for yourself and the trace */
   label?: string | undefined
+  /** Words that choose it too, where `speech` is taken */
   phrases?: string[] | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   action: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
+  /** Where it goes on after `set` */
   then?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 } | undefined
 }
 }> | undefined
+  /** How the choice is made; unless told by keys, within 5 seconds */
   input?: {
+  /** Keys (`dtmf`), spoken words, or both; keys unless told */
   types?: ('dtmf' | 'speech')[] | undefined
-  /** Must be 1 to 20 */
+  /** After how many keys the choice is complete; as many as the longest option or `collect.max` unless told. Must be 1 to 20 */
   max_digits?: number | undefined
-  /** Must be 1 to 30 seconds */
+  /** Seconds to wait for the first key or word; 5 unless told. Must be 1 to 30 seconds */
   timeout?: number | undefined
+  /** Whether a key stops the prompt; true unless told */
   bargein?: boolean | undefined
 } | undefined
+  /** Takes digits such as an order number, and no choice */
   collect?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Name under which the call then has them: `order` is `{{order}}` in prompts. Must have 1 to 64 letters, digits, dashes and underscores */
   variable: string
+  /** Fewest digits */
   min?: number | undefined
+  /** Most digits; 20 unless told */
   max?: number | undefined
   /** What the digits must fit: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
@@ -2307,152 +2680,191 @@ export type Ivr = {
   mask?: boolean | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   next: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
+  /** Where it goes on after `set` */
   then?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 } | undefined
 }
 } | undefined
+  /** What becomes of a caller who does not choose, or chooses what is not there */
   on_timeout?: {
-  /** Must be 0 to 10; 2 unless told */
+  /** How often the menu is tried again before `action`. Must be 0 to 10; 2 unless told */
   retries?: number | undefined
+  /** What is said */
   prompt?: {
   /** `{{variable}}` is filled in */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
   /** A sound in place of the text */
   url?: string | undefined
 } | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   action?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
+  /** Where it goes on after `set` */
   then?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 } | undefined
 } | undefined
 } | undefined
+  /** What becomes of a caller who does not choose, or chooses what is not there */
   on_invalid?: {
-  /** Must be 0 to 10; 2 unless told */
+  /** How often the menu is tried again before `action`. Must be 0 to 10; 2 unless told */
   retries?: number | undefined
+  /** What is said */
   prompt?: {
   /** `{{variable}}` is filled in */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
   /** A sound in place of the text */
   url?: string | undefined
 } | undefined
   /** One of menu, a destination, webhook, set with then, repeat and back */
   action?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
+  /** Where it goes on after `set` */
   then?: {
-  /** Must have 1 to 64 letters, digits, dashes and underscores */
+  /** Key of the menu that comes next. Must have 1 to 64 letters, digits, dashes and underscores */
   menu?: string | undefined
   /** Asked for a list of actions */
   webhook?: string | undefined
+  /** True: the menu is said again */
   repeat?: true | undefined
+  /** True: the menu before */
   back?: true | undefined
+  /** Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules */
   set?: Record<string, string | number | boolean> | undefined
+  /** Where the call goes; decides which of the fields below is needed */
   type?: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup' | undefined
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 } | undefined
 } | undefined
@@ -2475,10 +2887,13 @@ export type Limits = {
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
+  /** Requests in a window */
   limit: number
   /** Seconds */
   window: number
+  /** Requests left in this window */
   remaining: number
+  /** When all of them are there again */
   resets_at: string
 }[]
 }
@@ -2491,21 +2906,33 @@ export type ListenedDelivery = {
 }
 
 export type MessengerAccepted = {
+  /** Always `messenger`, for clients of the Cloud API */
   messaging_product: 'messenger'
+  /** Id of the message, such as `mmsg_…` */
   message_id: string
+  /** Who gets it, in E.164 */
   to: string
+  /** It was accepted; what becomes of it is told by messenger.status */
   status: 'accepted'
+  /** What was sent; `template` where `fallback_template` went instead */
   type: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive'
+  /** The recipient once more, where clients of the Cloud API look for it */
   contacts: {
+  /** As you sent it */
   input: string
+  /** The user’s id in the messenger */
   wa_id: string
 }[]
   /** The message_id once more, where clients of the Cloud API look for it */
   messages: {
+  /** The message_id */
   id: string
 }[]
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
 }
 
@@ -2525,14 +2952,15 @@ export type MessengerChannel = {
 export type MessengerChannelCreate = {
   /** Whose number it is */
   account_id: string
+  /** By which you tell it from other numbers */
   name: string
-  /** Must be a URL without a path, such as https://graph.facebook.com */
+  /** Where the provider’s API is. Must be a URL without a path, such as https://graph.facebook.com */
   base_url: string
-  /** Must be the id that the provider gave the number */
+  /** Stands in the address that messages are posted to. Must be the id that the provider gave the number */
   phone_number_id: string
-  /** Must be the id of the business account */
+  /** Under which templates are registered. Must be the id of the business account */
   business_id: string
-  /** Must be the digits of the number */
+  /** What users see, without a plus: 254711000001. Must be the digits of the number */
   display_number: string
   /** With which messages are sent */
   token: string
@@ -2543,13 +2971,16 @@ export type MessengerChannelCreate = {
 }
 
 export type MessengerConversation = {
+  /** The number again */
   id: string
+  /** The user, in E.164 */
   phone: string
   name: string | null
   /** Whether messages other than templates may be sent now */
   window_open: boolean
   window_expires_at: string | null
   last_inbound_at: string | null
+  /** They do not want messages */
   opted_out: boolean
 }
 
@@ -2611,20 +3042,28 @@ export type MessengerMedia = {
 }
 
 export type MessengerMediaRecord = {
+  /** What messages name it by */
   media_id: string
   /** Content type */
   type: string
   expires_at: string | null
+  /** Of the file, in hexadecimal */
   sha256: string
+  /** Bytes */
   file_size: number
   filename: string | null
 }
 
 export type MessengerMessage = {
+  /** Id of the message, such as `mmsg_…` */
   message_id: string
+  /** Who has it, in E.164 */
   to: string
+  /** Who wrote it, in E.164 */
   from: string
+  /** `outbound` from you, `inbound` from a user */
   direction: 'outbound' | 'inbound'
+  /** Which of the fields below it is */
   type: string
   /** Present when the type is this */
   text?: unknown | undefined
@@ -2648,36 +3087,51 @@ export type MessengerMessage = {
   contacts?: unknown | undefined
   /** Present when the type is this */
   reaction?: unknown | undefined
+  /** Which template was sent */
   template?: {
+  /** Name of the template */
   name: string
+  /** Such as `en` */
   language: string
 } | undefined
   context: {
+  /** Id of that message */
   message_id: string
 } | null
+  /** How far it came; `received` is one of a user */
   status: 'accepted' | 'sent' | 'delivered' | 'read' | 'failed' | 'received'
+  /** When you sent it, or it came in */
   accepted_at: string
   sent_at: string | null
   delivered_at: string | null
   read_at: string | null
   failed_at: string | null
   errors: (({
+  /** As in the Cloud API, such as 131047 */
   code: number
+  /** In a few words */
   title: string
+  /** What to do about it */
   message: string
+  /** What is known beyond that */
   error_data: {
+  /** What to do about it */
   details: string
+  /** The provider’s own code */
   provider_code?: number | undefined
 }
 })[]) | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   conversation: ({
+  /** The user’s number */
   id: string
+  /** What it is priced as */
   category: string
   window_expires_at: string | null
 }) | null
   fallback_message_id: string | null
+  /** In major units of `currency` */
   cost: number
   currency: string | null
   provider_id: string | null
@@ -2731,11 +3185,12 @@ export type MessengerMessageStatus = {
   billable: boolean
   category: string
 } | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata?: Record<string, string | number | boolean> | undefined
 }
 
 export type MessengerOptIn = {
+  /** The user, in E.164 */
   phone: string
   /** `opted_in` or `opted_out` */
   status: string
@@ -2749,220 +3204,273 @@ export type MessengerSend = {
   messaging_product?: string | undefined
   /** Accepted and ignored */
   recipient_type?: string | undefined
-  /** Who gets it */
+  /** Who gets it. Must be E.164, such as +254711000001 */
   to: string
   /** Which of the fields below it is */
   type: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive'
+  /** Only to users who wrote to you within the last 24 hours */
   text?: {
-  /** Must have 1 to 4096 characters */
+  /** What the user reads. Must have 1 to 4096 characters */
   body: string
+  /** Show a preview of the first link in it; false unless given */
   preview_url?: boolean | undefined
 } | undefined
+  /** A picture of at most 5 MB, by link or by id */
   image?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** A video of at most 16 MB, by link or by id */
   video?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** A sound of at most 16 MB, by link or by id */
   audio?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** A file of at most 100 MB, by link or by id */
   document?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
-  /** Must have 1 to 240 characters */
+  /** What it is called in the chat, with its extension. Must have 1 to 240 characters */
   filename?: string | undefined
 } | undefined
+  /** A question with buttons or a list; the answer comes as messenger.message */
   interactive?: {
+  /** Up to 3 buttons, or a list of up to 10 rows that a button opens */
   type: 'button' | 'list'
+  /** What stands above the message */
   header?: {
+  /** The only kind there is */
   type: 'text'
-  /** Must have 1 to 60 characters */
+  /** A bold line above the message. Must have 1 to 60 characters */
   text: string
 } | undefined
+  /** What the user is asked */
   body: {
-  /** Must have 1 to 1024 characters */
+  /** The message itself. Must have 1 to 1024 characters */
   text: string
 }
+  /** What stands below the message */
   footer?: {
-  /** Must have 1 to 60 characters */
+  /** A grey line below the message. Must have 1 to 60 characters */
   text: string
 } | undefined
+  /** What the user can choose */
   action: {
-  /** Must have 1 to 3 buttons */
+  /** Needed where `type` is `button`. Must have 1 to 3 buttons */
   buttons?: {
+  /** The only kind there is */
   type: 'reply'
+  /** What it says, and what it answers with */
   reply: {
-  /** Must have 1 to 256 characters */
+  /** What you get back when it is pressed; different in every button. Must have 1 to 256 characters */
   id: string
-  /** Must have 1 to 19 characters */
+  /** What stands on it; different on every button. Must have 1 to 19 characters */
   title: string
 }
 }[] | undefined
-  /** Must have 1 to 20 characters */
+  /** What stands on the button that opens the list; needed where `type` is `list`. Must have 1 to 20 characters */
   button?: string | undefined
-  /** Must have 1 to 10 sections of 1 to 10 rows */
+  /** Needed where `type` is `list`. Must have 1 to 10 sections of 1 to 10 rows */
   sections?: ({
-  /** Must have 1 to 24 characters */
+  /** Heading of the rows; needed where there are several sections. Must have 1 to 24 characters */
   title?: string | undefined
+  /** What can be chosen; at most 10 in all sections together */
   rows: ({
-  /** Must have 1 to 200 characters */
+  /** What you get back when it is chosen; different in every row. Must have 1 to 200 characters */
   id: string
-  /** Must have 1 to 24 characters */
+  /** What the user chooses by. Must have 1 to 24 characters */
   title: string
-  /** Must have 1 to 72 characters */
+  /** A smaller line below the title. Must have 1 to 72 characters */
   description?: string | undefined
 })[]
 })[] | undefined
 }
 } | undefined
+  /** A template of yours; the only type that reaches users who have not written */
   template?: {
+  /** Name of an approved template of yours */
   name: string
+  /** Language of the template, such as `en`, `sw` or `en_US` */
   language: string | {
+  /** Language of the template, such as `en`, `sw` or `en_US` */
   code: string
 }
+  /** Values for the parts that have placeholders; left out where none has */
   components?: ({
+  /** Which part of the template the values are for */
   type: 'header' | 'body' | 'button'
+  /** Kind of the button: one that answers with a payload, or one whose address ends with a text */
   sub_type?: 'quick_reply' | 'url' | undefined
+  /** Which button, counted from 0 */
   index?: number | string | undefined
+  /** Values of its placeholders in the order {{1}}, {{2}}; as many as there are placeholders */
   parameters?: ({
+  /** Which of the fields below it is */
   type: 'text' | 'currency' | 'date_time' | 'image' | 'video' | 'document' | 'payload'
-  /** Must have 1 to 1024 characters */
+  /** What stands in place of the placeholder. Must have 1 to 1024 characters */
   text?: string | undefined
-  /** Must have 1 to 256 characters */
+  /** What you get back when the button is pressed; users do not see it. Must have 1 to 256 characters */
   payload?: string | undefined
+  /** An amount of money */
   currency?: {
-  /** Must have 1 to 100 characters */
+  /** How it is written, such as `KES 1,500`. Must have 1 to 100 characters */
   fallback_value: string
+  /** ISO 4217, such as KES */
   code: string
+  /** The amount times 1000: 1500000 for 1,500.00 */
   amount_1000: number
 } | undefined
+  /** A day or time */
   date_time?: {
-  /** Must have 1 to 100 characters */
+  /** How it is written, such as `1 March, 9:15`. Must have 1 to 100 characters */
   fallback_value: string
 } | undefined
+  /** Picture of the header, by link or by id */
   image?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** Video of the header, by link or by id */
   video?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** Document of the header, by link or by id */
   document?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
-  /** Must have 1 to 240 characters */
+  /** What it is called in the chat, with its extension. Must have 1 to 240 characters */
   filename?: string | undefined
 } | undefined
 })[] | undefined
 })[] | undefined
 } | undefined
+  /** Shows it as an answer to a message of the chat */
   context?: {
   /** What it answers */
   message_id: string
 } | undefined
+  /** Sent instead while the user has not written for 24 hours */
   fallback_template?: {
+  /** Name of an approved template of yours */
   name: string
+  /** Language of the template, such as `en`, `sw` or `en_US` */
   language: string | {
+  /** Language of the template, such as `en`, `sw` or `en_US` */
   code: string
 }
+  /** Values for the parts that have placeholders; left out where none has */
   components?: ({
+  /** Which part of the template the values are for */
   type: 'header' | 'body' | 'button'
+  /** Kind of the button: one that answers with a payload, or one whose address ends with a text */
   sub_type?: 'quick_reply' | 'url' | undefined
+  /** Which button, counted from 0 */
   index?: number | string | undefined
+  /** Values of its placeholders in the order {{1}}, {{2}}; as many as there are placeholders */
   parameters?: ({
+  /** Which of the fields below it is */
   type: 'text' | 'currency' | 'date_time' | 'image' | 'video' | 'document' | 'payload'
-  /** Must have 1 to 1024 characters */
+  /** What stands in place of the placeholder. Must have 1 to 1024 characters */
   text?: string | undefined
-  /** Must have 1 to 256 characters */
+  /** What you get back when the button is pressed; users do not see it. Must have 1 to 256 characters */
   payload?: string | undefined
+  /** An amount of money */
   currency?: {
-  /** Must have 1 to 100 characters */
+  /** How it is written, such as `KES 1,500`. Must have 1 to 100 characters */
   fallback_value: string
+  /** ISO 4217, such as KES */
   code: string
+  /** The amount times 1000: 1500000 for 1,500.00 */
   amount_1000: number
 } | undefined
+  /** A day or time */
   date_time?: {
-  /** Must have 1 to 100 characters */
+  /** How it is written, such as `1 March, 9:15`. Must have 1 to 100 characters */
   fallback_value: string
 } | undefined
+  /** Picture of the header, by link or by id */
   image?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** Video of the header, by link or by id */
   video?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
 } | undefined
+  /** Document of the header, by link or by id */
   document?: {
   /** An https:// URL from which it is fetched */
   link?: string | undefined
   /** A media_id */
   id?: string | undefined
-  /** Must have 1 to 1024 characters */
+  /** What stands below it; audio has none. Must have 1 to 1024 characters */
   caption?: string | undefined
-  /** Must have 1 to 240 characters */
+  /** What it is called in the chat, with its extension. Must have 1 to 240 characters */
   filename?: string | undefined
 } | undefined
 })[] | undefined
 })[] | undefined
 } | undefined
+  /** What goes by SMS when the message does not arrive */
   fallback?: {
+  /** The only one there is */
   channel: 'sms'
   /** Sender of the text */
   from: string
-  /** Must have 1 to 1530 characters */
+  /** What the text says; charged by its segments. Must have 1 to 1530 characters */
   message: string
-  /** Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed */
+  /** Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed. Must be 10 to 86400 seconds */
   after?: number | undefined
 } | undefined
   /** True: refused with 131051 unless the user opted in */
   require_opt_in?: boolean | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata?: Record<string, string | number | boolean> | undefined
   /** Gets the statuses of this message */
   callback_url?: string | undefined
-  /** Must be 1 to 255 visible ASCII characters */
+  /** Your own id of the message, never used before. Must be 1 to 255 visible ASCII characters */
   reference?: string | undefined
 }
 
@@ -2986,65 +3494,98 @@ export type MessengerStatusEvent = {
 }
 
 export type MessengerTemplate = {
+  /** Such as `tpl_…` */
   id: string
+  /** By which it is sent */
   name: string
+  /** Such as `en`, `sw` or `en_US` */
   language: string
+  /** UTILITY, MARKETING or AUTHENTICATION */
   category: string
+  /** Only an `APPROVED` one can be sent */
   status: 'PENDING' | 'APPROVED' | 'REJECTED' | 'PAUSED' | 'DISABLED'
+  /** The parts of the message, as they were given */
   components: unknown[]
   rejected_reason: string | null
+  /** How users take it, as the provider says */
   quality: string
   created_at: string
   updated_at: string
 }
 
 export type MessengerTemplateAnswer = {
+  /** Always `messenger`, for clients of the Cloud API */
   messaging_product?: 'messenger' | undefined
+  /** Id of the message, such as `mmsg_…` */
   message_id?: string | undefined
+  /** Who gets it, in E.164 */
   to?: string | undefined
   /** accepted, or the state of the template */
   status: string
+  /** What was sent; `template` where `fallback_template` went instead */
   type?: 'template' | 'text' | 'image' | 'video' | 'audio' | 'document' | 'interactive' | undefined
+  /** The recipient once more, where clients of the Cloud API look for it */
   contacts?: {
+  /** As you sent it */
   input: string
+  /** The user’s id in the messenger */
   wa_id: string
 }[] | undefined
   /** The message_id once more, where clients of the Cloud API look for it */
   messages?: {
+  /** The message_id */
   id: string
 }[] | undefined
+  /** In major units of `currency` */
   cost?: number | undefined
+  /** Of the cost */
   currency?: string | undefined
+  /** When it was accepted */
   timestamp?: string | undefined
+  /** Such as `tpl_…` */
   id?: string | undefined
+  /** By which it is sent */
   name?: string | undefined
+  /** Such as `en`, `sw` or `en_US` */
   language?: string | undefined
+  /** UTILITY, MARKETING or AUTHENTICATION */
   category?: string | undefined
+  /** The parts of the message, as they were given */
   components?: unknown[] | undefined
   rejected_reason?: string | null | undefined
+  /** How users take it, as the provider says */
   quality?: string | undefined
   created_at?: string | undefined
   updated_at?: string | undefined
 }
 
 export type MessengerTemplateCreate = {
-  /** Must be 1 to 512 small letters, digits and underscores */
+  /** By which it is sent; each language of it is a template of its own. Must be 1 to 512 small letters, digits and underscores */
   name: string
-  /** Must be a language such as en, sw or en_US */
+  /** What its text is written in. Must be a language such as en, sw or en_US */
   language: string
+  /** What it is for, as the provider prices it: news of an order, advertising, or a code */
   category: 'UTILITY' | 'MARKETING' | 'AUTHENTICATION'
-  /** Must have 1 to 4 components */
+  /** The parts of the message. Must have 1 to 4 components */
   components: ({
+  /** Which part it is; each at most once, and a `BODY` always */
   type: 'HEADER' | 'BODY' | 'FOOTER' | 'BUTTONS'
-  /** Must have 1 to 1024 characters */
+  /** With placeholders {{1}}, {{2}}, not at its beginning or end. A header or footer has at most 60 characters. Must have 1 to 1024 characters */
   text?: string | undefined
+  /** What a `HEADER` shows; `TEXT` unless given */
   format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | undefined
+  /** For `BUTTONS` */
   buttons?: ({
+  /** Answers you, opens a page, or calls a number; `QUICK_REPLY` does not stand beside the others */
   type: 'QUICK_REPLY' | 'URL' | 'PHONE_NUMBER'
+  /** What stands on it */
   text: string
+  /** Where `URL` leads, https://; may end with the placeholder {{1}} */
   url?: string | undefined
+  /** Whom `PHONE_NUMBER` calls, in E.164 */
   phone_number?: string | undefined
 })[] | undefined
+  /** Sample values for the placeholders, as the provider’s reviewers want them */
   example?: unknown | undefined
 })[]
 }
@@ -3058,13 +3599,16 @@ export type MessengerTemplateEvent = {
 }
 
 export type MessengerThread = {
+  /** The number again */
   id: string
+  /** The user, in E.164 */
   phone: string
   name: string | null
   /** Whether messages other than templates may be sent now */
   window_open: boolean
   window_expires_at: string | null
   last_inbound_at: string | null
+  /** They do not want messages */
   opted_out: boolean
   /** The newest 50, newest first */
   messages: MessengerMessage[]
@@ -3085,15 +3629,21 @@ export type MonitorEvent = {
 export type NewApiKey = {
   /** Id of the key */
   id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** Where it works */
   environment: 'test' | 'live'
   /** First 13 characters of the key */
   prefix: string
   /** Last 4 characters of the key */
   last4: string
+  /** What it may do */
   scopes: string[]
+  /** `expiring` still works, until its grace period ends */
   status: 'active' | 'expiring' | 'revoked' | 'expired'
+  /** When it was made */
   created_at: string
+  /** Who made it */
   created_by: string
   last_used_at: string | null
   last_used_ip: string | null
@@ -3101,25 +3651,36 @@ export type NewApiKey = {
   rotated_from: string | null
   /** 90 days after it was made; a reminder */
   rotation_due_at: string
+  /** Addresses and ranges it is accepted from; empty for any */
   allowed_ips: string[]
   rate_limit_per_second: number | null
   exposed_at: string | null
+  /** Refuses fields that are not known, unless a request says otherwise */
   strict: boolean
+  /** How replies are wrapped, unless a request says otherwise */
   envelope: 'both' | 'flat' | 'data'
   /** The key itself, shown this once */
   key: string
 }
 
 export type NewWebhook = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -3229,10 +3790,13 @@ export type OperatorAccountDetail = {
 
 export type OperatorSmsNumber = {
   account_id: string
+  /** What handsets write to */
   number: string
   /** Others have keywords on it too */
   shared: boolean
+  /** What becomes of messages by their first word */
   keywords: ({
+  /** What the message begins with */
   keyword: string
   webhook_url: string | null
   auto_reply: string | null
@@ -3246,11 +3810,15 @@ export type OperatorSmsSenderId = {
   account_id: string
   id: string
   sender: string
+  /** Senders of `test` are approved at once and reach no handset */
   environment: 'test' | 'live'
   /** Null: all of them */
   countries: string[] | null
+  /** What you said you send with it */
   purpose: string
+  /** The example that you gave */
   sample: string
+  /** Messages go out with an `approved` one only */
   status: 'pending' | 'approved' | 'rejected'
   reason: string | null
   created_at: string
@@ -3265,6 +3833,7 @@ export type OperatorVoiceNumber = {
 
 export type OverduePayout = {
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
   /** As the provider knows it */
   provider_id: string
@@ -3281,6 +3850,7 @@ export type OverduePayout = {
 export type OverdueRefund = {
   refund_id: string
   payment_id: string
+  /** How far it came */
   status: 'pending' | 'processing' | 'completed' | 'failed'
   /** As the provider knows it */
   provider_id: string
@@ -3312,35 +3882,51 @@ export type PasswordReset = {
 }
 
 export type Payment = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   provider: string | null
   completed_at: string | null
   receipt_url: string | null
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   phone: string | null
   reference: string | null
   description: string | null
   customer: Customer
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** What it cost you, in major units */
   fee: number
+  /** What your wallet gets: the amount less the fee */
   net_amount: number
   provider_reference: string | null
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
+  /** What was given back of it */
   refunds: Refund[]
   failure_reason: string | null
   failure_message: string | null
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   /** The money came after the payment had been given up */
@@ -3350,6 +3936,7 @@ export type Payment = {
   payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type?: 'topup' | undefined
+  /** Which wallet it fills */
   wallet_id?: string | undefined
   /** What the wallet held with it; null until the money is there */
   new_balance?: number | null | undefined
@@ -3369,7 +3956,9 @@ export type Payment = {
   /** What the payer dials to see what waits for approval; until the payment is over */
   ussd_code?: string | undefined
   expires_at: string | null
+  /** When it was asked for */
   created_at: string
+  /** When something last changed */
   updated_at: string
 }
 
@@ -3378,11 +3967,15 @@ export type PaymentActionEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
@@ -3391,10 +3984,13 @@ export type PaymentActionEvent = {
   payment: Payment
 }
 
+/** The account that is debited */
 export type PaymentBank = {
+  /** Of the bank */
   bank_code: string
   /** Its last four characters */
   account_number: string
+  /** Whose account it is */
   account_name: string
 }
 
@@ -3402,13 +3998,15 @@ export type PaymentDiscrepancy = {
   payment_id: string
   account_id: string
   environment: 'test' | 'live'
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
   provider: string
   currency: string
   /** What the payer was asked for */
   asked_amount: number
-  /** What the provider says it collected, or what refunds and lost disputes take back together */
-  told_amount: number
+  told_amount: number | null
+  told_currency: string | null
+  told_words: string | null
   provider_reference: string | null
   found_at: string
   resolved_at: string | null
@@ -3419,13 +4017,15 @@ export type PaymentDiscrepancyResolved = {
   payment_id: string
   account_id: string
   environment: 'test' | 'live'
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
   provider: string
   currency: string
   /** What the payer was asked for */
   asked_amount: number
-  /** What the provider says it collected, or what refunds and lost disputes take back together */
-  told_amount: number
+  told_amount: number | null
+  told_currency: string | null
+  told_words: string | null
   provider_reference: string | null
   found_at: string
   resolved_at: string | null
@@ -3440,14 +4040,19 @@ export type PaymentDisputeEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
+  /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
   dispute_status: 'open' | 'won' | 'lost'
   payment: Payment
@@ -3459,11 +4064,15 @@ export type PaymentEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
@@ -3471,13 +4080,17 @@ export type PaymentEvent = {
 }
 
 export type PaymentLink = {
+  /** Id of the link */
   payment_link_id: string
   /** Where it is paid; whoever has it may pay */
   url: string
   /** `completed` once it was paid max_uses times, `inactive` once it was deactivated */
   status: 'active' | 'inactive' | 'expired' | 'completed'
+  /** What is paid each time, in major units */
   amount: number
+  /** Of the amount */
   currency: string
+  /** What the payer reads */
   description: string
   /** Null: all that are offered */
   payment_methods: string[] | null
@@ -3488,10 +4101,11 @@ export type PaymentLink = {
   /** What these came to; refunds are not taken off */
   amount_collected: number
   redirect_url: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   expires_at: string | null
   deactivated_at: string | null
+  /** When it was made */
   created_at: string
 }
 
@@ -3508,22 +4122,29 @@ export type PaymentLinkPaidEvent = {
   uses: number
   /** It came although the link was paid max_uses times by then, by transfer or late: give it back if you must */
   over_limit: boolean
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   payment: Payment
   payment_link: PaymentLink
 }
 
 export type PaymentMethod = {
+  /** What a payment names as `method` */
   method: 'mobile_money' | 'card' | 'bank_transfer'
+  /** What a payment names as `provider` */
   provider: string
+  /** What payers know it by */
   name: string
+  /** Where its payers are */
   countries: string[]
+  /** What it takes */
   currencies: string[]
   directions: ('in' | 'out')[]
   /** In the one currency; for cards where `currency` is asked for */
   min_amount?: number | undefined
+  /** The most it takes at once */
   max_amount?: number | undefined
+  /** Amounts have no decimals */
   whole_units_only: boolean
   /** Of a collection, or with `direction=out` of a payout */
   fee?: {
@@ -3531,6 +4152,7 @@ export type PaymentMethod = {
   fixed: number
   currency: string
 } | undefined
+  /** `down`: payments by it are refused for now */
   status: 'up' | 'degraded' | 'down'
   /** A picture to show beside the name */
   logo_url: string
@@ -3538,7 +4160,9 @@ export type PaymentMethod = {
   ussd_code?: string | undefined
   /** Whether the payer is asked on the phone, or sent to `redirect_url` */
   confirms_on?: 'phone' | 'page' | undefined
+  /** Cards that are taken */
   brands?: ('visa' | 'mastercard' | 'verve' | 'american-express')[] | undefined
+  /** Whether payers prove who they are */
   supports_3ds?: boolean | undefined
   /** Those whose accounts can be reached */
   banks?: {
@@ -3558,35 +4182,35 @@ export type PaymentProvider = {
   status: 'up' | 'degraded' | 'down'
   created_at: string
   updated_at: string
-  /** Where the provider is asked */
+  /** Where the provider is asked. Must be a URL such as https://api.safaricom.co.ke */
   base_url?: string | undefined
-  /** The paybill number */
+  /** The paybill number. Must have 4 to 10 digits */
   shortcode?: string | undefined
-  /** Who pays out */
+  /** Who pays out. Must have 1 to 64 visible ASCII characters */
   initiator_name?: string | undefined
-  /** The provider’s certificate, for which the password is encrypted */
+  /** The provider’s certificate, for which the password is encrypted. Must be an RSA public key or a certificate with one, as PEM */
   certificate?: string | undefined
-  /** The number that payouts are made from */
+  /** The number that payouts are made from. Must have 4 to 10 digits */
   payout_shortcode?: string | undefined
-  /** Such as mtnuganda */
+  /** Such as mtnuganda. Must have 3 to 40 small letters, such as mtnuganda */
   target_environment?: string | undefined
-  /** The provider’s, for which the PIN is encrypted */
+  /** The provider’s, for which the PIN is encrypted. Must be an RSA public key or a certificate with one, as PEM */
   payout_public_key?: string | undefined
-  /** Such as ci, or dev */
+  /** Such as ci, or dev. Must have 2 or 3 small letters, such as ci */
   webpay_market?: string | undefined
-  /** The page that payers are sent to */
+  /** The page that payers are sent to. Must be a URL without a query */
   checkout_url?: string | undefined
-  /** Of the merchant */
+  /** Of the merchant. Must have 4 to 32 digits */
   merchant_app_id?: string | undefined
-  /** The short code of the merchant */
+  /** The short code of the merchant. Must have 4 to 10 digits */
   merchant_code?: string | undefined
-  /** The part of the path that says which country it is, such as vodacomTZN */
+  /** The part of the path that says which country it is, such as vodacomTZN. Must be such as vodacomTZN */
   open_api_market?: string | undefined
-  /** The shortcode */
+  /** The shortcode. Must have 4 to 12 letters or digits */
   service_provider_code?: string | undefined
-  /** The provider’s, for which keys are encrypted */
+  /** The provider’s, for which keys are encrypted. Must be an RSA public key or a certificate with one, as PEM */
   open_api_public_key?: string | undefined
-  /** Whether payments are in earnest */
+  /** Whether payments are in earnest. Must be live or sandbox */
   ecocash_mode?: string | undefined
 }
 
@@ -3595,16 +4219,23 @@ export type PaymentRefundedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   customer: Customer
   failure_reason: string | null
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
   payment: Payment
   refund: Refund
@@ -3719,50 +4350,75 @@ export type PaymentStatementWhole = {
 }
 
 export type Payout = {
+  /** Id of the payout, such as `po_…` */
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   recipient: PayoutRecipient
+  /** What it cost you, in major units */
   fee: number
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string | null
   description: string | null
   reference: string | null
   batch_id: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   scheduled_at: string | null
   /** It waits for somebody to approve or reject it */
   in_review: boolean
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   provider_reference: string | null
   failure_reason: string | null
   failure_message: string | null
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
+  /** When something last changed */
   updated_at: string
 }
 
 export type PayoutBatch = {
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `completed` once every payout is paid or failed */
   status: 'processing' | 'completed' | 'cancelled'
+  /** Items that you sent */
   total_count: number
+  /** Items that became payouts */
   accepted_count: number
+  /** Payouts that were paid */
   completed_count: number
+  /** Payouts that failed */
   failed_count: number
+  /** Payouts that you cancelled */
   cancelled_count: number
+  /** Of all payouts that were accepted */
   total_amount: number
+  /** Of all payouts that were accepted */
   total_fee: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** When it was asked for */
   created_at: string
 }
 
@@ -3771,42 +4427,65 @@ export type PayoutBatchCompletedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
   status: 'completed' | 'cancelled'
   counts: {
+  /** Items that you sent */
   total: number
+  /** Items that became payouts */
   accepted: number
+  /** Payouts that were paid */
   completed: number
+  /** Payouts that failed */
   failed: number
+  /** Payouts that you cancelled */
   cancelled: number
 }
   batch: PayoutBatch
 }
 
 export type PayoutBatchRecord = {
+  /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `completed` once every payout is paid or failed */
   status: 'processing' | 'completed' | 'cancelled'
+  /** Items that you sent */
   total_count: number
+  /** Items that became payouts */
   accepted_count: number
+  /** Payouts that were paid */
   completed_count: number
+  /** Payouts that failed */
   failed_count: number
+  /** Payouts that you cancelled */
   cancelled_count: number
+  /** Of all payouts that were accepted */
   total_amount: number
+  /** Of all payouts that were accepted */
   total_fee: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** When it was asked for */
   created_at: string
   reference: string | null
   description: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** The items, in your order */
   payouts: ({
+  /** Place in your list, from 0 */
   index: number
   payout_id: string | null
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount?: number | undefined
+  /** Of the amount */
   currency?: string | undefined
   reference?: string | null | undefined
   failure_reason?: string | null | undefined
+  /** Why it was refused */
   error?: {
   code: string
   message: string
@@ -3820,25 +4499,33 @@ export type PayoutEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the payout, such as `po_…` */
   payout_id: string
+  /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   recipient: PayoutRecipient
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   failure_reason: string | null
   payout: Payout
 }
 
+/** Who is paid */
 export type PayoutRecipient = {
   name: string | null
   /** Where one was given */
   email?: string | undefined
   phone: string | null
   bank: {
+  /** Of the account */
   account_number: string
+  /** Of the bank */
   bank_code: string
+  /** Whose account it is */
   account_name: string
 } | null
 }
@@ -3886,46 +4573,51 @@ export type Queue = {
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
-  /** Must be at most 20 skills */
+  /** Only agents with all of these are given its calls. Must be at most 20 skills */
   skills_required?: ({
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5; 1 unless told */
+  /** How well it must be mastered at least. Must be 1 to 5; 1 unless told */
   min_level?: number | undefined
 })[] | undefined
   skill_relax_seconds: number | null
-  /** Agents of the queue, besides those who log in to it */
+  /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
   max_wait_seconds: number
   max_size: number
   music_url: string | null
   announcements?: ({
+  /** Say which place in the queue they have; false unless told */
   position?: boolean | undefined
+  /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements */
+  /** Seconds between two announcements. Must be 10 to 600 */
   every_seconds?: number | undefined
-  /** Must have 1 to 500 characters */
+  /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 }) | null | undefined
   /** Where callers go that the queue does not take or keep */
   overflow?: ({
-  /** Must name at least one cause */
+  /** A wait longer than max_wait_seconds, as many callers as max_size, nobody logged in, or out of hours. Must name at least one cause */
   on: ('max_wait' | 'full' | 'no_agents' | 'closed')[]
   action: CallDestination
 }) | null | undefined
   /** A caller who presses the key hangs up, keeps the place and is called back */
   callback?: ({
+  /** False: nobody is called back */
   enabled: boolean
-  /** Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer */
+  /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
+  /** What the service level is measured by: 80 % within 20 seconds unless told */
   sla?: {
-  /** Must be 1 to 100 */
+  /** Share of callers that should be answered in time. Must be 1 to 100 */
   target_percent: number
-  /** Must be 1 to 3600 */
+  /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
   offer_timeout: number
@@ -3956,46 +4648,51 @@ export type QueueStatus = {
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
-  /** Must be at most 20 skills */
+  /** Only agents with all of these are given its calls. Must be at most 20 skills */
   skills_required?: ({
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5; 1 unless told */
+  /** How well it must be mastered at least. Must be 1 to 5; 1 unless told */
   min_level?: number | undefined
 })[] | undefined
   skill_relax_seconds: number | null
-  /** Agents of the queue, besides those who log in to it */
+  /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
   max_wait_seconds: number
   max_size: number
   music_url: string | null
   announcements?: ({
+  /** Say which place in the queue they have; false unless told */
   position?: boolean | undefined
+  /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements */
+  /** Seconds between two announcements. Must be 10 to 600 */
   every_seconds?: number | undefined
-  /** Must have 1 to 500 characters */
+  /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 }) | null | undefined
   /** Where callers go that the queue does not take or keep */
   overflow?: ({
-  /** Must name at least one cause */
+  /** A wait longer than max_wait_seconds, as many callers as max_size, nobody logged in, or out of hours. Must name at least one cause */
   on: ('max_wait' | 'full' | 'no_agents' | 'closed')[]
   action: CallDestination
 }) | null | undefined
   /** A caller who presses the key hangs up, keeps the place and is called back */
   callback?: ({
+  /** False: nobody is called back */
   enabled: boolean
-  /** Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer */
+  /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
+  /** What the service level is measured by: 80 % within 20 seconds unless told */
   sla?: {
-  /** Must be 1 to 100 */
+  /** Share of callers that should be answered in time. Must be 1 to 100 */
   target_percent: number
-  /** Must be 1 to 3600 */
+  /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
   offer_timeout: number
@@ -4036,46 +4733,51 @@ export type QueueWithSummary = {
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
-  /** Must be at most 20 skills */
+  /** Only agents with all of these are given its calls. Must be at most 20 skills */
   skills_required?: ({
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5; 1 unless told */
+  /** How well it must be mastered at least. Must be 1 to 5; 1 unless told */
   min_level?: number | undefined
 })[] | undefined
   skill_relax_seconds: number | null
-  /** Agents of the queue, besides those who log in to it */
+  /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
   max_wait_seconds: number
   max_size: number
   music_url: string | null
   announcements?: ({
+  /** Say which place in the queue they have; false unless told */
   position?: boolean | undefined
+  /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements */
+  /** Seconds between two announcements. Must be 10 to 600 */
   every_seconds?: number | undefined
-  /** Must have 1 to 500 characters */
+  /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
 }) | null | undefined
   /** Where callers go that the queue does not take or keep */
   overflow?: ({
-  /** Must name at least one cause */
+  /** A wait longer than max_wait_seconds, as many callers as max_size, nobody logged in, or out of hours. Must name at least one cause */
   on: ('max_wait' | 'full' | 'no_agents' | 'closed')[]
   action: CallDestination
 }) | null | undefined
   /** A caller who presses the key hangs up, keeps the place and is called back */
   callback?: ({
+  /** False: nobody is called back */
   enabled: boolean
-  /** Must be one of 0-9, * and # */
+  /** What a waiting caller presses to be called back; without it nobody can. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer */
+  /** How often a caller is called back who does not answer. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
+  /** What the service level is measured by: 80 % within 20 seconds unless told */
   sla?: {
-  /** Must be 1 to 100 */
+  /** Share of callers that should be answered in time. Must be 1 to 100 */
   target_percent: number
-  /** Must be 1 to 3600 */
+  /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
   offer_timeout: number
@@ -4170,25 +4872,31 @@ export type RealtimeMetrics = {
 }
 
 export type Recording = {
+  /** Id of the recording, such as `rec_…` */
   recording_id: string
   call_id: string | null
   conference_id: string | null
   /** Seconds */
   duration: number
   file_url: string | null
+  /** What was said, as text */
   transcription: {
+  /** Whether the text is there */
   available: boolean
   language: string | null
   url: string | null
   confidence: number | null
   error: string | null
 }
+  /** `file_url` is there once it is `ready` */
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+  /** Of the file */
   format: 'wav' | 'mp3'
   /** Of two, the caller is left and the others are right */
   channels: number
   size_bytes: number | null
   sha256: string | null
+  /** When it began */
   started_at: string
   expires_at: string | null
   reason: string | null
@@ -4226,10 +4934,15 @@ export type Redelivery = {
 }
 
 export type Refund = {
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** How far it came */
   status: 'pending' | 'processing' | 'completed' | 'failed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   reason: ('duplicate' | 'fraudulent' | 'requested_by_customer' | 'other') | null
   /** Of the payment, by all refunds that did not fail */
@@ -4241,8 +4954,9 @@ export type Refund = {
   failure_message: string | null
   description: string | null
   reference: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -4252,10 +4966,14 @@ export type RefundFailedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
   status: 'failed'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   failure_reason: string
   refund: Refund
@@ -4276,16 +4994,23 @@ export type ReplayStarted = {
 }
 
 export type RequestLogEntry = {
+  /** X-Request-Id of the response */
   request_id: string
+  /** When it came */
   at: string
+  /** Such as POST */
   method: string
+  /** As it was asked for */
   path: string
   operation: string | null
+  /** HTTP status of the answer */
   status: number
   error_code: string | null
+  /** Milliseconds until the answer */
   duration_ms: number
   /** Id of the key */
   key_id: string
+  /** Where it came from */
   ip: string
   warning: string | null
   request_body: string | null
@@ -4293,35 +5018,60 @@ export type RequestLogEntry = {
 }
 
 export type RiskCheck = {
+  /** Id of the check */
   risk_check_id: string
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What would become of the payment */
   decision: 'allow' | 'require_3ds' | 'review' | 'block'
+  /** The same three once more, as identity checks have them */
   risk_assessment: {
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
 }
+  /** Rules of yours that match */
   matched_rules: ({
+  /** Id of the rule */
   rule_id: string
+  /** Its name */
   name: string
+  /** What it asks for */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
+  /** It is recorded, and decides nothing */
   dry_run: boolean
 })[]
+  /** What stands on your blacklist */
   blacklist_hits: ({
+  /** Id of the entry */
   blacklist_id: string
+  /** What it is */
   type: 'phone' | 'email' | 'email_domain' | 'card' | 'card_bin' | 'card_fingerprint' | 'ip' | 'ip_range' | 'device_id' | 'bank_account' | 'customer_id' | 'country'
+  /** As it is compared; of a card masked */
   value: string
 })[]
   /** They add up to the score: velocity, amount, identity, card, geo, history, rules */
   components: {
+  /** How often the phone, device, address or card was used lately */
   velocity: number
+  /** How unusual the amount is */
   amount: number
+  /** Who pays, as far as it looks unusual */
   identity: number
+  /** What looks unusual of the card */
   card: number
+  /** Country of the address and of the phone that differ */
   geo: number
+  /** Failures of the phone in the last day */
   history: number
+  /** Scores of your rules */
   rules: number
 }
   created_at: string
@@ -4342,42 +5092,47 @@ export type RotatedWebhookSecret = {
 
 export type RoutingRule = {
   rule_id: string
-  /** Must have 1 to 64 characters */
+  /** By which you tell it from your others. Must have 1 to 64 characters */
   name: string
-  /** Must be a whole number; lower ones come first */
+  /** Rules are tried in this order. Must be a whole number; lower ones come first */
   priority: number
   enabled: boolean
   match: 'all' | 'any'
-  /** Must be at most 20 conditions */
+  /** Without any, the rule matches every call. Must be at most 20 conditions */
   conditions?: ({
-  /** Must be a field that calls have, such as from_country, weekday or queue.<id>.waiting */
+  /** What is looked at: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`. Must be a field that calls have, such as from_country, weekday or queue.<id>.waiting */
   field: string
+  /** How the field is compared with `value` */
   op: 'eq' | 'ne' | 'in' | 'not_in' | 'prefix' | 'gt' | 'gte' | 'lt' | 'lte' | 'exists' | 'open' | 'closed'
-  /** Must be a text, a number, true, false, or a list */
+  /** What it is compared with; a list for `in`. Must be a text, a number, true, false, or a list */
   value?: string | number | boolean | ((string | number)[]) | undefined
 })[] | undefined
   /** Where the call goes, and what it takes there */
   action: {
+  /** Where the call goes; decides which of the fields below is needed */
   type: 'queue' | 'ivr' | 'agent' | 'phone' | 'sip' | 'application' | 'voicemail' | 'message' | 'hangup'
   /** Of a queue, an IVR or an agent */
   id?: string | undefined
-  /** Of a phone */
+  /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
-  /** Must be a SIP URI, such as sip:ada@example.org */
+  /** Of a SIP phone. Must be a SIP URI, such as sip:ada@example.org */
   uri?: string | undefined
   /** Of an application: asked for the flow */
   answer_url?: string | undefined
   /** Spoken, of a message or before a voicemail */
   text?: string | undefined
+  /** What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told */
   language?: 'en-NG' | 'en-KE' | 'en-ZA' | 'en-US' | 'fr-SN' | 'fr-FR' | 'ar-EG' | 'ar-001' | 'sw-KE' | 'am-ET' | 'ha-NG' | 'yo-NG' | 'ig-NG' | 'zu-ZA' | 'xh-ZA' | 'af-ZA' | 'so-SO' | 'wo-SN' | 'pt-AO' | undefined
-  /** Must be 1 to 10 */
+  /** In the queue; that of the queue unless told. Must be 1 to 10 */
   priority?: number | undefined
+  /** What the agent must have, besides what the queue asks for */
   skills?: ({
-  /** Must have 1 to 64 characters */
+  /** Your word for it, such as `billing`; the same for agents and queues. Must have 1 to 64 characters */
   name: string
-  /** Must be 1 to 5; 1 unless told */
+  /** How well it must be mastered at least. Must be 1 to 5; 1 unless told */
   min_level?: number | undefined
 })[] | undefined
+  /** Variables that the call then has */
   set?: Record<string, string | number | boolean> | undefined
 }
   stop: boolean
@@ -4462,7 +5217,7 @@ export type SandboxHookRequest = {
 }
 
 export type SandboxPayers = {
-  /** Payers whose prompt waits for a PIN; `*` is everybody. Others decide by their number */
+  /** Payers whose prompt waits for a PIN; `*` is everybody. Others decide by their number. Must list at most 100 numbers */
   by_hand: string[]
 }
 
@@ -4487,15 +5242,20 @@ export type SandboxPrompt = {
 
 export type SandboxPromptAnswer = {
   payment_id: string
+  /** Types the PIN, or cancels the prompt */
   decision: 'approve' | 'refuse'
 }
 
 export type SavedCard = {
   /** Begins with tok_ */
   card_token: string
+  /** As the first digits tell */
   brand: 'visa' | 'mastercard' | 'verve' | 'american-express'
+  /** The last digits of its number */
   last4: string
+  /** Until when it is valid */
   exp_month: number
+  /** Until when it is valid, in four digits */
   exp_year: number
   customer: Customer
   created_at: string
@@ -4508,19 +5268,28 @@ export type SmsAccountCountries = {
 }
 
 export type SmsAnalytics = {
+  /** First day */
   from_date: string
+  /** Last day */
   to_date: string
+  /** Of the cost */
   currency: string
+  /** All of them */
   messages: number
+  /** Not sent yet */
   queued: number
   /** Taken by the operator, and nothing heard since */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
   delivery_rate: number | null
+  /** What was charged for */
   segments: number
   /** Without what was given back */
   cost: number
+  /** Half, 95 % and 99 % of messages took no longer */
   latency_seconds: {
   /** From the operator to the handset */
   p50: number | null
@@ -4529,19 +5298,26 @@ export type SmsAnalytics = {
   /** From the operator to the handset */
   p99: number | null
 }
+  /** The same figures by country */
   countries: ({
   country: string | null
+  /** All of them */
   messages: number
+  /** Not sent yet */
   queued: number
   /** Taken by the operator, and nothing heard since */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
   delivery_rate: number | null
+  /** What was charged for */
   segments: number
   /** Without what was given back */
   cost: number
 })[]
+  /** Messages by why they failed */
   errors: {
   error_code: string
   messages: number
@@ -4549,50 +5325,79 @@ export type SmsAnalytics = {
 }
 
 export type SmsBalance = {
+  /** Of the wallet, in major units */
   balance: number
+  /** Of the amounts */
   currency: string
+  /** Set aside for what is not certain yet */
   reserved: number
+  /** What can be spent */
   available: number
+  /** How far the balance may go below zero */
   credit_limit: number
   /** Fewer than a hundred segments are left */
   low_balance: boolean
   /** How many segments to the country of the account that buys */
   estimated_segments: number
+  /** When the balance last changed */
   updated_at: string
 }
 
 export type SmsBatch = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `completed` once every message is delivered or failed */
   status: 'queued' | 'completed' | 'cancelled'
+  /** Entries that you sent */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** Of all messages */
   segments: number
+  /** Of all messages, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
+  /** Messages by status */
   counts: {
+  /** Not sent yet */
   queued: number
+  /** Without a report so far */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Will not arrive */
   failed: number
 }
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   completed_at: string | null
+  /** One entry for each of your list, in its order */
   messages?: ({
+  /** Place in your list, from 0 */
   index: number
+  /** The number in E.164 */
   to: string
   message_id: string | null
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** What it is charged for */
   segments: number
+  /** In major units of `currency`; 0 if it was refused */
   cost: number
+  /** Of the cost */
   currency: string
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[] | undefined
+  /** Whether there are further entries */
   has_more?: boolean | undefined
   next_cursor?: string | null | undefined
 }
@@ -4612,34 +5417,34 @@ export type SmsBatchCompletedEvent = {
   delivered: number
   failed: number
 }
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   created_at: string
   completed_at: string
 }
 
 export type SmsBind = {
-  /** Must be a host name or address */
+  /** Where the message centre takes connections. Must be a host name or address */
   host?: string | undefined
-  /** Must be 1 to 65535 */
+  /** Its TCP port. Must be 1 to 65535 */
   port?: number | undefined
   /** Whether the centre speaks TLS. Its certificate must be for the host, of a public authority or of tls_ca */
   tls?: boolean | undefined
-  /** Certificates in PEM of authorities that are trusted besides the public ones */
+  /** Certificates in PEM of authorities that are trusted besides the public ones. Must be null, or at most 65,536 characters of PEM */
   tls_ca?: string | null | undefined
-  /** Must have 1 to 15 characters */
+  /** Our name there, as the operator of the centre gave it. Must have 1 to 15 characters */
   system_id?: string | undefined
-  /** Must have at most 12 characters */
+  /** Category that some centres want in the bind; mostly empty. Must have at most 12 characters */
   system_type?: string | undefined
-  /** What the centre wants to be told of every text, such as `CMT`; mostly nothing */
+  /** What the centre wants to be told of every text, such as `CMT`; mostly nothing. Must have at most 5 letters, digits or signs of ASCII */
   service_type?: string | undefined
   /** Whether a session sends and receives over one connection, or over a `pair` of them, a transmitter and a receiver */
   bind_mode?: 'transceiver' | 'pair' | undefined
-  /** Sessions with the centre */
+  /** Sessions with the centre. Must be 1 to 32 */
   sessions?: number | undefined
-  /** Must be 1 to 3600 */
+  /** Seconds of silence after which the connection is tested. Must be 1 to 3600 */
   enquire_link_seconds?: number | undefined
-  /** A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. Binds with the same host, port and system_id need none */
+  /** A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. Binds with the same host, port and system_id need none. Must be null, or have 1 to 40 small letters, digits or -, and begin with a letter */
   centre?: string | null | undefined
   /** How the message centre writes ids in answers */
   answer_ids?: 'exact' | 'text' | 'hex' | 'decimal' | undefined
@@ -4649,23 +5454,26 @@ export type SmsBind = {
   concatenation?: 'udh' | 'udh16' | 'sar' | 'payload' | undefined
   /** What the message centre takes text for whose data_coding is 0, in both directions */
   alphabet?: 'gsm' | 'latin1' | undefined
-  /** The type of number that the message centre wants of a short code which texts are from */
+  /** The type of number that the message centre wants of a short code which texts are from. Must be 0 to 6 */
   short_code_ton?: number | undefined
-  /** The same for its numbering plan */
+  /** The same for its numbering plan. Must be 0 to 18 */
   short_code_npi?: number | undefined
-  /** Must be an object with `request` and what else the aggregator needs */
+  /** How an HTTP aggregator is spoken to; for the kind `http` only. Must be an object with `request` and what else the aggregator needs */
   profile?: {
+  /** How a message is handed over */
   request: {
+  /** What the aggregator expects; `query` is the format of GET */
   method: 'GET' | 'POST'
-  /** Must be a URL */
+  /** Where messages are posted. Must be a URL */
   url: string
-  /** Kept encrypted and shown masked. A value in its masked form stays as it was */
+  /** Kept encrypted and shown masked. A value in its masked form stays as it was. Must be an object of at most 100 members */
   headers?: Record<string, string> | undefined
   /** Where the fields go, and how they are written */
   format: 'json' | 'form' | 'query'
-  /** The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, {{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and {{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, and a value in its masked form stays as it was */
+  /** The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, {{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and {{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, and a value in its masked form stays as it was. Must be an object of at most 100 members */
   fields: Record<string, unknown>
 }
+  /** Nothing is sent unless given */
   auth?: {
   /** How the password of the bind is sent */
   kind: 'none' | 'basic' | 'bearer' | 'header'
@@ -4674,23 +5482,25 @@ export type SmsBind = {
   /** For `header`: its name */
   header?: string | undefined
 } | undefined
+  /** What an answer looks like that took the message; an HTTP status of 200, 201 or 202 unless given */
   success?: {
-  /** Must list statuses from 200 to 299 */
+  /** HTTP statuses; 200, 201 and 202 unless given. Must list statuses from 200 to 299 */
   status?: number[] | undefined
-  /** The id, or ids, that receipts will name; without it they name {{id}}: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The id, or ids, that receipts will name; without it they name {{id}}; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   id?: string | undefined
 } | undefined
+  /** What becomes of messages that the aggregator does not take */
   errors?: {
-  /** The aggregator’s own code, in an answer of whatever status: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The aggregator’s own code, in an answer of whatever status; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   code?: string | undefined
-  /** Must be an object of at most 100 members */
+  /** What becomes of a message by the aggregator’s own code, such as `{"E1": {"as": "retry"}}`. Must be an object of at most 100 members */
   codes?: Record<string, {
   /** Nobody will take it; the same again a little later; another carrier may take it */
   as: 'reject' | 'retry' | 'reroute'
   /** The `error_code` of a rejected message */
   error?: 'INVALID_NUMBER' | 'UNKNOWN_SUBSCRIBER' | 'ABSENT_SUBSCRIBER' | 'UNDELIVERABLE' | 'EXPIRED' | 'REJECTED' | 'BLOCKED' | 'SPAM_REJECTED' | 'INVALID_SENDER' | 'CARRIER_ERROR' | 'ENCODING_ERROR' | undefined
 }> | undefined
-  /** Must be an object of at most 100 members */
+  /** What becomes of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, where its code says nothing. Must be an object of at most 100 members */
   statuses?: Record<string, {
   /** Nobody will take it; the same again a little later; another carrier may take it */
   as: 'reject' | 'retry' | 'reroute'
@@ -4698,26 +5508,28 @@ export type SmsBind = {
   error?: 'INVALID_NUMBER' | 'UNKNOWN_SUBSCRIBER' | 'ABSENT_SUBSCRIBER' | 'UNDELIVERABLE' | 'EXPIRED' | 'REJECTED' | 'BLOCKED' | 'SPAM_REJECTED' | 'INVALID_SENDER' | 'CARRIER_ERROR' | 'ENCODING_ERROR' | undefined
 }> | undefined
 } | undefined
+  /** Where delivery reports say what; without it none are taken */
   receipts?: {
-  /** The list, when a call brings several: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The list, when a call brings several; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   each?: string | undefined
-  /** The id that the answer gave: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The id that the answer gave; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   id: string
-  /** The status: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The status; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   status: string
-  /** The aggregator’s own code: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The aggregator’s own code; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   error?: string | undefined
-  /** What each status means: delivered, an `error_code`, or ignored when it is not final */
+  /** What each status means: delivered, an `error_code`, or ignored when it is not final. Must be an object of at most 100 members */
   statuses: Record<string, 'delivered' | 'ignored' | 'INVALID_NUMBER' | 'UNKNOWN_SUBSCRIBER' | 'ABSENT_SUBSCRIBER' | 'UNDELIVERABLE' | 'EXPIRED' | 'REJECTED' | 'BLOCKED' | 'SPAM_REJECTED' | 'INVALID_SENDER' | 'CARRIER_ERROR' | 'ENCODING_ERROR'>
 } | undefined
+  /** Where messages of handsets say what; without it none are taken */
   inbound?: {
-  /** The list, when a call brings several: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The list, when a call brings several; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   each?: string | undefined
-  /** The handset: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The handset; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   from: string
-  /** The number, short code or sender it writes to: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** The number, short code or sender it writes to; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   to: string
-  /** What it writes: a JSON pointer (`*` is every element), or a regular expression with one group */
+  /** What it writes; `*` in a pointer is every element. Must be a JSON pointer such as /messages/0/id, or a regular expression with one group */
   text: string
 } | undefined
 } | undefined
@@ -4745,26 +5557,42 @@ export type SmsBind = {
 }
 
 export type SmsBulkReply = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `completed` once every message is delivered or failed */
   status: 'queued' | 'completed' | 'cancelled'
+  /** Entries that you sent */
   total: number
+  /** Messages that go out */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** Of all messages */
   segments: number
+  /** Of all messages, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
   messages: ({
+  /** Place in your list, from 0 */
   index: number
+  /** The number in E.164 */
   to: string
   message_id: string | null
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** What it is charged for */
   segments: number
+  /** In major units of `currency`; 0 if it was refused */
   cost: number
+  /** Of the cost */
   currency: string
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[]
 }
@@ -4790,6 +5618,7 @@ export type SmsCountry = {
 export type SmsEstimate = {
   /** For each recipient */
   segments: number
+  /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding: 'gsm7' | 'ucs2'
   /** Characters */
   length: number
@@ -4801,12 +5630,16 @@ export type SmsEstimate = {
   non_gsm: string[]
   suggestion: string | null
   suggestion_segments: number | null
+  /** Of all recipients, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** Numbers that it would go to */
   recipients: number
 }
 
 export type SmsLookup = {
+  /** The number that was asked for */
   phone: string
   /** Whether such a number can exist */
   valid: boolean
@@ -4821,23 +5654,35 @@ export type SmsLookup = {
   /** The numbering plan, or the list of ported numbers */
   source: 'prefix' | 'mnp'
   reachable: boolean | null
+  /** When it was looked up */
   checked_at: string
 }
 
 export type SmsMessage = {
+  /** Id of the message, such as `sms_…` */
   message_id: string
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** `outbound` from you, `inbound` from a handset */
   direction: 'outbound' | 'inbound'
+  /** Who has it: a number, or your short code */
   to: string
+  /** Who wrote it: your sender, or a handset */
   from: string
   message: string | null
+  /** What it is charged for */
   segments: number
   /** The same as segments */
   parts: number
+  /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding: 'gsm7' | 'ucs2'
+  /** In major units of `currency`; 0 if it failed before the network had it */
   cost: number
+  /** In major units of `currency` */
   price_per_segment: number
+  /** Of cost and price */
   currency: string
+  /** When it was accepted or came in */
   created_at: string
   scheduled_at: string | null
   sent_at: string | null
@@ -4847,7 +5692,7 @@ export type SmsMessage = {
   error: string | null
   /** What it became over another channel; only where it was to go on */
   fallback_message_id?: string | null | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   reference: string | null
   country: string | null
@@ -4857,8 +5702,11 @@ export type SmsMessage = {
   /** The bind that took it; only told to keys with the scope operator */
   route?: string | null | undefined
   batch_id: string | null
+  /** What became of it, oldest first */
   timeline: ({
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** When it became so */
   at: string
   error_code: string | null
   carrier_code: string | null
@@ -4866,19 +5714,29 @@ export type SmsMessage = {
 }
 
 export type SmsMessageOrBatch = {
+  /** Id of the message, such as `sms_…` */
   message_id?: string | undefined
   status?: string | undefined
+  /** `outbound` from you, `inbound` from a handset */
   direction?: 'outbound' | 'inbound' | undefined
+  /** One number, or all of the batch */
   to?: string | string[] | undefined
+  /** Who wrote it: your sender, or a handset */
   from?: string | undefined
   message?: string | null | undefined
+  /** Of all messages */
   segments?: number | undefined
   /** The same as segments */
   parts?: number | undefined
+  /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding?: 'gsm7' | 'ucs2' | undefined
+  /** Of all messages, in major units of `currency` */
   cost?: number | undefined
+  /** In major units of `currency` */
   price_per_segment?: number | undefined
+  /** Of the cost */
   currency?: string | undefined
+  /** When it was accepted or came in */
   created_at?: string | undefined
   scheduled_at?: string | null | undefined
   sent_at?: string | null | undefined
@@ -4888,7 +5746,7 @@ export type SmsMessageOrBatch = {
   error?: string | null | undefined
   /** What it became over another channel; only where it was to go on */
   fallback_message_id?: string | null | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata?: Record<string, string | number | boolean> | undefined
   reference?: string | null | undefined
   country?: string | null | undefined
@@ -4898,36 +5756,57 @@ export type SmsMessageOrBatch = {
   /** The bind that took it; only told to keys with the scope operator */
   route?: string | null | undefined
   batch_id?: string | null | undefined
+  /** What became of it, oldest first */
   timeline?: ({
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** When it became so */
   at: string
   error_code: string | null
   carrier_code: string | null
 })[] | undefined
+  /** Entries that you sent */
   total?: number | undefined
+  /** Messages that go out */
   accepted?: number | undefined
+  /** Entries that were refused */
   rejected?: number | undefined
+  /** When it was accepted */
   timestamp?: string | undefined
+  /** Messages by status */
   counts?: {
+  /** Not sent yet */
   queued: number
+  /** Without a report so far */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Will not arrive */
   failed: number
 } | undefined
   completed_at?: string | null | undefined
+  /** One entry for each of your list, in its order */
   messages?: ({
+  /** Place in your list, from 0 */
   index: number
+  /** The number in E.164 */
   to: string
   message_id: string | null
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** What it is charged for */
   segments: number
+  /** In major units of `currency`; 0 if it was refused */
   cost: number
+  /** Of the cost */
   currency: string
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
+  /** Why it was refused, in words */
   error?: string | undefined
 })[] | undefined
+  /** Whether there are further entries */
   has_more?: boolean | undefined
   next_cursor?: string | null | undefined
   /** The short links in its text, if it was sent with shorten_urls */
@@ -4944,10 +5823,13 @@ export type SmsMessageOrBatch = {
 }
 
 export type SmsNumber = {
+  /** What handsets write to */
   number: string
   /** Others have keywords on it too */
   shared: boolean
+  /** What becomes of messages by their first word */
   keywords: ({
+  /** What the message begins with */
   keyword: string
   webhook_url: string | null
   auto_reply: string | null
@@ -4965,19 +5847,23 @@ export type SmsNumberDeleted = {
 }
 
 export type SmsOptOut = {
+  /** Who does not want messages */
   phone: string
   /** The sender it is about, a number without its plus; `*` for all */
   from: string
   reason: string | null
+  /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
   created_at: string
 }
 
 export type SmsOptOutOfNumber = {
+  /** Who does not want messages */
   phone: string
   /** The sender it is about, a number without its plus; `*` for all */
   from: string
   reason: string | null
+  /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
   created_at: string
   opt_outs: SmsOptOut[]
@@ -5001,12 +5887,15 @@ export type SmsPortedNumber = {
 }
 
 export type SmsPrice = {
+  /** ISO 3166, such as KE */
   country: string
   network: string | null
   mcc_mnc: string | null
+  /** Messages that come in cost nothing */
   direction: 'outbound'
   /** Per segment */
   price: number
+  /** Of the price */
   currency: string
   effective_from: string | null
 }
@@ -5052,55 +5941,74 @@ export type SmsRoute = {
 export type SmsSandboxBehaviour = {
   delay_ms: number | null
   error: ('UNDELIVERABLE' | 'REJECTED' | 'UNKNOWN_SUBSCRIBER' | 'NO_RECEIPT' | 'EXPIRED' | 'THROTTLED') | null
-  /** Handsets that get their messages only when they are taken off this list; `*` is all */
+  /** Handsets that get their messages only when they are taken off this list; `*` is all. Must list at most 100 numbers */
   out_of_coverage: string[]
 }
 
 export type SmsSandboxBehaviourChange = {
   delay_ms?: number | null | undefined
   error?: ('UNDELIVERABLE' | 'REJECTED' | 'UNKNOWN_SUBSCRIBER' | 'NO_RECEIPT' | 'EXPIRED' | 'THROTTLED') | null | undefined
-  /** Handsets that get their messages only when they are taken off this list; `*` is all */
+  /** Handsets that get their messages only when they are taken off this list; `*` is all. Must list at most 100 numbers */
   out_of_coverage?: string[] | undefined
 }
 
 export type SmsSendReply = {
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
   /** The message, or the batch when `to` is a list */
   message_id: string
+  /** As you sent it */
   to: string | string[]
+  /** The sender that the handset shows */
   from: string
   /** For each recipient */
   segments: number
+  /** Of all recipients, in major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** When it was accepted */
   timestamp: string
+  /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding: 'gsm7' | 'ucs2'
   country: string | null
   network: string | null
   scheduled_at: string | null
+  /** One entry for each recipient, in your order; only where `to` is a list */
   messages?: ({
+  /** The number in E.164 */
   to: string
   message_id: string | null
+  /** `queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset */
   status: 'queued' | 'sent' | 'delivered' | 'failed' | 'received'
+  /** What it is charged for */
   segments: number
+  /** In major units of `currency`; 0 if it was refused */
   cost: number
+  /** Of the cost */
   currency: string
   error_code: string | null
   /** The message that has this reference */
   existing_id?: string | undefined
 })[] | undefined
+  /** Recipients that will get it; only where `to` is a list */
   accepted?: number | undefined
+  /** Recipients that will not, and why is said of each; only where `to` is a list */
   rejected?: number | undefined
 }
 
 export type SmsSenderId = {
   id: string
   sender: string
+  /** Senders of `test` are approved at once and reach no handset */
   environment: 'test' | 'live'
   /** Null: all of them */
   countries: string[] | null
+  /** What you said you send with it */
   purpose: string
+  /** The example that you gave */
   sample: string
+  /** Messages go out with an `approved` one only */
   status: 'pending' | 'approved' | 'rejected'
   reason: string | null
   created_at: string
@@ -5115,7 +6023,7 @@ export type SmsStatusEvent = {
   /** Segments the text was sent in */
   parts: number
   error_code: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   batch_id: string | null
   network: string | null
@@ -5166,35 +6074,49 @@ export type StoppedPlaying = {
 }
 
 export type Subscription = {
+  /** Id of the subscription, such as `sub_…` */
   subscription_id: string
+  /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
+  /** The plan, such as `plan_…` */
   plan_id: string
   customer: Customer
+  /** How many of the plan */
   quantity: number
+  /** Of a period, in major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** From when it is paid for */
   current_period_start: string
+  /** Until when it is paid for */
   current_period_end: string
   trial_end: string | null
+  /** Day on which periods begin */
   billing_anchor: string
   next_billing_at: string | null
+  /** It ends with this period */
   cancel_at_period_end: boolean
   cancelled_at: string | null
   cancel_reason: string | null
   latest_invoice_id: string | null
+  /** How periods are paid */
   payment_method: {
+  /** `invoice`: by the link of each invoice */
   type: 'mobile_money' | 'card' | 'invoice'
   phone: string | null
   provider: string | null
   card_token: string | null
 }
+  /** Whether a change in mid-period is charged by its part */
   proration: 'create_prorations' | 'none'
   /** Periods begun */
   cycles: number
   max_cycles: number | null
   reference: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was made */
   created_at: string
 }
 
@@ -5204,12 +6126,13 @@ export type SubscriptionEvent = {
   /** Order of the events of one object, from 1 */
   sequence: number
   subscription_id: string
+  /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
   plan_id: string
   customer: Customer
   cancelled_at: string | null
   cancel_reason: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   subscription: Subscription
 }
@@ -5292,35 +6215,51 @@ export type TimelinePdu = {
 }
 
 export type Topup = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** In major units */
   amount: number
+  /** ISO 4217, such as KES; of all amounts here */
   currency: string
   provider: string | null
   completed_at: string | null
   receipt_url: string | null
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   phone: string | null
   reference: string | null
   description: string | null
   customer: Customer
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** What it cost you, in major units */
   fee: number
+  /** What your wallet gets: the amount less the fee */
   net_amount: number
   provider_reference: string | null
+  /** By all refunds that did not fail */
   amount_refunded: number
+  /** How much of it was given back */
   refund_status: 'none' | 'partial' | 'full'
+  /** What was given back of it */
   refunds: Refund[]
   failure_reason: string | null
   failure_message: string | null
+  /** How risky it looked; null where it was not judged */
   risk: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised it */
   flags: string[]
+  /** What became of it by that */
   decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
+  /** The check, such as `rsk_…`, that tells more */
   risk_check_id?: string | undefined
 }) | null
   /** The money came after the payment had been given up */
@@ -5330,6 +6269,7 @@ export type Topup = {
   payment_link_id?: string | undefined
   /** Of a top-up, with what follows, where it is read */
   type: 'topup'
+  /** Which wallet it fills */
   wallet_id: string
   /** What the wallet held with it; null until the money is there */
   new_balance: number | null
@@ -5349,30 +6289,42 @@ export type Topup = {
   /** What the payer dials to see what waits for approval; until the payment is over */
   ussd_code?: string | undefined
   expires_at: string | null
+  /** When it was asked for */
   created_at: string
+  /** When something last changed */
   updated_at: string
 }
 
 export type Transaction = {
+  /** Id of the transaction, such as `txn_…` */
   transaction_id: string
+  /** What moved the money */
   type: 'payment' | 'topup' | 'refund' | 'payout'
   payment_id: string | null
   payout_id: string | null
   refund_id: string | null
+  /** How far it came */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'reversed'
+  /** In major units of `currency`; always positive */
   amount: number
+  /** What it cost you */
   fee: number
+  /** The amount with the fee taken into account */
   net_amount: number
+  /** Of the amounts */
   currency: string
+  /** `credit` comes into your wallet, `debit` leaves it */
   direction: 'credit' | 'debit'
+  /** How the money moves */
   method: 'mobile_money' | 'card' | 'bank_transfer'
   provider: string | null
   phone: string | null
   reference: string | null
   provider_reference: string | null
   description: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -5403,21 +6355,30 @@ export type TriggeredEvent = {
 }
 
 export type Usage = {
+  /** First day, UTC */
   start_date: string
+  /** Last day, UTC */
   end_date: string
+  /** In all these days */
   requests: number
+  /** Requests that were refused or failed */
   errors: number
+  /** Requests by what `group_by` names; null where it is not named */
   rows: ({
   day: string | null
   area: string | null
   operation: string | null
+  /** All of them */
   requests: number
+  /** Those that were refused or failed */
   errors: number
 })[]
+  /** What was charged, by what `group_by` names */
   spend: ({
   day: string | null
   area: string | null
   country: string | null
+  /** Of the cost */
   currency: string
   /** Less what was given back */
   cost: number
@@ -5427,10 +6388,13 @@ export type Usage = {
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
+  /** Requests in a window */
   limit: number
   /** Seconds */
   window: number
+  /** Requests left in this window */
   remaining: number
+  /** When all of them are there again */
   resets_at: string
 }[]
 }
@@ -5475,25 +6439,38 @@ export type UssdAnalytics = {
 
 export type UssdCallback = {
   session_id?: string | null | undefined
+  /** JSON: the subscriber, in E.164 */
   phone?: string | undefined
+  /** JSON: what was dialled, such as *384*1# */
   shortcode?: string | undefined
+  /** JSON: a dial, an input, or the end of the session; needed in this dialect */
   type?: 'initiation' | 'response' | 'release' | 'timeout' | undefined
   input?: string | null | undefined
   /** Of the screen that is answered: a repeat with the same step is the same answer */
   step?: number | undefined
   network?: string | null | undefined
   language?: string | null | undefined
+  /** Africa’s Talking: id of the dialog */
   sessionId?: string | number | null | undefined
+  /** Africa’s Talking: the code that was dialled */
   serviceCode?: string | number | null | undefined
+  /** Africa’s Talking: the subscriber, in E.164 */
   phoneNumber?: string | number | null | undefined
   text?: string | null | undefined
+  /** Africa’s Talking: code of the network, such as 63902 */
   networkCode?: string | number | null | undefined
+  /** Hubtel: Initiation, Response, Release or Timeout */
   Type?: string | number | null | undefined
+  /** Hubtel: the subscriber */
   Mobile?: string | number | null | undefined
+  /** Hubtel: id of the dialog */
   SessionId?: string | number | null | undefined
+  /** Hubtel: the code that was dialled */
   ServiceCode?: string | number | null | undefined
   Message?: string | null | undefined
+  /** Hubtel: network of the subscriber */
   Operator?: string | number | null | undefined
+  /** Hubtel: number of the call, by which a repeat is known */
   Sequence?: string | number | null | undefined
   ClientState?: string | null | undefined
 }
@@ -5510,33 +6487,42 @@ export type UssdCallbackReply = {
 }
 
 export type UssdContinue = {
-  /** Your own id of the session, used once */
+  /** Your own id of the session, used once. Must have 1 to 64 letters, digits, or _ . : - */
   session_id: string
-  /** What the subscriber typed */
+  /** What the subscriber typed. Must have 1 to 182 characters */
   input: string
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   message: string
   /** The session ends with this screen */
   end_session?: boolean | undefined
-  /** Small state of your flow, at most 4096 bytes as JSON; sealed where it is stored */
+  /** Small state of your flow; sealed where it is stored. Must be an object of at most 4096 bytes as JSON */
   data?: Record<string, unknown> | undefined
   /** `data` is added to what is stored, rather than replacing it */
   data_merge?: boolean | undefined
 }
 
 export type UssdContinued = {
+  /** `completed` where this was the last screen */
   status: 'active' | 'completed'
+  /** Id of the screen */
   message_id: string
+  /** Id of the session */
   session_id: string
+  /** Who is shown it */
   phone: string
+  /** Number of the screen, from 1 */
   step: number
   input: string | null
+  /** The screen */
   message: string
+  /** Whether the session ends with it */
   end_session: boolean
+  /** What the session now knows */
   data: Record<string, unknown>
   /** Screens cost nothing beside the session */
   cost: number
   expires_at: string | null
+  /** When it was accepted */
   timestamp: string
   /** Screens that the message takes on the handset */
   screen_pages: number
@@ -5555,7 +6541,7 @@ export type UssdDryRun = {
 }
 
 export type UssdEnd = {
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   message?: string | undefined
 }
 
@@ -5568,10 +6554,11 @@ export type UssdGateway = {
 }
 
 export type UssdGatewayCreate = {
-  /** Must have 1 to 60 characters */
+  /** By which you tell it from other gateways. Must have 1 to 60 characters */
   name: string
+  /** Whether its subscribers are real (`live`) or yours to try (`test`) */
   environment: 'test' | 'live'
-  /** Addresses or ranges such as 41.90.0.0/16 that may call; anybody who knows the URL unless given */
+  /** Addresses or ranges such as 41.90.0.0/16 that may call; anybody who knows the URL unless given. Must list at most 100 addresses */
   allowed_ips?: string[] | undefined
 }
 
@@ -5585,30 +6572,31 @@ export type UssdGatewayCreated = {
   url: string
 }
 
+/** How the gateway differs from SMPP 3.4; nothing unless given */
 export type UssdGatewayProfile = {
-  /** Must have at most 5 letters, digits or signs of ASCII */
+  /** `USSD` in SMPP; what the gateway wants to be told of every screen. Must have at most 5 letters, digits or signs of ASCII */
   service_type?: string | undefined
-  /** Of the parameter with the operation; 1281 (0x0501) is ussd_service_op */
+  /** Of the parameter with the operation; 1281 (0x0501) is ussd_service_op. Must be 1 to 65535 */
   op_tag?: number | undefined
-  /** Of the parameter that names the dialog; 4995 (0x1383) is its_session_info */
+  /** Of the parameter that names the dialog; 4995 (0x1383) is its_session_info. Must be 1 to 65535 */
   session_tag?: number | undefined
-  /** Octets of the dialog’s number */
+  /** Octets of the dialog’s number. Must be 1 to 6 */
   dialog_bytes?: number | undefined
   /** Operation -> the octet that stands for it */
   ops?: {
-  /** Must be 0 to 255 */
+  /** A subscriber dialled a code; 1 unless told. Must be 0 to 255 */
   dialled?: number | undefined
-  /** Must be 0 to 255 */
+  /** A screen that can be answered; 2 unless told. Must be 0 to 255 */
   asks?: number | undefined
-  /** Must be 0 to 255 */
+  /** A screen that cannot be answered; 3 unless told. Must be 0 to 255 */
   tells?: number | undefined
-  /** Must be 0 to 255 */
+  /** The last screen of a session; 17 unless told. Must be 0 to 255 */
   ends?: number | undefined
-  /** Must be 0 to 255 */
+  /** A subscriber answered a screen; 18 unless told. Must be 0 to 255 */
   answered?: number | undefined
-  /** Must be 0 to 255 */
+  /** The subscriber gave the session up; 129 unless told. Must be 0 to 255 */
   aborted?: number | undefined
-  /** Must be 0 to 255 */
+  /** The network gave the session up; 130 unless told. Must be 0 to 255 */
   released?: number | undefined
 } | undefined
 }
@@ -5621,78 +6609,84 @@ export type UssdHandsetScreen = {
 }
 
 export type UssdInitiate = {
-  /** Must be E.164, such as +254711000001 */
+  /** Whose handset shows it. Must be E.164, such as +254711000001 */
   phone?: string | undefined
-  /** Must be E.164, such as +254711000001 */
+  /** The same as phone; one of them is needed. Must be E.164, such as +254711000001 */
   phone_number?: string | undefined
-  /** Your own id of the session, used once */
+  /** Your own id of the session, used once. Must have 1 to 64 letters, digits, or _ . : - */
   session_id?: string | undefined
-  /** Must be a shortcode such as *384# or *384*1# */
+  /** A code that is assigned to you. Must be a shortcode such as *384# or *384*1# */
   shortcode: string
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   message: string
-  /** Small state of your flow, at most 4096 bytes as JSON; sealed where it is stored */
+  /** Small state of your flow; sealed where it is stored. Must be an object of at most 4096 bytes as JSON */
   data?: Record<string, unknown> | undefined
-  /** Seconds without activity after which the session expires */
+  /** Seconds without activity after which the session expires. Must be 10 to 180 seconds */
   timeout?: number | undefined
   /** A notice that cannot be answered */
   end_session?: boolean | undefined
   /** Asked for the next screens of this session, in place of the shortcode’s URL */
   callback_url?: string | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata?: Record<string, string | number | boolean> | undefined
 }
 
 export type UssdMenu = {
   id: string
   version: number
-  /** Must have 1 to 100 characters */
+  /** By which you tell it from your others. Must have 1 to 100 characters */
   name: string
+  /** In which every text must be written; the first is that of subscribers with another */
   languages?: string[] | undefined
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen that a session begins with. Must have 1 to 40 letters, digits, _ or - */
   start: string
-  /** Must have 1 to 200 screens */
+  /** Screens by their names. Must have 1 to 200 screens */
   nodes: Record<string, {
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   text?: string | Record<string, string> | undefined
-  /** Must list 1 to 50 options */
+  /** What can be chosen, shown below the text. Must list 1 to 50 options */
   options?: ({
-  /** Must be 1 to 4 keys of a telephone */
+  /** What is typed for it; its place in the list unless given. 0 is back and 00 the start where no option has them. Must be 1 to 4 keys of a telephone */
   key?: string | undefined
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   label: string | Record<string, string>
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen it leads to. Must have 1 to 40 letters, digits, _ or - */
   next: string
 })[] | undefined
+  /** Takes what is typed and goes on to `next` */
   input?: {
-  /** Must be a name such as amount */
+  /** Name under which the session knows it: `amount` is `{{data.amount}}`. Must be a name such as amount */
   save: string
   /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   error?: string | Record<string, string> | undefined
 } | undefined
+  /** Asks your application before the screen is shown; its reply may hold `data`, `next` and `message` */
   fetch?: {
+  /** What is asked by POST, https:// */
   url: string
-  /** Must be 100 to 5000 */
+  /** Milliseconds to wait for the reply; 3000 unless given. Must be 100 to 5000 */
   timeout_ms?: number | undefined
 } | undefined
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen that follows an input or a fetch. Must have 1 to 40 letters, digits, _ or - */
   next?: string | undefined
+  /** True: the session ends with this screen */
   end?: boolean | undefined
   /** A text to the subscriber when the screen is reached */
   sms?: {
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   message: string | Record<string, string>
   /** The account’s default_sender, or the code, unless given */
   from?: string | undefined
 } | undefined
   /** A payment that is asked of the phone when the session is over; on screens that end it */
   pay?: {
-  /** Must be an amount, or a text such as {{data.amount}} */
+  /** In major units, or what the session knows. Must be an amount, or a text such as {{data.amount}} */
   amount: number | string
-  /** Must be a currency such as KES */
+  /** What is paid in. Must be a currency such as KES */
   currency: string
+  /** Such as `mpesa`; by the number of the subscriber unless given */
   provider?: string | undefined
 } | undefined
 }>
@@ -5701,53 +6695,59 @@ export type UssdMenu = {
 }
 
 export type UssdMenuDocument = {
-  /** Must have 1 to 100 characters */
+  /** By which you tell it from your others. Must have 1 to 100 characters */
   name: string
+  /** In which every text must be written; the first is that of subscribers with another */
   languages?: string[] | undefined
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen that a session begins with. Must have 1 to 40 letters, digits, _ or - */
   start: string
-  /** Must have 1 to 200 screens */
+  /** Screens by their names. Must have 1 to 200 screens */
   nodes: Record<string, {
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   text?: string | Record<string, string> | undefined
-  /** Must list 1 to 50 options */
+  /** What can be chosen, shown below the text. Must list 1 to 50 options */
   options?: ({
-  /** Must be 1 to 4 keys of a telephone */
+  /** What is typed for it; its place in the list unless given. 0 is back and 00 the start where no option has them. Must be 1 to 4 keys of a telephone */
   key?: string | undefined
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   label: string | Record<string, string>
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen it leads to. Must have 1 to 40 letters, digits, _ or - */
   next: string
 })[] | undefined
+  /** Takes what is typed and goes on to `next` */
   input?: {
-  /** Must be a name such as amount */
+  /** Name under which the session knows it: `amount` is `{{data.amount}}`. Must be a name such as amount */
   save: string
   /** What the input fits: characters, classes such as \d or [a-z], alternatives with |, and at most two of * + ? {n,m}, without groups */
   pattern?: string | undefined
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   error?: string | Record<string, string> | undefined
 } | undefined
+  /** Asks your application before the screen is shown; its reply may hold `data`, `next` and `message` */
   fetch?: {
+  /** What is asked by POST, https:// */
   url: string
-  /** Must be 100 to 5000 */
+  /** Milliseconds to wait for the reply; 3000 unless given. Must be 100 to 5000 */
   timeout_ms?: number | undefined
 } | undefined
-  /** Must have 1 to 40 letters, digits, _ or - */
+  /** The screen that follows an input or a fetch. Must have 1 to 40 letters, digits, _ or - */
   next?: string | undefined
+  /** True: the session ends with this screen */
   end?: boolean | undefined
   /** A text to the subscriber when the screen is reached */
   sms?: {
-  /** A text, or one for each language; `{{data.name}}` stands for what the session knows */
+  /** `{{data.name}}` stands for what the session knows. Must be a text, or an object with a text for each language */
   message: string | Record<string, string>
   /** The account’s default_sender, or the code, unless given */
   from?: string | undefined
 } | undefined
   /** A payment that is asked of the phone when the session is over; on screens that end it */
   pay?: {
-  /** Must be an amount, or a text such as {{data.amount}} */
+  /** In major units, or what the session knows. Must be an amount, or a text such as {{data.amount}} */
   amount: number | string
-  /** Must be a currency such as KES */
+  /** What is paid in. Must be a currency such as KES */
   currency: string
+  /** Such as `mpesa`; by the number of the subscriber unless given */
   provider?: string | undefined
 } | undefined
 }>
@@ -5772,73 +6772,96 @@ export type UssdResponseEvent = {
 }
 
 export type UssdSend = {
-  /** Must be E.164, such as +254711000001 */
+  /** Whose handset shows it. Must be E.164, such as +254711000001 */
   phone: string
-  /** Your own id of the session, used once */
+  /** Your own id of the session, used once. Must have 1 to 64 letters, digits, or _ . : - */
   session_id: string
-  /** Must be a shortcode such as *384# or *384*1# */
+  /** A code that is assigned to you. Must be a shortcode such as *384# or *384*1# */
   shortcode: string
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   message: string
-  /** Small state of your flow, at most 4096 bytes as JSON; sealed where it is stored */
+  /** Small state of your flow; sealed where it is stored. Must be an object of at most 4096 bytes as JSON */
   data?: Record<string, unknown> | undefined
-  /** Seconds without activity after which the session expires */
+  /** Seconds without activity after which the session expires. Must be 10 to 180 seconds */
   timeout?: number | undefined
   /** A notice that cannot be answered */
   end_session?: boolean | undefined
   /** Asked for the next screens of this session, in place of the shortcode’s URL */
   callback_url?: string | undefined
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata?: Record<string, string | number | boolean> | undefined
 }
 
 export type UssdSent = {
+  /** The handset is being asked to show it */
   status: 'initiated'
+  /** Id of the push, such as `ussd_…` */
   message_id: string
+  /** Yours, or one that was made for you */
   session_id: string
+  /** Who is shown it */
   phone: string
   /** Set aside now, and paid when the session ends */
   cost: number
+  /** When it was accepted */
   timestamp: string
+  /** Of the cost */
   currency: string
+  /** The code it comes from */
   shortcode: string
+  /** When the session ends without an answer */
   expires_at: string
 }
 
 export type UssdSession = {
+  /** Id of the session: yours, or one that was made */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
+  /** The code that was dialled, or that pushed */
   shortcode: string
+  /** `initiated` until the first screen is shown, then `active` until it is `completed` or `expired` */
   status: 'initiated' | 'active' | 'completed' | 'expired'
+  /** When it began */
   created_at: string
+  /** When something was last typed or shown */
   last_activity: string
   expires_at: string | null
   /** Wiped 24 hours after the end */
   data: Record<string, unknown>
+  /** Its screens, oldest first */
   history: ({
+  /** Number of the screen, from 1 */
   step: number
   input: string | null
+  /** What was shown */
   output: string
+  /** When it was shown */
   at: string
   app_ms: number | null
   /** The input as your application gave it, where it differs */
   app_input?: string | undefined
 })[]
+  /** `dial` by the subscriber, `push` by you */
   direction: 'push' | 'dial'
   network: string | null
   language: string | null
+  /** Seconds without activity after which it expires */
   timeout: number
   ended_at: string | null
   reason: ('completed' | 'expired' | 'user_cancelled' | 'network_released' | 'app_timeout' | 'app_error' | 'replaced' | 'undeliverable') | null
   /** Seconds */
   duration: number
+  /** Screens so far */
   total_steps: number
   /** Screens that the last message takes on the handset */
   screen_pages: number
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
   resumed_from: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
 }
 
@@ -5872,20 +6895,20 @@ export type UssdShortcode = {
   /** Asked where `url` gives no answer and time is left */
   fallback_url: string | null
   menu_id: string | null
-  /** Seconds without activity after which the session expires */
+  /** Seconds without activity after which the session expires. Must be 10 to 180 seconds */
   timeout: number
-  /** Seconds that the network waits for a screen; yours must be here a second sooner */
+  /** Seconds that the network waits for a screen; yours must be here a second sooner. Must be 3 to 60 seconds */
   network_limit: number
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   error_message: string
-  /** Seconds after an expired session in which a redial goes on with its data */
+  /** Seconds after an expired session in which a redial goes on with its data. Must be 0 to 3600 seconds */
   resume_window: number
   language_default: string | null
   /** Words of the lines that turn pages */
   pages: {
-  /** Must have 1 to 20 characters */
+  /** Leads to the next page of a long screen. Must have 1 to 20 characters */
   more: string
-  /** Must have 1 to 20 characters */
+  /** Leads to the page before. Must have 1 to 20 characters */
   back: string
 }
   /** Accents become letters of the GSM alphabet, so that more fits a screen */
@@ -5895,8 +6918,9 @@ export type UssdShortcode = {
 }
 
 export type UssdShortcodeAssignment = {
+  /** Whose code it becomes, such as `acc_…` */
   account_id: string
-  /** Must be a shortcode such as *384# or *384*1# */
+  /** A code that is assigned to you. Must be a shortcode such as *384# or *384*1# */
   shortcode: string
 }
 
@@ -5908,20 +6932,20 @@ export type UssdShortcodeChange = {
   /** Asked where `url` gives no answer and time is left */
   fallback_url?: string | null | undefined
   menu_id?: string | null | undefined
-  /** Seconds without activity after which the session expires */
+  /** Seconds without activity after which the session expires. Must be 10 to 180 seconds */
   timeout?: number | undefined
-  /** Seconds that the network waits for a screen; yours must be here a second sooner */
+  /** Seconds that the network waits for a screen; yours must be here a second sooner. Must be 3 to 60 seconds */
   network_limit?: number | undefined
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   error_message?: string | undefined
-  /** Seconds after an expired session in which a redial goes on with its data */
+  /** Seconds after an expired session in which a redial goes on with its data. Must be 0 to 3600 seconds */
   resume_window?: number | undefined
   language_default?: string | null | undefined
   /** Words of the lines that turn pages */
   pages?: {
-  /** Must have 1 to 20 characters */
+  /** Leads to the next page of a long screen. Must have 1 to 20 characters */
   more: string
-  /** Must have 1 to 20 characters */
+  /** Leads to the page before. Must have 1 to 20 characters */
   back: string
 } | undefined
   /** Accents become letters of the GSM alphabet, so that more fits a screen */
@@ -5929,7 +6953,7 @@ export type UssdShortcodeChange = {
 }
 
 export type UssdShortcodeCreate = {
-  /** Must be a shortcode such as *384# or *384*1# */
+  /** A code that is assigned to you. Must be a shortcode such as *384# or *384*1# */
   shortcode: string
   /** `webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers */
   mode?: 'webhook' | 'text' | 'menu' | undefined
@@ -5938,20 +6962,20 @@ export type UssdShortcodeCreate = {
   /** Asked where `url` gives no answer and time is left */
   fallback_url?: string | null | undefined
   menu_id?: string | null | undefined
-  /** Seconds without activity after which the session expires */
+  /** Seconds without activity after which the session expires. Must be 10 to 180 seconds */
   timeout?: number | undefined
-  /** Seconds that the network waits for a screen; yours must be here a second sooner */
+  /** Seconds that the network waits for a screen; yours must be here a second sooner. Must be 3 to 60 seconds */
   network_limit?: number | undefined
-  /** The screen */
+  /** The screen. Must have 1 to 182 characters */
   error_message?: string | undefined
-  /** Seconds after an expired session in which a redial goes on with its data */
+  /** Seconds after an expired session in which a redial goes on with its data. Must be 0 to 3600 seconds */
   resume_window?: number | undefined
   language_default?: string | null | undefined
   /** Words of the lines that turn pages */
   pages?: {
-  /** Must have 1 to 20 characters */
+  /** Leads to the next page of a long screen. Must have 1 to 20 characters */
   more: string
-  /** Must have 1 to 20 characters */
+  /** Leads to the page before. Must have 1 to 20 characters */
   back: string
 } | undefined
   /** Accents become letters of the GSM alphabet, so that more fits a screen */
@@ -5965,27 +6989,28 @@ export type UssdShortcodeDeleted = {
 
 export type UssdSmppGateway = {
   name: string
-  /** Must be a host name or address */
+  /** Where the gateway takes connections. Must be a host name or address */
   host: string
-  /** Must be 1 to 65535 */
+  /** Its TCP port. Must be 1 to 65535 */
   port: number
-  /** Must have 1 to 15 characters */
+  /** Our name there, as the network gave it. Must have 1 to 15 characters */
   system_id: string
   /** Whether the gateway speaks TLS, with a certificate of a public authority */
   tls: boolean
-  /** Must have at most 12 characters */
+  /** Category that some gateways want in the bind; mostly empty. Must have at most 12 characters */
   system_type: string
   /** One connection, or a transmitter and a receiver */
   bind_mode: 'transceiver' | 'pair'
-  /** Must be 1 to 1000 */
+  /** Screens that may wait for the gateway’s answer at a time; 100 unless told. Must be 1 to 1000 */
   window: number
-  /** Must be 1 to 60 */
+  /** Seconds after which a screen without an answer of the gateway has failed; 10 unless told. Must be 1 to 60 */
   response_timeout_seconds: number
-  /** Must be 1 to 3600 */
+  /** Seconds of silence after which the connection is tested; 30 unless told. Must be 1 to 3600 */
   enquire_link_seconds: number
-  /** Where pushed screens go over it; none: everywhere */
+  /** Where pushed screens go over it; none: everywhere. Must list at most 100 beginnings of numbers such as +25470 */
   prefixes: string[]
   profile: UssdGatewayProfile
+  /** False closes its connections; true unless told */
   enabled: boolean
   node: string | null
   /** Whether screens can go over it, as that node last said */
@@ -5996,58 +7021,60 @@ export type UssdSmppGateway = {
 }
 
 export type UssdSmppGatewayChange = {
-  /** Must be a host name or address */
+  /** Where the gateway takes connections. Must be a host name or address */
   host?: string | undefined
-  /** Must be 1 to 65535 */
+  /** Its TCP port. Must be 1 to 65535 */
   port?: number | undefined
-  /** Must have 1 to 15 characters */
+  /** Our name there, as the network gave it. Must have 1 to 15 characters */
   system_id?: string | undefined
-  /** Must have at most 8 characters */
+  /** As the network gave it; kept encrypted and never shown. Must have at most 8 characters */
   password?: string | undefined
   /** Whether the gateway speaks TLS, with a certificate of a public authority */
   tls?: boolean | undefined
-  /** Must have at most 12 characters */
+  /** Category that some gateways want in the bind; mostly empty. Must have at most 12 characters */
   system_type?: string | undefined
   /** One connection, or a transmitter and a receiver */
   bind_mode?: 'transceiver' | 'pair' | undefined
-  /** Must be 1 to 1000 */
+  /** Screens that may wait for the gateway’s answer at a time; 100 unless told. Must be 1 to 1000 */
   window?: number | undefined
-  /** Must be 1 to 60 */
+  /** Seconds after which a screen without an answer of the gateway has failed; 10 unless told. Must be 1 to 60 */
   response_timeout_seconds?: number | undefined
-  /** Must be 1 to 3600 */
+  /** Seconds of silence after which the connection is tested; 30 unless told. Must be 1 to 3600 */
   enquire_link_seconds?: number | undefined
-  /** Where pushed screens go over it; none: everywhere */
+  /** Where pushed screens go over it; none: everywhere. Must list at most 100 beginnings of numbers such as +25470 */
   prefixes?: string[] | undefined
   profile?: UssdGatewayProfile | undefined
+  /** False closes its connections; true unless told */
   enabled?: boolean | undefined
 }
 
 export type UssdSmppGatewayCreate = {
-  /** Must have 1 to 40 small letters, digits or -, and begin with a letter */
+  /** By which you tell it from other gateways; it cannot be changed. Must have 1 to 40 small letters, digits or -, and begin with a letter */
   name: string
-  /** Must be a host name or address */
+  /** Where the gateway takes connections. Must be a host name or address */
   host: string
-  /** Must be 1 to 65535 */
+  /** Its TCP port. Must be 1 to 65535 */
   port: number
-  /** Must have 1 to 15 characters */
+  /** Our name there, as the network gave it. Must have 1 to 15 characters */
   system_id: string
-  /** Must have at most 8 characters */
+  /** As the network gave it; kept encrypted and never shown. Must have at most 8 characters */
   password: string
   /** Whether the gateway speaks TLS, with a certificate of a public authority */
   tls?: boolean | undefined
-  /** Must have at most 12 characters */
+  /** Category that some gateways want in the bind; mostly empty. Must have at most 12 characters */
   system_type?: string | undefined
   /** One connection, or a transmitter and a receiver */
   bind_mode?: 'transceiver' | 'pair' | undefined
-  /** Must be 1 to 1000 */
+  /** Screens that may wait for the gateway’s answer at a time; 100 unless told. Must be 1 to 1000 */
   window?: number | undefined
-  /** Must be 1 to 60 */
+  /** Seconds after which a screen without an answer of the gateway has failed; 10 unless told. Must be 1 to 60 */
   response_timeout_seconds?: number | undefined
-  /** Must be 1 to 3600 */
+  /** Seconds of silence after which the connection is tested; 30 unless told. Must be 1 to 3600 */
   enquire_link_seconds?: number | undefined
-  /** Where pushed screens go over it; none: everywhere */
+  /** Where pushed screens go over it; none: everywhere. Must list at most 100 beginnings of numbers such as +25470 */
   prefixes?: string[] | undefined
   profile?: UssdGatewayProfile | undefined
+  /** False closes its connections; true unless told */
   enabled?: boolean | undefined
 }
 
@@ -6127,8 +7154,11 @@ export type Wallet = {
 }
 
 export type WalletBalance = {
+  /** Id of the wallet */
   wallet_id: string
+  /** Of this wallet */
   currency: string
+  /** In major units, with what is held */
   balance: number
   /** What can be spent: the balance without what is held, and the credit limit */
   available: number
@@ -6140,7 +7170,9 @@ export type WalletBalance = {
   credit_limit: number
   /** All currencies */
   balances: {
+  /** Of this wallet */
   currency: string
+  /** In major units, with what is held */
   balance: number
   /** What can be spent: the balance without what is held, and the credit limit */
   available: number
@@ -6158,6 +7190,7 @@ export type WalletBalance = {
   status: 'active' | 'paused' | 'disabled'
   consecutive_failures: number
 }) | null
+  /** When the balance last changed */
   updated_at: string
 }
 
@@ -6204,20 +7237,28 @@ export type WalletTopupEvent = {
 export type WalletTransaction = {
   /** Not of a hold */
   transaction_id?: string | undefined
+  /** What it was for */
   type: 'usage_sms' | 'usage_messenger' | 'usage_email' | 'usage_voice' | 'usage_ussd' | 'usage_identity' | 'payout' | 'payout_fee' | 'payout_reversal' | 'refund' | 'dispute' | 'usage_reversal' | 'topup' | 'payment' | 'adjustment' | 'hold'
+  /** `debit` takes from the wallet, `credit` adds to it */
   direction: 'debit' | 'credit'
+  /** In major units; always positive */
   amount: number
+  /** Of the wallet */
   currency: string
   /** Not of a hold: it changes what is available, not the balance */
   balance_after?: number | undefined
   description: string | null
+  /** What caused it */
   source: {
+  /** Kind of the thing that caused it */
   type: 'sms' | 'messenger' | 'email' | 'voice' | 'ussd' | 'identity' | 'payment' | 'payout' | 'payout_batch' | 'refund' | 'dispute' | 'credit'
+  /** Id of that thing, such as `sms_…` */
   id: string
 }
   reference: string | null
-  /** Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
+  /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was booked */
   created_at: string
   /** Of a hold, with what follows */
   hold_id?: string | undefined
@@ -6231,15 +7272,23 @@ export type WalletTransaction = {
 }
 
 export type Webhook = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -6249,15 +7298,23 @@ export type Webhook = {
 }
 
 export type WebhookDetail = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   description: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** One delivery at a time, in the order of events */
   ordered: boolean
   rate_limit: number | null
+  /** Only events whose payload has these values */
   filters: Record<string, string | number | boolean>
   /** Names of the custom headers; values are masked */
   headers: Record<string, string>
@@ -6298,10 +7355,14 @@ export type WebhookPortalSession = {
 }
 
 export type WebhookTest = {
+  /** Whether the endpoint took it */
   delivered: boolean
+  /** Id of the delivery, such as `dlv_…` */
   delivery_id: string
+  /** Which event was sent */
   event: string
   response_status: number | null
+  /** Milliseconds until the answer */
   duration_ms: number
   response_body: string | null
   error: string | null
@@ -6320,6 +7381,8 @@ export type WhoAmI = {
   environment: 'test' | 'live'
   /** Id of the key */
   key_id: string
+  /** What the credential may do */
   scopes: string[]
+  /** Decides the limits of the account */
   plan: string
 }

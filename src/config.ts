@@ -172,11 +172,11 @@ export type Config = { readonly [K in SettingName]: ValueOf<(typeof settings)[K]
 
 export interface LoadedConfig {
   config: Config
-  /** Where each value came from: its default, the environment, a file. */
+  /** Origin of each value: its default, the environment, a file. */
   origins: Readonly<Record<string, string>>
 }
 
-/** What is wrong with the settings: one sentence, or a list when there is more than one thing. */
+/** Problem of the settings: one sentence, or a list when there are several. */
 export class ConfigError extends StartError {}
 
 /** Reads all settings, or throws one error that lists everything that is wrong with them. */
@@ -209,7 +209,7 @@ export function loadConfig(
   return { config, origins }
 }
 
-/** What customers of the API set, as the documentation names it. The same shell may start the platform. */
+/** Variables that API customers set, as the documentation says. The same shell may start the platform. */
 const customerVariables: ReadonlySet<string> = new Set(['PAMOJA_API_KEY', 'PAMOJA_OPERATOR_KEY'])
 
 function sentence([first = '', ...others]: readonly string[]): string {
@@ -242,7 +242,7 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
     .join('\n')
 }
 
-/** What .env.example holds: every setting with its sentence, commented out, at its default. */
+/** Text of .env.example: every setting with its sentence, commented out, at its default. */
 export function describeEnvExample(): string {
   const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
   return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. What is in the

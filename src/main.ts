@@ -30,7 +30,7 @@ const sameSignalMs = 500
 const stopWithinMs = 30_000
 
 interface Command {
-  /** Its words; those in angle brackets stand for what the caller gives. */
+  /** Words of the command; those in angle brackets are arguments. */
   usage: string
   summary: string
   /** The options that it takes beside those of every command. */
@@ -288,7 +288,7 @@ ${describeSettings()}`
 
 async function serve(config: Config): Promise<void> {
   const stop = stopSignal()
-  // Whoever read our output may go; the platform stays.
+  // A closed output pipe must not end the platform.
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   const progress = progressOn(stderr)
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A customer of the API: HTTPS with the installation's own certificate authority, and a key.
 import { Agent, type AgentOptions, request } from 'node:https'
+import { createSecureContext } from 'node:tls'
 
 export interface Reply {
   status: number
@@ -31,7 +32,9 @@ export class Client {
 
   constructor(origin: string, ca: string | null, key: string | null, agent?: Agent, options: AgentOptions = {}) {
     this.#origin = origin
-    this.#agent = agent ?? new Agent({ keepAlive: true, maxSockets: 128, ...(ca ? { ca } : {}), ...options })
+    // Made once: Node would make one for each connection, and a customer of a dead node tries many.
+    const secureContext = agent ? undefined : createSecureContext(ca ? { ca } : {})
+    this.#agent = agent ?? new Agent({ keepAlive: true, maxSockets: 128, secureContext, ...options })
     this.#authorization = key === null ? null : `Bearer ${key}`
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reporter for node:test whose output is one JSON document for the test run that started it: how many tests passed,
 // failed and were skipped, which files failed, and how long each file took. A test outside all others stands for a file
-// (together.ts); where a file is run by itself (PAMOJA_TEST_SEPARATE) its own tests are outside all others.
+// (shared-process.ts); where a file is run by itself (PAMOJA_TEST_SEPARATE) its own tests are outside all others.
 
-/** The tests that together.ts adds to each file count only when they fail. */
+/** The tests that shared-process.ts adds to each file count only when they fail. */
 const addedTests = ['the file is read', 'the process is as the file found it']
 
 export default async function* counted(events) {

@@ -150,12 +150,12 @@ function compiledFrom(source) {
 
 /** Writes what each process is to run. Node sorts what it is given by name, so the names are numbers. */
 async function shareProcesses(files, scratch) {
-  const helper = pathToFileURL(join(root, 'dist/test/together.js')).href
+  const helper = pathToFileURL(join(root, 'dist/test/shared-process.js')).href
   const entries = []
   for (const sources of processesOf(files, groups)) {
     const entry = join(scratch, `${String(entries.length + 1).padStart(3, '0')}.mjs`)
     const listed = sources.map((source) => ({ source, compiled: compiledFrom(source) }))
-    await writeFile(entry, `import { together } from '${helper}'\nawait together(${JSON.stringify(listed)})\n`)
+    await writeFile(entry, `import { runInTurn } from '${helper}'\nawait runInTurn(${JSON.stringify(listed)})\n`)
     entries.push(entry)
   }
   return entries

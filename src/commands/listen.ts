@@ -33,7 +33,7 @@ interface Listening {
   ca: string | null
   /** Null: events are only shown. */
   forwardTo: URL | null
-  /** One line for each event. */
+  /** Print a line for an event. */
   say(line: string): void
   /** Prints anything else. */
   tell(sentence: string): void

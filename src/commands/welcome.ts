@@ -187,12 +187,12 @@ function fileOf({ app }: RunningNode): string {
   return join(resolve(app.config.PAMOJA_HOME), 'credentials.json')
 }
 
-/** For a node beside the one that has the usual file. */
+/** Path of the credentials of a node beside the one that has the usual file. */
 function besideFor(node: RunningNode): string {
   return fileOf(node).replace(/\.json$/, `-${new URL(node.url).port}.json`)
 }
 
-/** As a shell takes it for one word. */
+/** Path quoted as one word for a shell. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

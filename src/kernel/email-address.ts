@@ -57,7 +57,7 @@ export function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text)
 }
 
-/** Undefined: the text before the angle brackets is no name. */
+/** Display name before the angle brackets; undefined when the text is no name. */
 function displayName(text: string): string | null | undefined {
   if (text === '') return null
   if (!text.startsWith('"')) return /["<>]/.test(text) ? undefined : text

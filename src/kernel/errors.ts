@@ -302,7 +302,7 @@ export function invalid(field: string, problem: string): AppError {
   return invalidField(field, ' ', problem)
 }
 
-/** The same, with a colon after the name. */
+/** Validation error as `invalid`, with a colon after the field's name. */
 export function invalidAt(field: string, problem: string): AppError {
   return invalidField(field, ': ', problem)
 }

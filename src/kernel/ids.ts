@@ -137,12 +137,12 @@ export function firstUuidAt(atMs: number): string {
   return uuidText(bytes)
 }
 
-/** When a UUIDv7 was made. */
+/** Creation time of a UUIDv7. */
 export function timeOfUuid(uuid: string): Date {
   return new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
 }
 
-/** When an id of any kind was made, in milliseconds; null when the text is no id. Its first 48 bits are the time. */
+/** Creation time of an id of any kind, in milliseconds; null when the text is no id. Its first 48 bits are the time. */
 export function msOfId(id: string): number | null {
   const from = id.length - 26
   if (from < 2 || id[from - 1] !== '_') return null
@@ -161,7 +161,7 @@ export const nilUuid = '00000000-0000-0000-0000-000000000000'
 /** Tenants are spread over this many buckets; the bucket leads every tenant key (and is what a cluster shards by). */
 export const bucketCount = 256
 
-/** All of them, for what looks at every tenant. */
+/** All buckets, for queries over every tenant. */
 export const buckets: readonly number[] = Array.from({ length: bucketCount }, (_, bucket) => bucket)
 
 /** The bucket of an account: a hash of its UUID. A UUIDv7 ends in random bits, so its last byte serves as the hash. */

@@ -54,7 +54,7 @@ const zones: Readonly<Record<string, string>> = {
   ZW: 'Africa/Harare',
 } // biome-ignore format: a table reads better dense
 
-/** Null where it is not known. */
+/** Time zone of a country; null where it is not known. */
 export function zoneOf(country: string | null): string | null {
   return zones[country ?? ''] ?? null
 }

@@ -28,14 +28,14 @@ export function stepOf(secret: Buffer, code: string, nowMs: number, usedStep: nu
   return null
 }
 
-/** As authenticators take it when it is typed. */
+/** Secret in base32, as typed into an authenticator. */
 export function base32Of(secret: Buffer): string {
   let bits = ''
   for (const octet of secret) bits += octet.toString(2).padStart(8, '0')
   return (bits.match(/.{1,5}/g) ?? []).map((part) => alphabet[Number.parseInt(part.padEnd(5, '0'), 2)]).join('')
 }
 
-/** As they take it from a picture or a link. */
+/** otpauth URI of a secret, for a QR code or a link. */
 export function totpUri(secret: Buffer, account: string): string {
   return `otpauth://totp/Pamoja:${encodeURIComponent(account)}?secret=${base32Of(secret)}&issuer=Pamoja`
 }

@@ -11,7 +11,7 @@ interface Line<Item> {
 }
 
 export class Turns<Item> {
-  /** In the order of their turns. No line is empty. */
+  /** Lines in the order of their turns; none is empty. */
   readonly #lines = new Map<string, Line<Item>>()
   #size = 0
 

@@ -218,7 +218,7 @@ export class PriceBook implements PriceSource {
     return this.#entry(query)?.money ?? null
   }
 
-  /** When the price that `quote` gives came into force. */
+  /** Time at which the price that `quote` gives came into force. */
   inForceSince(query: PriceQuery): Date | null {
     const entry = this.#entry(query)
     return entry && new Date(entry.fromMs)

@@ -106,7 +106,7 @@ export async function spentByDay(
   return rows.map(({ currency, ...row }) => ({ ...row, currency: currencyHeld(currency) }))
 }
 
-/** What a wallet paid us for what it used, since a UTC day, less what it was given back; per day, as YYYY-MM-DD. */
+/** Charges of a wallet less refunds, per UTC day (YYYY-MM-DD), since a day. */
 export function usedByDay(
   queryable: Queryable,
   tenant: Tenant,

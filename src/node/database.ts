@@ -123,7 +123,7 @@ export function rootKeys(config: Config): Promise<RootKeys> {
   return inSentences(loadRootKeys({ value: config.PAMOJA_SECRET_KEY, file, allowCreate: !isProduction(config) }))
 }
 
-/** For what explains its failures in a sentence already, such as files that cannot be read or do not fit. */
+/** Rethrow errors that already explain themselves in a sentence, such as unreadable files, as start errors. */
 export async function inSentences<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

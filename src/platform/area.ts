@@ -49,7 +49,7 @@ export function chargesOf(areas: readonly Pick<Area, 'charges'>[]): ReadonlyMap<
 /** First account of a demo installation, for which areas may create data. */
 export interface DemoAccount {
   readonly accountId: string
-  /** Its test environment. */
+  /** Test environment of the account. */
   readonly tenant: Tenant
   /** Content of credentials.json from an earlier start, such as a password shown only once. */
   readonly written: Readonly<Record<string, unknown>>

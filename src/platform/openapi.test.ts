@@ -362,7 +362,10 @@ describe('a route in the document', () => {
       operationAt(made, 'POST', '/v1/things').requestBody?.content['application/json']?.schema ?? {}
     const { name, currency, from, day, secret, metadata } = Object(properties)
     assert.deepEqual(name, { type: 'string', description: 'Must have a name' })
-    assert.deepEqual(currency, { type: 'string', description: 'What it costs in' })
+    assert.deepEqual(currency, {
+      type: 'string',
+      description: 'What it costs in. Must be a currency code this service knows, such as KES',
+    })
     assert.equal(from.format, 'date-time')
     assert.equal(day.format, 'date')
     assert.deepEqual(secret, { type: 'string' })

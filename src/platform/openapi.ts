@@ -124,9 +124,9 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
   })
   const required = requiredOf(query)
   const inQuery = Object.entries(propertiesOf(query)).map(([name, property]) => {
-    const { description = method === 'GET' ? filterMeaning(name) : undefined, ...schema } = plain(
-      schemas.publish(property),
-    )
+    const filter =
+      method === 'GET' && isJsonSchema(property) ? { description: filterMeaning(name), ...property } : property
+    const { description, ...schema } = plain(schemas.publish(filter))
     const example = examples
       .map((one) => (isJsonSchema(one.query) ? one.query[name] : undefined))
       .find((value) => value !== undefined)
@@ -166,7 +166,7 @@ function requestBodyOf(parts: Parts, route: Route): { requestBody?: object } {
 
 /** Files among the fields of the body. */
 function multipartContent({ schemas }: Parts, { files = {}, body }: Route): object {
-  const parts = Object.entries(files).map(([name, { description, most = 1 }]) => {
+  const parts = Object.entries(files).map(([name, { description = meaningOf(propertiesOf(body)[name]), most = 1 }]) => {
     const file = { type: 'string', format: 'binary', ...(description ? { description } : {}) }
     return [name, most === 1 ? file : { type: 'array', maxItems: most, items: file }]
   })
@@ -180,6 +180,11 @@ function multipartContent({ schemas }: Parts, { files = {}, body }: Route): obje
     properties: Object.fromEntries([...fields, ...parts]),
   }
   return { 'multipart/form-data': { schema, ...(typed.length > 0 ? { encoding } : {}) } }
+}
+
+/** Description of the field that a file may fill instead. */
+function meaningOf(field: unknown): string | undefined {
+  return isJsonSchema(field) && typeof field.description === 'string' ? field.description : undefined
 }
 
 function requestBody(parts: Parts, route: Route, body: object): object {

@@ -75,9 +75,9 @@ interface Options {
   publicUrl(): string
 }
 
-/** How long bytes may wait for the commit that keeps them. */
+/** Time that bytes may wait for the commit that keeps them. */
 const orphanMs = dayMs
-/** How long a deleted file's row is kept, to tell its id from an unknown one. */
+/** Time that a deleted file's row is kept, to tell its id from an unknown one. */
 const rememberedMs = 90 * dayMs
 const removedAtOnce = 100
 const changedAtOnce = 1_000

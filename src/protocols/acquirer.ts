@@ -63,7 +63,10 @@ export interface Intent {
   status: IntentStatus
   /** Minor units. */
   amount: bigint
-  received: bigint
+  /** Null where it cannot be read. */
+  received: bigint | null
+  /** As the acquirer writes it; empty where it does not say. */
+  currency: string
   /** URL of the payer's challenge. */
   challengeUrl: string | null
   /** Token that charges the card again; null when it was not kept. */
@@ -74,7 +77,8 @@ export interface Intent {
 
 /** Parse an intent; null when it is none. */
 function readIntent(body: unknown): Intent | null {
-  const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = membersOf(body)
+  const members = membersOf(body)
+  const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = members
   const known = intentStatuses.find((one) => one === status)
   if (typeof id !== 'string' || known === undefined || !isCount(amount)) return null
   const challengeUrl = textOf(membersOf(membersOf(next_action).redirect_to_url).url)
@@ -83,7 +87,8 @@ function readIntent(body: unknown): Intent | null {
     id,
     status: known,
     amount: BigInt(amount),
-    received: isCount(amount_received) ? BigInt(amount_received) : 0n,
+    received: isCount(amount_received) ? BigInt(amount_received) : null,
+    currency: textOf(members.currency),
     challengeUrl: challengeUrl === '' ? null : challengeUrl,
     token: textOf(payment_method) || null,
     code: textOf(error.decline_code) || textOf(error.code) || null,

@@ -2,7 +2,6 @@
 // Bank protocol, both ends: JSON over HTTPS with a key. The client names each request by an id of its own, which is
 // taken once: the same id again is answered with its state. Debits take money from an account, virtual accounts wait
 // for it, transfers send it. Changes are sent to the notify_url, signed as acquirers do.
-import { parseAmount } from '../kernel/money.ts'
 import { membersOf, textOf } from './json.ts'
 
 export const bankPaths = {
@@ -60,12 +59,12 @@ export type BankState = 'pending' | 'open' | 'paid' | 'failed' | 'expired'
 export interface BankObject {
   id: string
   state: BankState
-  /** Paid amount; null while unpaid. */
-  paidMicros: bigint | null
+  /** Paid amount, in the bank's words; empty while unpaid. */
+  paidAmount: string
   currency: string
   reference: string | null
   code: string
-  /** Of a virtual account: where to pay. */
+  /** Virtual account to pay into. */
   account: (BankAccount & { bank_name: string }) | null
 }
 
@@ -108,15 +107,14 @@ function objectIn(members: Record<string, unknown>): BankObject | null {
   const state = states.find((known) => known === members.status)
   const id = textOf(members.id)
   if (state === undefined || id === '') return null
-  const paid = members.paid_amount === undefined ? null : parseAmount(textOf(members.paid_amount), 6)
-  if (paid !== null && typeof paid !== 'bigint') return null
+  const paidAmount = textOf(members.paid_amount)
   // Money that came without saying how much cannot be booked.
-  if (state === 'paid' && paid === null) return null
+  if (state === 'paid' && paidAmount === '') return null
   const account = membersOf(members.account)
   return {
     id,
     state,
-    paidMicros: paid,
+    paidAmount,
     currency: textOf(members.currency),
     reference: textOf(members.reference) || null,
     code: textOf(members.code),

@@ -104,7 +104,7 @@ export interface OutgoingResult {
   parameters: ReadonlyMap<string, string>
 }
 
-/** Null when it is no such thing. A single parameter comes without its list. */
+/** Result in a callback; null when the body is none. A single parameter comes without its list. */
 export function readOutgoingResult(body: unknown): OutgoingResult | null {
   const result = membersOf(membersOf(body).Result)
   const resultCode = textOf(result.ResultCode)

@@ -8,9 +8,9 @@ export interface Reversal {
   initiator: Initiator
   /** Short code that was paid. */
   shortcode: string
-  /** Of the payment. */
+  /** Receipt of the payment. */
   receipt: string
-  /** All of it, in whole shillings. */
+  /** Amount of the whole payment, in whole shillings. */
   amount: string
   remarks: string
   resultUrl: string

@@ -105,7 +105,7 @@ export function readStkQueryAnswer(status: number, body: unknown): StkQueryAnswe
 export interface StkCallback {
   checkoutId: string
   resultCode: string
-  /** Of a success: whole and decimal digits as the provider wrote them. */
+  /** Amount of a success: whole and decimal digits as the provider wrote them. */
   amount: string | null
   receipt: string | null
 }

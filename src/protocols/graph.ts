@@ -99,7 +99,7 @@ export interface GraphTemplateNotice {
 export type GraphNotice = GraphStatus | GraphInbound | GraphTemplateNotice
 
 const statuses = ['sent', 'delivered', 'read', 'failed'] as const
-/** More than any provider tells at once. */
+/** Limit of notices in one call, more than any provider sends. */
 const maxNotices = 1_000
 
 /** Everything that one call of the provider tells; null when it is not written as such calls are. */

@@ -81,11 +81,11 @@ export interface PaymentResult {
   /** Empty where it is not said. */
   currency: string
   financialTransactionId: string | null
-  /** Of a failure. */
+  /** Reason of a failure. */
   reason: string | null
 }
 
-/** Null when it is no such thing. The reason is a word here and an object there. */
+/** Result of a payment; null when the body is none. The reason is a word here and an object there. */
 export function readPaymentResult(body: unknown): PaymentResult | null {
   const fields = membersOf(body)
   const { status } = fields

@@ -74,7 +74,7 @@ export function orangeMoneyStateBody(asked: { orderId: string; amount: string; p
 const states = ['INITIATED', 'PENDING', 'SUCCESS', 'FAILED', 'EXPIRED'] as const
 export type OrangeMoneyState = (typeof states)[number]
 
-/** Null when the answer says nothing of a payment. */
+/** State of a payment; null when the answer has none. */
 export function readOrangeMoneyState(
   status: number,
   body: unknown,

@@ -21,7 +21,7 @@ const unsigned = new Set(['sign', 'sign_type', 'header', 'refund_info', 'openTyp
 
 type Fields = Readonly<Record<string, string>>
 
-/** When and how often something is signed: `nonce` is another one each time. */
+/** Time and nonce of a signature; the nonce is new each time. */
 export interface TelebirrMoment {
   nonce: string
   atSeconds: number
@@ -153,7 +153,7 @@ const waiting = ['WAIT_PAY', 'PAYING', 'ACCEPTED'] as const
 const ended = ['PAY_SUCCESS', 'PAY_FAILED', 'ORDER_CLOSED'] as const
 export type TelebirrState = (typeof waiting)[number] | (typeof ended)[number]
 
-/** Null when the answer says nothing of an order. */
+/** State of an order; null when the answer has none. */
 export function readTelebirrState(
   status: number,
   body: unknown,

@@ -47,7 +47,7 @@ const plays: Readonly<Record<string, CardPlay>> = {
 /** Every number that begins so is approved. */
 const approvedBeginning = '424242'
 
-/** Null when it is not a test number. */
+/** Play of a test card; null for any other number. */
 export function playOfCard(digits: string): CardPlay | null {
   if (Object.hasOwn(plays, digits)) return plays[digits] ?? null
   return digits.startsWith(approvedBeginning) ? 'approved' : null

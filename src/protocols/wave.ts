@@ -41,7 +41,7 @@ export interface WaveSession {
   errorCode: string | null
 }
 
-/** As the provider writes one. */
+/** Session as the provider writes it. */
 export function waveSessionAnswer({ id, state, isPaid, amount, currency, launchUrl, receipt, errorCode }: WaveSession) {
   return {
     id,

@@ -32,7 +32,7 @@ export interface Running<T> {
 
 export interface Starter {
   readonly simulator: Simulator<unknown>
-  /** Gives the way to stop it. */
+  /** Start a simulator; returns the function that stops it. */
   start(surroundings: Surroundings, simulators: Simulators): Promise<() => Promise<void>>
 }
 

@@ -224,7 +224,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     await this.#tellNotice(intent.notifyUrl, notice)
   }
 
-  /** Whether it was taken. */
+  /** Send a notice; returns whether it was accepted. */
   async #tellNotice(url: string, notice: object): Promise<boolean> {
     if (!url.startsWith('https://')) return false
     const text = JSON.stringify(notice)

@@ -44,7 +44,7 @@ const delivered = { status: 'DELIVERED', error: '0' } as const
 export interface AggregatorOptions {
   /** Bearer token that requests must bring. */
   apiKey: string
-  /** From the request to the call; a tenth of a second unless told. */
+  /** Delay from the request to the callback; a tenth of a second by default. */
   delayMs?: number
   /** Form of its callbacks. */
   calls?: 'json' | 'form' | 'query'

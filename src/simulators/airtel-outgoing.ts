@@ -27,7 +27,7 @@ interface Payout {
   amount: number
   country: string
   currency: string
-  /** In process until it is decided. */
+  /** Status code; in process until it is decided. */
   code: string
   airtelMoneyId: string
 }
@@ -42,7 +42,7 @@ export class AirtelPayouts {
     this.#payouts = journal.book({ name: 'payouts', most: maxPayouts, due: async (payout) => this.#decide(payout) })
   }
 
-  /** As an operator enters it. */
+  /** Public key as an operator enters it. */
   get publicKey(): string {
     return this.#key.publicPem
   }

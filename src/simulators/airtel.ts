@@ -19,7 +19,7 @@ const refundsPath = '/standard/v1/payments/refund'
 export interface AirtelOptions extends ProviderServerOptions {
   clientId: string
   clientSecret: string
-  /** Of the account that pays. */
+  /** PIN of the account that pays. */
   pin: string
 }
 
@@ -46,7 +46,7 @@ interface Requested {
   refusals: number
   country: string
   currency: string
-  /** In process until the payer decided. */
+  /** Status code; in process until the payer decided. */
   code: string
   airtelMoneyId: string
   /** Set where a person answers for the payer: the answer, null until then. */
@@ -160,7 +160,7 @@ export class AirtelSimulator extends SimulatedProvider {
     this.#payments.keep(requested.id)
   }
 
-  /** All of a payment, at once, and only once. */
+  /** Refund a payment: whole, at once, and only once. */
   #refund({ headers, body }: Asked, response: ServerResponse): void {
     const receipt = String(Object(body?.transaction).airtel_money_id)
     const requested = this.#payments.values().find(({ airtelMoneyId }) => airtelMoneyId === receipt)

@@ -17,7 +17,7 @@ const reversalMs = 10_000
 export interface DarajaInitiator {
   name: string
   password: string
-  /** From which payouts are made. */
+  /** Shortcode that payouts are made from. */
   shortcode: string
 }
 
@@ -57,7 +57,7 @@ export class DarajaPayouts {
     this.#lost = journal.book({ name: 'lost payouts', most: maxPayouts })
   }
 
-  /** As an operator enters it: the provider's public key. */
+  /** Provider's public key, as an operator enters it. */
   get certificate(): string {
     return this.#key.publicPem
   }

@@ -162,7 +162,7 @@ export class DarajaReversals {
   }
 }
 
-/** Of the reversal itself. */
+/** Receipt of the reversal itself. */
 function receiptOf({ conversationId }: Reversal): string {
   return `R${conversationId.slice(-9).toUpperCase()}`
 }

@@ -36,7 +36,7 @@ interface Requested {
 export class EcocashSimulator extends SimulatedProvider {
   static readonly mode = mode
   readonly #options: EcocashOptions
-  /** By our reference. */
+  /** Payments by our reference. */
   readonly #payments: Book<Requested>
 
   private constructor(options: EcocashOptions) {

@@ -84,7 +84,7 @@ export class Journal {
     return book
   }
 
-  /** Once all books are open. What was due when they were read comes from now on. */
+  /** Begin once all books are open: what was due when they were read comes from now on. */
   begin(): void {
     if (this.#stopped) return
     this.#found.clear()
@@ -163,7 +163,7 @@ export class Journal {
   }
 }
 
-/** Of one key, as it was written. */
+/** Latest state of one key in the journal. */
 interface Found {
   changedMs: string
   dueMs: string
@@ -334,7 +334,7 @@ function lineOf(key: string, { changedMs, dueMs }: Kept<unknown>, value?: unknow
   return value === undefined ? line : `${line}\t${JSON.stringify(value)}`
 }
 
-/** Null for a line that is none of ours. */
+/** Entry of a line; null for a foreign one. */
 function keptOf<T>(written: string, { changedMs, dueMs, value }: Found): { key: string; kept: Kept<T> } | null {
   try {
     const known: T = JSON.parse(value)

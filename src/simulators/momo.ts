@@ -23,7 +23,7 @@ const maxRequests = 100_000
 const requestsPath = '/collection/v1_0/requesttopay'
 
 export interface MomoOptions extends ProviderServerOptions, MomoProduct {
-  /** Of the half that pays; the same unless given. */
+  /** Product that pays out; the collecting one by default. */
   disbursement?: MomoProduct
 }
 

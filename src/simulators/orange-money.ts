@@ -40,7 +40,7 @@ export class OrangeMoneySimulator extends SimulatedProvider {
   static readonly market = market
   readonly #options: OrangeMoneyOptions
   readonly #door: OauthDoor
-  /** By the order's id, which ends the token that names the payment. */
+  /** Payments by order id, which ends the token that names the payment. */
   readonly #payments: Book<Opened>
 
   private constructor(options: OrangeMoneyOptions) {

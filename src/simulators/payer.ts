@@ -51,7 +51,7 @@ const plays: Readonly<Record<string, Play | null>> = {
   '0016': { ...paying, lost: true },
 }
 
-/** Null: the payer never decides. */
+/** Play of a payer, by the number; null when the payer never decides. */
 export function playOf(phone: string): Play | null {
   const ending = phone.slice(-4)
   const known = Object.hasOwn(plays, ending) ? plays[ending] : undefined

@@ -15,7 +15,7 @@ export interface Identity {
   readonly cert: string
 }
 
-/** What a policy host answers: usually 200, text/plain and the policy. */
+/** Answer of a policy host: usually 200, text/plain and the policy. */
 interface PolicyAnswer {
   readonly body: string
   readonly status?: number

@@ -8,7 +8,7 @@ const keyBits = 2_048
 let pair: KeyPairKeyObjectResult | null = null
 
 export class ProviderKey {
-  /** As an operator enters it. */
+  /** Public key as an operator enters it. */
   get publicPem(): string {
     return this.#made.publicKey.export({ type: 'spki', format: 'pem' }).toString()
   }

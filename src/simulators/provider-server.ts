@@ -37,7 +37,7 @@ export interface ProviderServerOptions {
 
 export interface Asked {
   method: string
-  /** Without a query. */
+  /** Path without a query. */
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
@@ -112,7 +112,7 @@ export class ProviderServer {
 export abstract class SimulatedProvider {
   protected readonly server: ProviderServer
   protected readonly journal: Journal
-  /** Its port, because addresses that it gave out outlive it. */
+  /** Port of the server, kept because addresses that it gave out outlive it. */
   readonly #addresses: Book<number>
   readonly #ready: Promise<unknown>
 

@@ -76,7 +76,7 @@ export interface SmscSimulatorOptions {
   accounts: Readonly<Record<string, string>>
   /** The one whose sessions refuse numbers that end in 000012. */
   primary?: string
-  /** From the submit to the receipt; a second unless told. */
+  /** Delay from the submit to the receipt; a second by default. */
   delayMs?: number
   /** Timeout for answers before a session is closed; ten seconds by default. */
   responseTimeoutMs?: number
@@ -93,7 +93,7 @@ export interface SmscSimulatorOptions {
 export interface HandsetMessage {
   systemId: string
   from: string
-  /** As it was submitted: without a plus sign. */
+  /** Recipient as submitted: without a plus sign. */
   to: string
   text: string
 }
@@ -244,7 +244,7 @@ export class SmscSimulator {
   moveClock(account: string, offsetMs: number): void {
     for (const [messageId, { wish }] of this.#waitingFor(account)) {
       const forwardMs = offsetMs - wish.clockOffsetMs
-      // One that was written down by an older version does not know what time it was.
+      // A message journalled by an older version has no clock time.
       if (!(forwardMs > 0)) continue
       wish.clockOffsetMs = offsetMs
       this.#underWay.hasten(messageId, forwardMs)

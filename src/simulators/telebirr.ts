@@ -43,7 +43,7 @@ export class TelebirrSimulator extends SimulatedProvider {
   readonly #door: OauthDoor
   /** The merchant's, who would give only its public half away. */
   readonly #key = new ProviderKey()
-  /** By our id of them. */
+  /** Orders by our id. */
   readonly #orders: Book<Ordered>
 
   private constructor(options: TelebirrOptions) {

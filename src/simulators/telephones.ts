@@ -215,7 +215,7 @@ export class TelephoneSimulator {
   private over(phone: Phone): void {
     for (const timer of phone.timers) clearTimeout(timer)
     if (this.ports.delete(phone.leg)) this.engine.close(phone.leg)
-    // Its record stays readable for a while.
+    // The record of an ended call stays readable for a while.
     setTimeout(() => {
       this.byLeg.delete(phone.leg)
       for (const [name, each] of this.phones) if (each === phone) this.phones.delete(name)

@@ -199,7 +199,19 @@ const strange: readonly Answer[] = [
 test('what it says to a request', async () => {
   const rows: readonly (readonly [Answer, object])[] = [
     [[200, intent('succeeded', { amount_received: 100 })], { kind: 'paid', micros: 1_000_000n }],
+    [[200, intent('succeeded', { amount_received: 100, currency: 'kes' })], { kind: 'paid', micros: 1_000_000n }],
+    [
+      [200, intent('succeeded', { amount_received: 100, currency: 'ugx' })],
+      { kind: 'paid', micros: 100_000_000n, currency: 'UGX' },
+    ],
+    [
+      [200, intent('succeeded', { amount_received: 100, currency: 'shells' })],
+      { kind: 'unreadable', receipt: 'pi_1', words: '100 shells' },
+    ],
+    [[200, intent('succeeded', { amount_received: 'much' })], { kind: 'unreadable', words: '' }],
     [[200, intent('requires_capture')], { kind: 'authorised' }],
+    [[200, intent('requires_capture', { currency: 'KES' })], { kind: 'authorised' }],
+    [[200, intent('requires_capture', { currency: 'ugx' })], { kind: 'unknown' }],
     [[200, intent('canceled')], { kind: 'withdrawn' }],
     [[200, intent('requires_action')], { kind: 'unknown' }],
     [[402, failed('card_declined')], { kind: 'refused', reason: 'CARD_DECLINED' }],
@@ -277,6 +289,12 @@ test('what was set aside is not lost to an acquirer that takes nothing just now'
     const { carrier } = await scripted([set, answer])
     matches(await carrier.capture('x', { micros: 1_000_000n, currency: 'KES' }), expected, JSON.stringify(answer))
   }
+})
+
+test('what was set aside in another currency is not taken', async () => {
+  const { asked, carrier } = await scripted([[200, { data: [intent('requires_capture', { currency: 'ugx' })] }]])
+  matches(await carrier.capture('x', { micros: 1_000_000n, currency: 'KES' }), { kind: 'unknown' }, 'ugx')
+  assert.equal(asked.length, 1, 'it was only looked at')
 })
 
 test('what it says when it is asked about a refund', async () => {

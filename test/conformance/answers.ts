@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { patienceMs } from '../eventually.ts'
 import { type Answer, matches, startScripted, strange } from './provider.ts'
 
-export type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt', string>>
+export type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'words' | 'currency', string>>
 export type Told = readonly [answer: Answer, expected: Expected]
 
 /** What a provider says, and what that means. */

@@ -96,6 +96,35 @@ test('a callback that never comes is not waited for longer than that, nor is the
   assert.equal(receipt, 'third')
 })
 
+test('an amount that cannot be read is not taken for the one asked for, and the operator sees it once', async () => {
+  const listed = async (id: string) => {
+    const { data } = (await world.operator.get('/v1/operator/payments/discrepancies?limit=200')).body
+    return data.filter(({ payment_id }: { payment_id: string }) => payment_id === id)
+  }
+  for (const isAskedFirst of [false, true]) {
+    const reference = isAskedFirst ? 'fifth' : 'fourth'
+    const id = await collect(reference)
+    if (isAskedFirst) {
+      setPaid(reference)
+      await eventually(async () => (await noted(reference))?.said_paid_at, 'the provider to be asked', waitMs)
+    }
+    assert.equal(await callBack(reference, '1,000'), 200)
+    setPaid(reference)
+    const [row] = await eventually(
+      async () => {
+        const rows = await listed(id)
+        return rows.length > 0 && rows
+      },
+      'the operator’s list',
+      waitMs,
+    )
+    assert.deepEqual([row.asked_amount, row.told_amount, row.told_words], [asked, null, '1,000'])
+    assert.equal((await read(id)).status, 'processing', 'its time runs on')
+    assert.equal(await callBack(reference, '1,000'), 200)
+    assert.deepEqual([(await listed(id)).length, (await read(id)).status], [1, 'processing'])
+  }
+})
+
 async function collect(reference: string): Promise<string> {
   const body = { amount: asked, currency: 'KES', phone, reference, expires_in: 86_400 }
   const made = await account.client.post('/v1/payments', body)
@@ -110,12 +139,13 @@ function setPaid(reference: string): void {
   known.isPaid = true
 }
 
-async function callBack(reference: string, amount: number): Promise<number> {
+async function callBack(reference: string, amount: number | string): Promise<number> {
   const known = pushed.get(reference)
   assert.ok(known)
   const { checkoutId, path } = known
   const about = { merchantRequestId: '1', description: 'done', phone, at: new Date() }
-  const body = stkCallbackBody({ checkoutId, resultCode: '0', amount: String(amount), receipt: reference }, about)
+  const told = stkCallbackBody({ checkoutId, resultCode: '0', amount: String(other), receipt: reference }, about)
+  const body = JSON.parse(JSON.stringify(told).replace(`"Value":${other}`, `"Value":${JSON.stringify(amount)}`))
   return (await world.stranger.request('POST', path, { body })).status
 }
 

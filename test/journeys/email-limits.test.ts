@@ -81,6 +81,19 @@ test('one network does not take all connections of the port for bounces', async 
   }
 })
 
+test('connections of a balancer are anybody’s, and not those of one network', async () => {
+  const behind = await startWorld({ PAMOJA_SMTP_BALANCERS: ['127.0.0.0/8'] })
+  const port = Number(new URL(behind.node.listeners.bounces ?? '').port)
+  const sockets = Array.from({ length: 60 }, () => connectTcp(port, '127.0.0.1'))
+  try {
+    const greetings = await Promise.all(sockets.map(async (socket) => String((await once(socket, 'data'))[0])))
+    assert.deepEqual([...new Set(greetings.map((text) => text.slice(0, 4)))], ['220 '])
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await behind.stop()
+  }
+})
+
 describe('SMTP credentials', () => {
   test('are listed, rotated and removed; a password is shown once, and the old one ends at once', async () => {
     const ada = await world.account({ balance: 100 })

@@ -5,6 +5,9 @@ import assert from 'node:assert/strict'
 import { createHash, type X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { routeFor } from '../../src/areas/email/delivery/route.ts'
+import { deliveryDnsFor } from '../../src/areas/email/dns/resolvers.ts'
 import { type MailWorld, mailWorld } from '../../src/areas/email/mail-world.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -289,6 +292,29 @@ describe('DANE', () => {
     await edit(domain, 'MX', `10 ${servers.sts}`)
   })
 
+  test('holds for a signed name that is an alias into a zone without signatures, by the records of that name', async () => {
+    mail.sign('lakabu.example')
+    await edit('lakabu.example', 'MX', '10 mx.lakabu.example')
+    await edit('mx.lakabu.example', 'CNAME', servers.usual)
+    await delivered('a@lakabu.example', 'encrypted')
+    await edit('_25._tcp.mx.lakabu.example', 'TLSA', other('3 1 1'))
+    await putOff('b@lakabu.example', /^DANE of mx\.lakabu\.example/)
+    // An alias that nobody signed says nothing.
+    await edit('wazi2.example', 'MX', '10 mx.wazi2.example')
+    await edit('mx.wazi2.example', 'CNAME', servers.usual)
+    await edit('_25._tcp.mx.wazi2.example', 'TLSA', other('3 1 1'))
+    await delivered('a@wazi2.example', 'encrypted')
+  })
+
+  test('does not keep a server from its turn that only a policy names, behind five that it does not', async () => {
+    mail.sign('foleni.example')
+    const before = Array.from({ length: 5 }, (_, i) => `mx${i}.foleni.example`)
+    for (const name of before) await edit(name, 'A', mail.host)
+    await pin()
+    await publish('foleni.example', [...before, servers.sts], policy('enforce', [servers.sts]))
+    assert.equal((await delivered('a@foleni.example', 'mta_sts')).mx, servers.sts)
+  })
+
   test('comes before MTA-STS', async () => {
     await publish(domain, [], policy('enforce', ['elsewhere.example']))
     await pin(record(3, 1, 1))
@@ -301,6 +327,26 @@ describe('DANE', () => {
     await delivered(`i@${domain}`, 'mta_sts')
     await pin()
     await delivered(`j@${domain}`, 'mta_sts')
+  })
+})
+
+describe('what cannot be found out now', () => {
+  test('is no attempt: neither where too much is asked of the DNS, nor where a policy cannot be read', async () => {
+    const names = deliveryDnsFor(world.app, 'test')
+    assert.ok(names)
+    const asking = Array.from({ length: 500 }, (_, i) => names.exchanges(`swali${i}.example`))
+    assert.equal(await routeFor(world.app, 'test', 'a@shop.example'), 'busy')
+    await Promise.all(asking)
+    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    await sql.connect()
+    try {
+      await sql.query('alter table email.sts_policies rename to sts_policies_away')
+      assert.equal(await routeFor(world.app, 'test', 'a@haisomeki.example'), 'busy')
+    } finally {
+      await sql.query('alter table email.sts_policies_away rename to sts_policies')
+      await sql.end()
+    }
+    await delivered('a@haisomeki.example', 'encrypted')
   })
 })
 

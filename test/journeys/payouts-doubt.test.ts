@@ -4,7 +4,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settle } from '../../src/areas/payments/payouts/settle.ts'
+import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startMarket } from '../market.ts'
 import { over } from '../paying.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
@@ -39,6 +41,27 @@ for (const [name, ending, contradiction, outcome, status, balance] of rows)
     assert.deepEqual([wallet.balance, wallet.held], [balance, 0])
     assert.equal((await events(account)).length, told.length + (status === before ? 0 : 1))
   })
+
+test('one that was taken back and paid all the same is not lost sight of, and is taken from the wallet once', async () => {
+  const account = await world.account({ balance: 1_000 })
+  const { client } = account
+  const { body } = await client.post('/v1/payouts', { amount: 100, currency: 'KES', phone: '+254700000001' })
+  await over(client, body.payout_id)
+  const balance = async () => (await client.get('/v1/wallet/balance')).body.balance
+  for (const isFirst of [true, false]) {
+    await contradict(account, body.payout_id, { kind: 'reversed' })
+    assert.equal(await balance(), 1_000)
+    assert.equal(await isListed(body.payout_id), false)
+    await contradict(account, body.payout_id, paid)
+    assert.deepEqual([await isListed(body.payout_id), await balance()], [true, 1_000], 'nothing moves by itself')
+    const settled = await decide(body.payout_id, 'paid')
+    assert.equal(settled.status, isFirst ? 200 : 409, settled.text)
+    assert.equal(await balance(), isFirst ? 899.5 : 1_000)
+  }
+  assert.equal((await decide(body.payout_id, 'failed')).status, 200)
+  assert.equal(await isListed(body.payout_id), false)
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
 
 test('what was paid all the same stays on the list until the wallet has it', async () => {
   const account = await world.account({ balance: 101 })
@@ -76,7 +99,7 @@ function later(): string {
 }
 
 /** The provider says something else than before. */
-async function contradict(account: Account, id: string, verdict: typeof paid | typeof refused): Promise<void> {
+async function contradict(account: Account, id: string, verdict: OutgoingVerdict): Promise<void> {
   const tenant = tenantOf(account)
   await settle(world.app, tenant, uuidOf('payout', id) ?? '', verdict)
 }

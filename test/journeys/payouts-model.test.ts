@@ -36,12 +36,19 @@ const verdicts: readonly OutgoingVerdict[] = [
   { kind: 'paid', receipt: 'R1', micros: null },
   { kind: 'paid', receipt: 'R1', micros },
   { kind: 'paid', receipt: 'R1', micros: micros + 1n },
+  { kind: 'paid', receipt: 'R1', micros, currency: 'UGX' },
+  { kind: 'unreadable', receipt: 'R1', words: 'much' },
   { kind: 'reversed' },
 ]
 
 interface Modelled {
   status: 'processing' | 'completed' | 'failed' | 'reversed'
   sending: boolean
+}
+
+/** Whether what is told is the money that was asked for. */
+function isAsked({ micros: told, currency }: Extract<OutgoingVerdict, { kind: 'paid' }>): boolean {
+  return (told === null || told === micros) && currency === undefined
 }
 
 function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled {
@@ -54,7 +61,7 @@ function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled
     case 'reversed':
       return { status: 'failed', sending }
     case 'paid':
-      return { status: verdict.micros === null || verdict.micros === micros ? 'completed' : status, sending }
+      return { status: isAsked(verdict) ? 'completed' : status, sending }
     default:
       return { status, sending: false }
   }

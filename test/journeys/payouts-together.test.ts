@@ -74,6 +74,19 @@ test('one that cannot be settled keeps no other of its batch from it', async () 
   assert.equal(now.status, 'processing', 'its status has not moved without its money')
 })
 
+test('one that was paid in another currency, or in words that cannot be read, waits for an operator', async () => {
+  const { tenant, rows } = await sent()
+  const [foreign, unread] = rows
+  assert.ok(foreign && unread)
+  const told = { kind: 'paid', receipt: 'R', micros: foreign.amount, currency: 'UGX' } as const
+  assert.equal((await settleOne(world.app, tenant, foreign, told)).status, 'processing')
+  const words = { kind: 'unreadable', receipt: 'R', words: '10 KSH' } as const
+  assert.equal((await settleOne(world.app, tenant, unread, words)).status, 'processing')
+  const { data } = (await world.operator.get('/v1/operator/payments/payouts?limit=200')).body
+  const listed = data.map(({ payout_id }: { payout_id: string }) => uuidOf('payout', payout_id))
+  assert.deepEqual(new Set(listed), new Set([foreign.id, unread.id]))
+})
+
 /** A batch that the provider has taken, and not paid yet. */
 async function sent() {
   const account: Account = await world.account({ balance: 1_000 })

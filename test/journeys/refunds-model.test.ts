@@ -29,10 +29,14 @@ const words = {
   reversed: { kind: 'reversed' },
   paid: { kind: 'paid', receipt: 'R1', micros: null },
   otherAmount: { kind: 'paid', receipt: 'R1', micros: 1n },
+  otherMoney: { kind: 'paid', receipt: 'R1', micros: null, currency: 'KES' },
+  unreadable: { kind: 'unreadable', receipt: 'R1', words: 'much' },
   refused: { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND', code: '1' },
 } as const
 
 type Word = keyof typeof words
+/** By which the provider says that money went back. */
+const saidDone: readonly Word[] = ['paid', 'otherAmount', 'otherMoney', 'unreadable']
 type Step = { refund: number; reference: number | null } | { of: number; says: Word } | { completes: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -152,7 +156,7 @@ async function say(world: World, account: Account, model: Model, of: number, say
   const id = uuidOf('refund', known.id) ?? ''
   const refund = await one(world.app.db.query(findRefund, { ...tenantOf(account), id }))
   await settleRefund(world.app, refund, words[says])
-  if (known.status === 'failed' && (says === 'paid' || says === 'otherAmount')) known.isDoubtful = true
+  if (known.status === 'failed' && saidDone.includes(says)) known.isDoubtful = true
   // Also of one that had happened: the provider has the money again.
   if (known.status !== 'failed' && says === 'reversed') Object.assign(known, { status: 'failed', fee: 0 })
   if (known.status !== 'open') return

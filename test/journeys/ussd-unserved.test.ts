@@ -47,13 +47,40 @@ test('a push is refused when the node that had the gateway open is gone, whateve
   assert.equal(await balance(live), 10)
 })
 
-test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
+test('a push that is ended or replaced before any network has shown it costs nothing; a notice on its way stays', async () => {
   const { live, shortcode } = await shop()
+  // A node has the gateway, and says nothing.
   await sql.query(
     `insert into platform.leases (name, owner, epoch, expires_at)
      values ('ussd.gateway:network', $1, 1, now() + interval '1 hour')`,
     [newUuid(Date.now())],
   )
+  const [phone, other] = [newPhone(), newPhone()]
+  const send = async (session_id: string, more: object) => {
+    const pushed = await live.post('/v1/ussd/send', { phone, shortcode, message: 'Hello', session_id, ...more })
+    assert.equal(pushed.status, 200, pushed.text)
+  }
+  await send('c', {})
+  await send('d', {})
+  const replaced = (await live.get('/v1/ussd/sessions/c')).body
+  assert.deepEqual([replaced.status, replaced.reason, replaced.cost], ['completed', 'replaced', 0])
+  const { body: over } = await live.post('/v1/ussd/sessions/d/end', {})
+  assert.deepEqual([over.status, over.reason, over.cost], ['completed', 'completed', 0])
+  assert.equal(await balance(live), 10)
+
+  await send('e', { phone: other, end_session: true })
+  await send('f', { phone: other })
+  const { body: notice } = await live.post('/v1/ussd/sessions/e/end', {})
+  assert.deepEqual([notice.status, notice.ended_at, notice.cost], ['initiated', null, 0.5], 'it may be on the screen')
+  // What a network is known to have shown is paid for, whoever ends it.
+  await sql.query(`update ussd.sessions set shown_at = now() where session_id = 'f'`)
+  const { body: seen } = await live.post('/v1/ussd/sessions/f/end', {})
+  assert.deepEqual([seen.status, seen.cost], ['completed', 0.5])
+  assert.equal(await balance(live), 9.5)
+})
+
+test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
+  const { live, shortcode } = await shop()
   const pushed = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'b' })
   assert.equal(pushed.status, 200, pushed.text)
   // Its time is over, without waiting for it.

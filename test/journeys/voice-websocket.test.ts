@@ -2,6 +2,7 @@
 // Calls whose audio goes to a customer's program by websocket: what the phone says arrives there, and what it sends is heard.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { rms, share, tone } from '../../src/protocols/audio/tones.ts'
@@ -171,6 +172,26 @@ test('a program that cannot be reached is a callee that failed, and the reply de
   }
   const first = await call(ada, [connect(program.uri('/refused')), { action: 'hangup' }])
   assert.equal((await ended(ada, first)).status, 'completed', 'without a reply the next action runs')
+})
+
+test('a connect that the database does not take is a callee that failed, and ends neither the call nor its node', async () => {
+  const ada = await world.account({ balance: 100 })
+  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
+  await sql.query(`alter table voice.calls add constraint nowhere check (to_number not like '%/nowhere') not valid`)
+  try {
+    const asked = connect(program.uri('/nowhere'), { eventUrl: [shop.url('/nowhere')] })
+    const id = await call(ada, [asked, connect(program.uri('/somewhere'))])
+    const told = await next('/nowhere')
+    assert.deepEqual([told.status, told.reason, told.duration], ['failed', 'network_error', 0])
+    const talk = await program.next()
+    assert.equal(talk.path, '/somewhere', 'the flow goes on')
+    await ada.client.post(`/v1/voice/${id}/hangup`, {})
+    assert.equal((await ended(ada, id)).status, 'completed')
+  } finally {
+    await sql.query('alter table voice.calls drop constraint nowhere')
+    await sql.end()
+  }
 })
 
 test('of several endpoints the first to be up wins, and limit ends it', async () => {

@@ -3,12 +3,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
+import { endUnplaced } from '../../src/areas/voice/calls/command.ts'
+import { newCall } from '../../src/areas/voice/calls/create.ts'
+import { placeJob } from '../../src/areas/voice/calls/place.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { idOf } from '../../src/kernel/ids.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'
 import { writeWav } from '../../src/protocols/audio/wav.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { type Account, eventually, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 let shop: Receiver
@@ -308,6 +312,34 @@ test('play needs a call that is answered, and takes one source', async () => {
     [cancelled.body.status, cancelled.body.hangup_cause, cancelled.body.cost],
     ['failed', 'cancelled', 0],
   )
+})
+
+test('a call that is hung up while its node places it is placed or ended, and never both', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 100 })
+  const tenant = tenantOf({ id })
+  const { sessions } = telephoneNetworkOf(app)
+  const run = { id: '', bucket: tenant.bucket, tenant, key: null, place: null, attempt: 1, failures: 0 }
+  for (const isEndedFirst of [true, false, true, false]) {
+    const nowMs = app.clock.nowMs()
+    const occasion = { tenant, receivedMs: nowMs, nowMs, requestId: null }
+    const plan = { actions: [wait] }
+    const row = await app.db.tx(tenant, (tx) =>
+      newCall(app, tx, occasion, { from, to: '+254711000004', plan, isPlaced: false }),
+    )
+    const end = () => endUnplaced(app, row, 'api')
+    const place = () => placeJob.handle(app, { ...run, payload: { call: row.id } })
+    const isEnded = await (isEndedFirst
+      ? Promise.all([end(), place()]).then(([ended]) => ended)
+      : Promise.all([place(), end()]).then(([, ended]) => ended))
+    assert.equal(sessions.has(row.id), !isEnded, 'somebody has it, and one alone')
+    const call_id = idOf('call', row.id)
+    const { body } = await client.post(`/v1/voice/${call_id}/hangup`, {})
+    assert.deepEqual([body.status, body.hangup_cause, body.cost], ['failed', 'cancelled', 0])
+    await eventually(async () => !sessions.has(row.id), 'nobody to have it')
+  }
+  const { body } = await client.get('/v1/wallet/balance')
+  assert.deepEqual([body.balance, body.held], [100, 0])
 })
 
 test('what is played for some is heard by them, and DELETE stops all of it', async () => {

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { packageVersion } from '../../src/node/version.ts'
+import type { Route } from '../../src/platform/api/route.ts'
 import { openapiText } from '../../src/platform/openapi.ts'
+import { isJsonSchema, type JsonSchema, judgedBy, propertiesOf } from '../../src/platform/schema/json-schema.ts'
 
 test('the committed openapi.json is the derived one', () => {
   const committed = readFileSync('openapi.json', 'utf8').trim()
@@ -35,6 +37,49 @@ test('every chapter says what is found in it, every operation and parameter what
     'what everybody uses stands first',
   )
 })
+
+test('every field of a request says what it is for', () => {
+  const silent = areas.flatMap(({ routes }) =>
+    routes.flatMap((route) => silentIn(route).map((field) => `${route.operation}: ${field} has no description`)),
+  )
+  assert.deepEqual(silent, [])
+})
+
+/** Fields without a description of their own. A rule says what is refused, and a filter is named after what it finds. */
+function silentIn({ method, params, query, body, files = {} }: Route): string[] {
+  const fields = propertiesOf(body)
+  return [
+    ...silentFields(params, 'path '),
+    ...(method === 'GET' ? [] : silentFields(query, 'query ')),
+    ...silentFields(body, ''),
+    ...Object.entries(files).flatMap(([name, file]) => (file.description || fields[name] ? [] : [name])),
+  ]
+}
+
+function silentFields(given: unknown, path: string): string[] {
+  if (!isJsonSchema(given)) return []
+  const schema = judgedBy(given)
+  const inside = [...listed(schema.anyOf), ...listed(schema.oneOf), ...listed(schema.allOf), schema.items]
+  const named = isJsonSchema(schema.patternProperties) ? Object.values(schema.patternProperties) : []
+  return [
+    ...Object.entries(propertiesOf(schema)).flatMap(([name, field]) => [
+      ...(isJsonSchema(field) && isDescribed(field) ? [] : [`${path}${name}`]),
+      ...silentFields(field, `${path}${name}.`),
+    ]),
+    ...inside.flatMap((shape) => silentFields(shape, path)),
+    ...named.flatMap((shape) => silentFields(shape, `${path}*.`)),
+  ]
+}
+
+function isDescribed(given: JsonSchema): boolean {
+  const schema = judgedBy(given)
+  const [only, ...others] = listed(schema.anyOf).filter(({ type }) => type !== 'null')
+  return typeof schema.description === 'string' || (only !== undefined && others.length === 0 && isDescribed(only))
+}
+
+function listed(shapes: unknown): JsonSchema[] {
+  return Array.isArray(shapes) ? shapes.filter(isJsonSchema) : []
+}
 
 test('what generators make of the document has one name for each operation, and one type for each list', () => {
   const { paths } = JSON.parse(openapiText(areas, packageVersion()))

@@ -19,6 +19,10 @@ interface ColumnOf {
   readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
   /** Link target of a cell; the value of the field is appended. */
   readonly to?: string
+  /** Field of the currency of money; `currency` unless given. */
+  readonly currencyField?: string
+  /** Field that is shown as text where the other has nothing. */
+  readonly orField?: string
 }
 
 /** Columns that most lists have. */
@@ -178,17 +182,21 @@ function valueAt(row: Row, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
 }
 
-function cellOf(row: Row, { field, as = 'text', to }: ColumnOf): ComponentChildren {
+function cellOf(
+  row: Row,
+  { field, as = 'text', to, currencyField = 'currency', orField }: ColumnOf,
+): ComponentChildren {
   const value = valueAt(row, field)
-  const shown = shownAs(row, value, as)
+  const isOther = orField !== undefined && (value ?? null) === null
+  const shown = isOther ? shownAs(valueAt(row, orField), 'text') : shownAs(value, as, valueAt(row, currencyField))
   return to && value !== null && value !== undefined ? <Link to={`${to}${textOf(value)}`}>{shown}</Link> : shown
 }
 
-function shownAs(row: Row, value: unknown, as: NonNullable<ColumnOf['as']>): ComponentChildren {
+function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unknown): ComponentChildren {
   if (value === null || value === undefined || value === '') return '–'
   if (as === 'time') return moment(textOf(value))
   if (as === 'state') return <Pill state={textOf(value)} />
-  if (as === 'money') return money(Number(value), textOf(row.currency ?? 'USD'))
+  if (as === 'money') return money(Number(value), textOf(currency ?? 'USD'))
   if (as === 'count') return count(Number(value))
   if (as === 'words') return words(textOf(value))
   if (as === 'flag') return value ? t('Yes') : t('No')

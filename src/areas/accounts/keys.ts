@@ -42,7 +42,7 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
 const mostKeys: Readonly<Record<string, number>> = { free: 10, starter: 25, growth: 100 }
 const mostKeysOfAll = 500
 
-/** Each key has a rate limit of its own, and is looked for when it is lost: an account has as many as it can look after. */
+/** Keys of an account are limited in number: each has its own rate limit, and a lost one has to be found among them. */
 async function requireRoom(tx: Tx, { principal: { facts }, receivedMs }: Caller): Promise<void> {
   const ofPlan = Object.hasOwn(mostKeys, facts.plan) ? mostKeys[facts.plan] : undefined
   const most = facts.allowances.api_keys ?? ofPlan ?? mostKeysOfAll

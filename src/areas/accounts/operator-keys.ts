@@ -24,7 +24,12 @@ const createKeyFor = writeAcross({
   summary: 'Make a key for an account, such as its first live key',
   scope: 'operator',
   params: IdParam,
-  body: Type.Object({ ...KeyCreate.properties, environment: EnvironmentName() }),
+  body: Type.Object({
+    ...KeyCreate.properties,
+    environment: EnvironmentName({
+      description: 'Where the key works: `test` moves no real money and reaches no real phone',
+    }),
+  }),
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/operator/api-keys/${id}` },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
   examples: [{ name: 'The first live key', body: { name: 'Checkout server', environment: 'live' } }],
@@ -69,6 +74,7 @@ const limitKey = writeAcross({
   body: Type.Object({
     rate_limit_per_second: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
       rule: 'must be 1 to 1000000, or null for the default of 100',
+      description: 'How fast the key may be used, whatever the plan says of minutes',
     }),
   }),
   reply: { status: 200, schema: KeyRecord },

@@ -17,6 +17,7 @@ const PlanRecord = Type.Object({ name: Type.String(), limits: PlanLimits, update
 const PlanName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,39}$',
   rule: 'must have 2 to 40 small letters, digits, - or _',
+  description: 'Which accounts are moved to it by',
 })
 
 const listAllPlans = list({

@@ -47,10 +47,19 @@ const credit = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
-    amount: AmountIn(),
-    currency: CurrencyCode(),
-    environment: EnvironmentName(),
-    reference: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+    amount: AmountIn({ description: 'What the wallet gets, more than 0' }),
+    currency: CurrencyCode({
+      description: 'Which of the account’s wallets; one is opened where there is none in this currency',
+    }),
+    environment: EnvironmentName({
+      description: '`live` for money that you have really received; `test` is play money',
+    }),
+    reference: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      rule: 'must have 1 to 64 characters',
+      description: 'Your own, such as a bank reference; the wallet’s list of transactions shows it',
+    }),
   }),
   reply: { status: 200, schema: CreditReply },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'DUPLICATE_REFERENCE'],
@@ -117,7 +126,11 @@ const overdraft = writeAcross({
   summary: 'Let an account’s wallet go below zero by so much',
   scope: 'operator',
   params: IdParam,
-  body: Type.Object({ amount: AmountIn(), currency: CurrencyCode(), environment: EnvironmentName() }),
+  body: Type.Object({
+    amount: AmountIn({ description: 'How far below zero the balance may go; 0 takes it away' }),
+    currency: CurrencyCode({ description: 'Which of the account’s wallets' }),
+    environment: EnvironmentName({ description: 'Whether the wallet of play money or the real one' }),
+  }),
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
   examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],

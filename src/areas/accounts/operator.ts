@@ -27,24 +27,35 @@ import { givePlayMoney, playMoneyMicros } from './play-money.ts'
 import { AccountId, Name } from './schema.ts'
 import { type AccountRow, accountOf, listAccounts } from './store.ts'
 
-const allowed = (unit: string, minimum: number, maximum: number) =>
+const allowed = (description: string, unit: string, minimum: number, maximum: number) =>
   Type.Optional(
     Nullable(
       Type.Integer({
         minimum,
         maximum,
         rule: `must be ${minimum} to ${maximum} ${unit}, or null for what the plan says`,
+        description,
       }),
     ),
   )
 
 const Allowances = Type.Object(
   {
-    api_keys: allowed('API keys', 1, 10_000),
-    webhooks: allowed('webhooks', 0, 10_000),
-    webhook_retention_days: allowed('days', 1, 400),
-    webhook_concurrency: allowed('requests at once', 1, 1_000),
-    sms_weight: allowed('texts in a turn, where others have 1', 1, 100),
+    api_keys: allowed('Keys that may work at the same time, test and live together', 'API keys', 1, 10_000),
+    webhooks: allowed('Webhooks that may exist', 'webhooks', 0, 10_000),
+    webhook_retention_days: allowed(
+      'How long deliveries can be read and sent again; at most the installation’s PAMOJA_EVENT_DAYS',
+      'days',
+      1,
+      400,
+    ),
+    webhook_concurrency: allowed('Deliveries under way to its endpoints at a time', 'requests at once', 1, 1_000),
+    sms_weight: allowed(
+      'Its share of a carrier that several accounts wait for',
+      'texts in a turn, where others have 1',
+      1,
+      100,
+    ),
   },
   { description: 'What the account has in place of its plan’s; what is not named is the plan’s' },
 )
@@ -104,11 +115,19 @@ const create = writeAcross({
   summary: 'Open an account; its test key stands in the reply',
   scope: 'operator',
   body: Type.Object({
-    name: Name,
-    country: CountryCode(),
-    currency: CurrencyCode(),
+    name: Name('As the account’s customers read it on invoices, receipts and payment pages'),
+    country: CountryCode({ description: 'Where its business is; decides its time zone unless that is given' }),
+    currency: CurrencyCode({
+      description: 'Of its first wallets, and of amounts in its settings; it cannot be changed afterwards',
+    }),
     timezone: Type.Optional(TimeZone({ description: 'IANA name; that of its country unless given' })),
-    plan: Type.Optional(Type.String({ maxLength: 40, default: 'free' })),
+    plan: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        default: 'free',
+        description: 'Decides its limits: `free`, `starter`, `growth` or one that you made',
+      }),
+    ),
     play_money: Type.Optional(
       AmountIn({ description: 'What its test wallet begins with, in its currency: 100000 unless given, 0 for none' }),
     ),
@@ -168,7 +187,9 @@ const update = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
-    plan: Type.Optional(Type.String({ maxLength: 40 })),
+    plan: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Name of the plan it moves to; its limits hold at once' }),
+    ),
     limits: Type.Optional(
       Nullable(PlanLimits, {
         description:
@@ -176,7 +197,11 @@ const update = writeAcross({
       }),
     ),
     allowances: Type.Optional(Allowances),
-    status: Type.Optional(OneOf(['active', 'suspended'])),
+    status: Type.Optional(
+      OneOf(['active', 'suspended'], {
+        description: '`suspended` refuses every request of its keys and holds its jobs back; `active` lets both go on',
+      }),
+    ),
   }),
   reply: { status: 200, schema: OperatorAccount },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
@@ -227,7 +252,7 @@ function operatorAccount(row: AccountRow) {
   }
 }
 
-/** Null gives an allowance back to the plan. */
+/** Allowances without the nulls, which give one back to the plan. */
 function withoutNulls(given: Readonly<Record<string, number | null>>): Record<string, number> {
   const kept: Record<string, number> = {}
   for (const [name, value] of Object.entries(given)) if (value !== null) kept[name] = value

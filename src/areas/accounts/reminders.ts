@@ -25,7 +25,7 @@ export const reminderChore: Chore = {
   },
 }
 
-/** Gives how many keys were told of. */
+/** Remind owners of old keys; returns the number of keys. */
 async function remind(app: App, tx: Tx): Promise<number> {
   const nowMs = app.clock.nowMs()
   const before = new Date(nowMs - rotationDueMs)

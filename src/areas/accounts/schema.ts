@@ -22,24 +22,26 @@ export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', descript
 
 const keyFields = {
   id: KeyId,
-  name: Type.String(),
-  environment: EnvironmentName(),
+  name: Type.String({ description: 'By which you tell it from your other keys' }),
+  environment: EnvironmentName({ description: 'Where it works' }),
   prefix: Type.String({ description: 'First 13 characters of the key' }),
   last4: Type.String({ description: 'Last 4 characters of the key' }),
-  scopes: Type.Array(Type.String()),
-  status: OneOf(['active', 'expiring', 'revoked', 'expired']),
-  created_at: At(),
-  created_by: Type.String(),
-  last_used_at: Nullable(At()),
-  last_used_ip: Nullable(Type.String()),
-  expires_at: Nullable(At()),
+  scopes: Type.Array(Type.String(), { description: 'What it may do' }),
+  status: OneOf(['active', 'expiring', 'revoked', 'expired'], {
+    description: '`expiring` still works, until its grace period ends',
+  }),
+  created_at: At({ description: 'When it was made' }),
+  created_by: Type.String({ description: 'Who made it' }),
+  last_used_at: Nullable(At({ description: 'Null if it never was' })),
+  last_used_ip: Nullable(Type.String({ description: 'Address of its last request' })),
+  expires_at: Nullable(At({ description: 'Null for a key that does not expire' })),
   rotated_from: Nullable(KeyId),
   rotation_due_at: At({ description: '90 days after it was made; a reminder' }),
-  allowed_ips: Type.Array(Type.String()),
-  rate_limit_per_second: Nullable(Type.Integer()),
+  allowed_ips: Type.Array(Type.String(), { description: 'Addresses and ranges it is accepted from; empty for any' }),
+  rate_limit_per_second: Nullable(Type.Integer({ description: 'Its own limit; null for the default' })),
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
-  strict: Type.Boolean(),
-  envelope: OneOf(envelopes),
+  strict: Type.Boolean({ description: 'Refuses fields that are not known, unless a request says otherwise' }),
+  envelope: OneOf(envelopes, { description: 'How replies are wrapped, unless a request says otherwise' }),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
@@ -48,15 +50,20 @@ export const NewKeyRecord = Type.Object(
   { title: 'NewApiKey' },
 )
 
-export const Name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+export const Name = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters', description })
 const scopes = Type.Array(Type.String({ maxLength: 40 }), {
   minItems: 1,
   maxItems: 50,
   rule: 'must list 1 to 50 scopes',
+  description:
+    'What the key may do, such as `sms:write` or `*`; at most what the key that asks may do, and all of that unless given',
 })
 const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   maxItems: 100,
   rule: 'must list at most 100 addresses or ranges',
+  description:
+    'Addresses and CIDR ranges it is accepted from, such as `203.0.113.7` or `10.0.0.0/8`; empty, as unless given, for any',
 })
 
 /** Defaults for the replies to a key's requests, where a request does not say otherwise. */
@@ -73,16 +80,18 @@ const manners = {
 }
 
 export const KeyCreate = Type.Object({
-  name: Name,
+  name: Name('By which you tell it from your other keys, such as `Checkout server`'),
   environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
   scopes: Type.Optional(scopes),
-  expires_at: Type.Optional(Moment()),
+  expires_at: Type.Optional(
+    Moment({ description: 'When it stops working; never unless given, but no later than the key that asks' }),
+  ),
   allowed_ips: Type.Optional(allowedIps),
   ...manners,
 })
 
 export const KeyUpdate = Type.Object({
-  name: Type.Optional(Name),
+  name: Type.Optional(Name('By which you tell it from your other keys')),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
@@ -106,7 +115,13 @@ export const TokenRequest = Type.Object({
     Type.String({ maxLength: 1000, description: 'Space-separated; a part of what the key carries' }),
   ),
   expires_in: Type.Optional(
-    Type.Integer({ minimum: 60, maximum: 3600, default: 900, rule: 'must be 60 to 3600 seconds' }),
+    Type.Integer({
+      minimum: 60,
+      maximum: 3600,
+      default: 900,
+      rule: 'must be 60 to 3600 seconds',
+      description: 'Seconds until the token ends; it never outlives its key',
+    }),
   ),
   subject: Type.Optional(
     Type.String({
@@ -131,10 +146,10 @@ export const TokenRequest = Type.Object({
 
 export const TokenReply = Type.Object(
   {
-    access_token: Type.String({ sensitive: true }),
-    token_type: Type.Literal('Bearer'),
+    access_token: Type.String({ sensitive: true, description: 'Sent as a bearer token, in place of the key' }),
+    token_type: Type.Literal('Bearer', { description: 'How it is sent' }),
     expires_in: Type.Integer({ description: 'Seconds; fewer than asked for where the key ends before' }),
-    scope: Type.String(),
+    scope: Type.String({ description: 'What it may do, space-separated' }),
   },
   { title: 'AccessToken' },
 )
@@ -144,188 +159,194 @@ export const WhoAmI = Type.Object(
     account_id: AccountId,
     environment: EnvironmentName(),
     key_id: KeyId,
-    scopes: Type.Array(Type.String()),
-    plan: Type.String(),
+    scopes: Type.Array(Type.String(), { description: 'What the credential may do' }),
+    plan: Type.String({ description: 'Decides the limits of the account' }),
   },
   { title: 'WhoAmI' },
 )
 
-const OwnWords = Type.Array(
-  Type.String({
-    pattern: '[\\p{L}\\p{N}]',
-    minLength: 1,
-    maxLength: 30,
-    rule: 'must have 1 to 30 characters, some of them letters',
-  }),
-  { maxItems: 20, rule: 'must list at most 20 words' },
-)
+const OwnWords = (description: string) =>
+  Type.Array(
+    Type.String({
+      pattern: '[\\p{L}\\p{N}]',
+      minLength: 1,
+      maxLength: 30,
+      rule: 'must have 1 to 30 characters, some of them letters',
+    }),
+    { maxItems: 20, rule: 'must list at most 20 words', description },
+  )
 
 const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
 
-/** Each may be null, which unsets it. */
-const Settings = Type.Object({
-  default_sender: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: senderPattern,
-        rule: senderRule,
-        description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
-      }),
+/** Settings of an account; null unsets one. */
+const Settings = Type.Object(
+  {
+    default_sender: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: senderPattern,
+          rule: senderRule,
+          description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
+        }),
+      ),
     ),
-  ),
-  email_webhook_url: Type.Optional(
-    Nullable(
-      Type.String({
-        maxLength: 2048,
-        description: 'Where email tracking is reported',
-      }),
+    email_webhook_url: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: 2048,
+          description: 'Where email tracking is reported',
+        }),
+      ),
     ),
-  ),
-  invoice_number_pattern: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: numberPatternForm,
-        rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
-        description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
-      }),
+    invoice_number_pattern: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: numberPatternForm,
+          rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
+          description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
+        }),
+      ),
     ),
-  ),
-  invoice_overpayment: Type.Optional(
-    Nullable(
-      OneOf(['credit', 'refund'], {
+    invoice_overpayment: Type.Optional(
+      Nullable(
+        OneOf(['credit', 'refund'], {
+          description:
+            'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+        }),
+      ),
+    ),
+    low_balance_threshold: Type.Optional(
+      Nullable(AmountIn(), {
         description:
-          'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+          'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
       }),
     ),
-  ),
-  low_balance_threshold: Type.Optional(
-    Nullable(AmountIn(), {
-      description:
-        'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
-    }),
-  ),
-  dunning_days: Type.Optional(
-    Nullable(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
-        maxItems: 10,
-        rule: dunningRule,
-        description:
-          'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
-      }),
-      { rule: dunningRule },
+    dunning_days: Type.Optional(
+      Nullable(
+        Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
+          maxItems: 10,
+          rule: dunningRule,
+          description:
+            'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
+        }),
+        { rule: dunningRule },
+      ),
     ),
-  ),
-  dunning_end: Type.Optional(
-    Nullable(
-      OneOf(['cancel', 'keep_past_due'], {
-        description: 'What becomes of a subscription whose last charge failed; cancel unless set',
-      }),
+    dunning_end: Type.Optional(
+      Nullable(
+        OneOf(['cancel', 'keep_past_due'], {
+          description: 'What becomes of a subscription whose last charge failed; cancel unless set',
+        }),
+      ),
     ),
-  ),
-  brand_color: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: '^#[0-9a-fA-F]{6}$',
-        rule: 'must be a colour such as #0a7d4f',
-        description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
-      }),
+    brand_color: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: '^#[0-9a-fA-F]{6}$',
+          rule: 'must be a colour such as #0a7d4f',
+          description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
+        }),
+      ),
     ),
-  ),
-  brand_logo: Type.Optional(
-    Nullable(
-      Type.String({
-        pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
-        rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-        description:
-          'Your logo on those pages, as a data URL: a PNG or JPEG of at most 8 KiB, best square and 64 pixels wide',
-      }),
+    brand_logo: Type.Optional(
+      Nullable(
+        Type.String({
+          pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
+          rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
+          description: 'Your logo on those pages, best square and 64 pixels wide',
+        }),
+      ),
     ),
-  ),
-  tax_number: Type.Optional(
-    Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 40,
-        rule: 'must have 1 to 40 characters',
-        description: 'Yours, such as a KRA PIN: on invoices and receipts',
-      }),
+    tax_number: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 40,
+          rule: 'must have 1 to 40 characters',
+          description: 'Yours, such as a KRA PIN: on invoices and receipts',
+        }),
+      ),
     ),
-  ),
-  address: Type.Optional(
-    Nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 300,
-        rule: 'must have 1 to 300 characters',
-        description: 'Yours, as it stands on invoices and receipts; lines are kept',
-      }),
+    address: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 300,
+          rule: 'must have 1 to 300 characters',
+          description: 'Yours, as it stands on invoices and receipts; lines are kept',
+        }),
+      ),
     ),
-  ),
-  require_totp: Type.Optional(
-    Nullable(
-      Type.Boolean({
-        rule: 'must be true or false',
-        description:
-          'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
-      }),
+    require_totp: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          rule: 'must be true or false',
+          description:
+            'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
+        }),
+      ),
     ),
-  ),
-  sms_text_days: Type.Optional(
-    Nullable(
-      Type.Integer({
-        minimum: 0,
-        maximum: 400,
-        rule: 'must be 0 to 400 days',
-        description: 'How long the texts of messages are kept; 90 days unless set',
-      }),
+    sms_text_days: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 400,
+          rule: 'must be 0 to 400 days',
+          description: 'How long the texts of messages are kept; 90 days unless set',
+        }),
+      ),
     ),
-  ),
-  sms_words: Type.Optional(
-    Nullable(
-      Type.Object({
-        stop: Type.Optional(OwnWords),
-        start: Type.Optional(OwnWords),
-        help: Type.Optional(OwnWords),
-      }),
-      {
-        description: 'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
-      },
+    sms_words: Type.Optional(
+      Nullable(
+        Type.Object({
+          stop: Type.Optional(OwnWords('Opt the handset out, as STOP does')),
+          start: Type.Optional(OwnWords('Let it have your messages again, as START does')),
+          help: Type.Optional(OwnWords('Are answered with how to opt out, as HELP is')),
+        }),
+        {
+          description:
+            'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
+        },
+      ),
     ),
-  ),
-})
+  },
+  { description: 'Only those that you name are changed; null unsets one' },
+)
 
 export const settingNames = Object.keys(Settings.properties)
 
 export const AccountRecord = Type.Object(
   {
     id: AccountId,
-    name: Type.String(),
-    country: Type.String(),
-    currency: Type.String(),
-    timezone: Type.String(),
-    plan: Type.String(),
-    status: OneOf(['active', 'suspended']),
+    name: Type.String({ description: 'As your customers read it' }),
+    country: Type.String({ description: 'ISO 3166, such as KE' }),
+    currency: Type.String({ description: 'Of its first wallets' }),
+    timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
+    plan: Type.String({ description: 'Decides its limits' }),
+    status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
     settings: Type.Unsafe<Record<string, unknown>>(
       Type.Required(Settings, { description: 'All there are; null where one is not set' }),
     ),
-    created_at: At(),
+    created_at: At({ description: 'When it was opened' }),
   },
   { title: 'Account' },
 )
 
 export const AccountUpdate = Type.Object({
-  name: Type.Optional(Name),
-  timezone: Type.Optional(TimeZone()),
+  name: Type.Optional(Name('As your customers read it on invoices, receipts and payment pages')),
+  timezone: Type.Optional(
+    TimeZone({ description: 'Zone of times on receipts and payment pages, and of the days of subscriptions' }),
+  ),
   settings: Type.Optional(Settings),
 })
 
 const LimitStates = Type.Array(
   Type.Object({
     policy: Type.String({ description: '`key`, or `plan-` and the area' }),
-    limit: Type.Integer(),
+    limit: Type.Integer({ description: 'Requests in a window' }),
     window: Type.Integer({ description: 'Seconds' }),
-    remaining: Type.Integer(),
-    resets_at: At(),
+    remaining: Type.Integer({ description: 'Requests left in this window' }),
+    resets_at: At({ description: 'When all of them are there again' }),
   }),
 )
 
@@ -345,28 +366,30 @@ export const UsageQuery = Type.Object({
 
 export const UsageReply = Type.Object(
   {
-    start_date: Type.String(),
-    end_date: Type.String(),
-    requests: Type.Integer(),
-    errors: Type.Integer(),
+    start_date: Type.String({ description: 'First day, UTC' }),
+    end_date: Type.String({ description: 'Last day, UTC' }),
+    requests: Type.Integer({ description: 'In all these days' }),
+    errors: Type.Integer({ description: 'Requests that were refused or failed' }),
     rows: Type.Array(
       Type.Object({
-        day: Nullable(Type.String()),
-        area: Nullable(Type.String()),
-        operation: Nullable(Type.String()),
-        requests: Type.Integer(),
-        errors: Type.Integer(),
+        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Such as `sms`' })),
+        operation: Nullable(Type.String({ description: 'Such as `sms.send`' })),
+        requests: Type.Integer({ description: 'All of them' }),
+        errors: Type.Integer({ description: 'Those that were refused or failed' }),
       }),
+      { description: 'Requests by what `group_by` names; null where it is not named' },
     ),
     spend: Type.Array(
       Type.Object({
-        day: Nullable(Type.String()),
-        area: Nullable(Type.String()),
+        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Such as `sms`' })),
         country: Nullable(Type.String({ description: 'Where it went; null for what goes to no country' })),
-        currency: Type.String(),
+        currency: Type.String({ description: 'Of the cost' }),
         cost: Amount({ description: 'Less what was given back' }),
         count: Type.Integer({ description: 'How often something was paid for' }),
       }),
+      { description: 'What was charged, by what `group_by` names' },
     ),
     limits: LimitStates,
   },
@@ -384,17 +407,17 @@ export const LogQuery = Type.Object({
 
 export const LogRecord = Type.Object(
   {
-    request_id: Type.String(),
-    at: At(),
-    method: Type.String(),
-    path: Type.String(),
-    operation: Nullable(Type.String()),
-    status: Type.Integer(),
-    error_code: Nullable(Type.String()),
-    duration_ms: Type.Number(),
+    request_id: Type.String({ description: 'X-Request-Id of the response' }),
+    at: At({ description: 'When it came' }),
+    method: Type.String({ description: 'Such as POST' }),
+    path: Type.String({ description: 'As it was asked for' }),
+    operation: Nullable(Type.String({ description: 'Such as `sms.send`; null for an address that is none' })),
+    status: Type.Integer({ description: 'HTTP status of the answer' }),
+    error_code: Nullable(Type.String({ description: 'Such as VALIDATION_ERROR; null if it succeeded' })),
+    duration_ms: Type.Number({ description: 'Milliseconds until the answer' }),
     key_id: KeyId,
-    ip: Type.String(),
-    warning: Nullable(Type.String()),
+    ip: Type.String({ description: 'Where it came from' }),
+    warning: Nullable(Type.String({ description: 'What the caller should change, such as a key without TLS' })),
     request_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
     response_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
   },
@@ -410,15 +433,15 @@ export const AuditQuery = Type.Object({
 
 export const AuditRecord = Type.Object(
   {
-    id: Type.String(),
-    at: At(),
-    actor: Type.Object({ type: Type.String(), id: Type.String() }),
-    action: Type.String(),
-    target: Type.String(),
+    id: Type.String({ description: 'Id of the entry' }),
+    at: At({ description: 'When it was done' }),
+    actor: Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who did it' }),
+    action: Type.String({ description: 'What was done, such as `apikey.create`' }),
+    target: Type.String({ description: 'What it was done to' }),
     before: Type.Unknown({ description: 'As it was, or null' }),
     after: Type.Unknown({ description: 'As it became, or null' }),
-    ip: Type.String(),
-    request_id: Type.String(),
+    ip: Type.String({ description: 'Where the request came from' }),
+    request_id: Type.String({ description: 'X-Request-Id of that request' }),
   },
   { title: 'AuditEntry' },
 )

@@ -77,7 +77,7 @@ export const lockKey = statement.home<{ id: string; account: string }, KeyRow>(
   `select ${keyColumns} from accounts.api_keys where id = $id and account_id = $account for update`,
 )
 
-/** Newest first or oldest first, after a cursor. Index: api_keys_of_account. */
+/** Keys of an account, newest first or oldest first, after a cursor. Index: api_keys_of_account. */
 export const listKeys = statement.home<
   { account: string; environment: string | null; after: string | null; descending: boolean; limit: number },
   KeyRow
@@ -117,7 +117,7 @@ export const revokeKey = statement.home<{ id: string; account: string; at: Date 
    returning ${keyColumns}`,
 )
 
-/** `revoked`: it is now, and was not before. Gives no row when all of it was known already. */
+/** Mark a key as exposed, and revoke it if asked. `revoked`: by this call. No row when nothing changed. */
 export const exposeKey = statement.home<
   { id: string; revoke: boolean; at: Date },
   { name: string; prefix: string; last4: string; revoked: boolean }
@@ -133,7 +133,7 @@ export const exposeKey = statement.home<
    returning k.name, k.prefix, k.last4, before.revoked_at is null and k.revoked_at is not null as revoked`,
 )
 
-/** At most once a minute per key: a busy key is not a busy row. */
+/** Last use of keys, stored at most once a minute per key: a busy key is not a busy row. */
 export const touchKeys = statement.home<{ ids: string[]; ips: string[] }, object>(
   'accounts.touch_keys',
   `update accounts.api_keys k set last_used_at = now(), last_used_ip = u.ip
@@ -317,7 +317,7 @@ export const findPlan = statement.home<{ name: string }, PlanRow>(
   'select name, limits, updated_at from accounts.plans where name = $name',
 )
 
-/** Accounts that are opened on it meanwhile do not wait. */
+/** Plan, locked; accounts that are opened on it meanwhile do not wait. */
 export const lockPlan = statement.home<{ name: string }, PlanRow>(
   'accounts.lock_plan',
   'select name, limits, updated_at from accounts.plans where name = $name for no key update',
@@ -341,7 +341,7 @@ export const accountsOnPlan = statement.home<{ plan: string }, { id: string }>(
   'select id from accounts.accounts where plan = $plan',
 )
 
-/** Of whichever account. */
+/** Key of any account. */
 export const findAnyKey = statement.home<{ id: string }, KeyRow>(
   'accounts.find_any_key',
   `select ${keyColumns} from accounts.api_keys where id = $id`,

@@ -7,55 +7,58 @@ import { eventType } from '../../platform/events.ts'
 import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { Customer, completedPayment, Payment } from '../payments/area.ts'
 
-const amount = Amount()
-const currency = Type.String()
-const moment = Nullable(At())
-const invoiceStatus = OneOf(['draft', 'open', 'paid', 'void', 'uncollectible'])
+const amount = (description: string) => Amount({ description })
+const currency = Type.String({ description: 'ISO 4217, such as KES; of all amounts here' })
+const moment = (description: string) => Nullable(At({ description }))
+const invoiceStatus = OneOf(['draft', 'open', 'paid', 'void', 'uncollectible'], {
+  description: 'A `draft` can be changed; `open` waits for its money; `uncollectible` was given up',
+})
 
 export const Invoice = Type.Object(
   {
-    invoice_id: Type.String(),
-    number: Nullable(Type.String()),
+    invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
+    number: Nullable(Type.String({ description: 'As customers read it; null while it is a draft' })),
     status: invoiceStatus,
     customer: Customer,
     currency,
     items: Type.Array(
       Type.Object({
-        description: Type.String(),
-        quantity: Type.Number(),
-        unit_amount: amount,
-        discount: amount,
+        description: Type.String({ description: 'What is sold' }),
+        quantity: Type.Number({ description: 'How many of it' }),
+        unit_amount: amount('For one of it, in major units'),
+        discount: amount('Taken off the line'),
         tax_rate: Type.Number({ description: 'Percent' }),
-        amount,
-        tax: amount,
+        amount: amount('Of the line, less its discount'),
+        tax: amount('Of the line'),
       }),
+      { description: 'Its lines' },
     ),
     tax_inclusive: Type.Boolean({ description: 'The amounts hold their tax already' }),
-    subtotal: amount,
-    discount_total: amount,
-    tax_total: amount,
-    total: amount,
-    amount_paid: amount,
-    amount_due: amount,
+    subtotal: amount('All lines, before discount of the whole and tax'),
+    discount_total: amount('Taken off by all discounts'),
+    tax_total: amount('Of all lines'),
+    total: amount('What the customer owes in all'),
+    amount_paid: amount('What came of it so far'),
+    amount_due: amount('What is still to be paid'),
     credit_applied: Amount({ description: 'How much of amount_paid the customer had in hand' }),
     amount_refunded: Amount({
       description: 'What was given back since it was paid. What is given back before is taken off amount_paid',
     }),
-    overdue: Type.Boolean(),
-    due_date: Type.String({ format: 'date' }),
+    overdue: Type.Boolean({ description: 'Open, and past its due date' }),
+    due_date: Type.String({ format: 'date', description: 'Last day to pay, UTC' }),
     hosted_url: Nullable(Type.String({ description: 'Where it can be paid' })),
-    pdf_url: Nullable(Type.String()),
+    pdf_url: Nullable(Type.String({ description: 'The invoice as a PDF; null while it is a draft' })),
     payments: Type.Array(Type.String({ description: 'Ids' })),
     payment_methods: Nullable(Type.Array(Type.String()), { description: 'Null: all that are offered' }),
-    notes: Nullable(Type.String()),
-    reference: Nullable(Type.String()),
-    subscription_id: Nullable(Type.String()),
-    sent_at: moment,
-    paid_at: moment,
-    voided_at: moment,
-    void_reason: Nullable(Type.String()),
+    notes: Nullable(Type.String({ description: 'As they stand on the invoice' })),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    subscription_id: Nullable(Type.String({ description: 'The subscription it bills' })),
+    sent_at: moment('When it was mailed or texted'),
+    paid_at: moment('When the last of it was paid'),
+    voided_at: moment('When it was voided'),
+    void_reason: Nullable(Type.String({ description: 'As it was given' })),
     metadata: Metadata,
-    created_at: At(),
+    created_at: At({ description: 'When it was made' }),
   },
   { title: 'Invoice' },
 )
@@ -65,8 +68,8 @@ const flatInvoice = {
   invoice_id: Type.String(),
   number: Nullable(Type.String()),
   status: invoiceStatus,
-  amount_paid: amount,
-  total: amount,
+  amount_paid: amount('What came of it so far'),
+  total: amount('What the customer owes in all'),
   currency,
   customer: Customer,
   metadata: Metadata,
@@ -84,41 +87,48 @@ const InvoicePaid = Type.Object(
   { title: 'InvoicePaidEvent' },
 )
 
-export const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'])
+export const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'], {
+  description: '`incomplete` waits for its first payment, `past_due` for one that failed',
+})
 const cancelReason = Nullable(
   Type.String({ description: 'What was given, or `dunning`, `incomplete` or `max_cycles`' }),
 )
 
 export const Subscription = Type.Object(
   {
-    subscription_id: Type.String(),
+    subscription_id: Type.String({ description: 'Id of the subscription, such as `sub_…`' }),
     status: subscriptionStatus,
-    plan_id: Type.String(),
+    plan_id: Type.String({ description: 'The plan, such as `plan_…`' }),
     customer: Customer,
-    quantity: Type.Integer(),
-    amount,
+    quantity: Type.Integer({ description: 'How many of the plan' }),
+    amount: amount('Of a period, in major units'),
     currency,
-    current_period_start: At(),
-    current_period_end: At(),
-    trial_end: moment,
-    billing_anchor: Type.String({ format: 'date' }),
-    next_billing_at: moment,
-    cancel_at_period_end: Type.Boolean(),
-    cancelled_at: moment,
+    current_period_start: At({ description: 'From when it is paid for' }),
+    current_period_end: At({ description: 'Until when it is paid for' }),
+    trial_end: moment('When the trial ends; null without one'),
+    billing_anchor: Type.String({ format: 'date', description: 'Day on which periods begin' }),
+    next_billing_at: moment('When the next period is billed; null if none is'),
+    cancel_at_period_end: Type.Boolean({ description: 'It ends with this period' }),
+    cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,
-    latest_invoice_id: Nullable(Type.String()),
-    payment_method: Type.Object({
-      type: OneOf(['mobile_money', 'card', 'invoice']),
-      phone: Nullable(Type.String()),
-      provider: Nullable(Type.String()),
-      card_token: Nullable(Type.String()),
+    latest_invoice_id: Nullable(Type.String({ description: 'The invoice of the last period' })),
+    payment_method: Type.Object(
+      {
+        type: OneOf(['mobile_money', 'card', 'invoice'], { description: '`invoice`: by the link of each invoice' }),
+        phone: Nullable(Type.String({ description: 'Which phone is asked; null for other types' })),
+        provider: Nullable(Type.String({ description: 'Such as `mpesa`; by the number if null' })),
+        card_token: Nullable(Type.String({ description: 'The saved card; null for other types' })),
+      },
+      { description: 'How periods are paid' },
+    ),
+    proration: OneOf(['create_prorations', 'none'], {
+      description: 'Whether a change in mid-period is charged by its part',
     }),
-    proration: OneOf(['create_prorations', 'none']),
     cycles: Type.Integer({ description: 'Periods begun' }),
-    max_cycles: Nullable(Type.Integer()),
-    reference: Nullable(Type.String()),
+    max_cycles: Nullable(Type.Integer({ description: 'After how many periods it ends; null for never' })),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
     metadata: Metadata,
-    created_at: At(),
+    created_at: At({ description: 'When it was made' }),
   },
   { title: 'Subscription' },
 )
@@ -130,7 +140,7 @@ const SubscriptionEvent = Type.Object(
     status: subscriptionStatus,
     plan_id: Type.String(),
     customer: Customer,
-    cancelled_at: moment,
+    cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,
     metadata: Metadata,
     subscription: Subscription,

@@ -21,6 +21,7 @@ export const SipUri = Type.String({
   pattern: '^sips?:\\S+$',
   maxLength: 256,
   rule: 'must be a SIP URI, such as sip:ada@example.org',
+  description: 'Of a SIP phone',
 })
 
 export const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
@@ -30,16 +31,35 @@ export const Language = Type.Unsafe<string>({
   enum: Object.keys(spokenLanguages),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
   errorCode: 'UNSUPPORTED_LANGUAGE',
+  description:
+    'What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told',
 })
 
 export const Skill = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
-  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    rule: 'must have 1 to 64 characters',
+    description: 'Your word for it, such as `billing`; the same for agents and queues',
+  }),
+  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'How well: 5 is best' }),
 })
 
 export const RequiredSkill = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
-  min_level: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5; 1 unless told' })),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    rule: 'must have 1 to 64 characters',
+    description: 'Your word for it, such as `billing`; the same for agents and queues',
+  }),
+  min_level: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 5,
+      rule: 'must be 1 to 5; 1 unless told',
+      description: 'How well it must be mastered at least',
+    }),
+  ),
 })
 
 export type SkillOf = Static<typeof Skill>
@@ -71,7 +91,7 @@ export const agentStatuses = [
 
 export const Destination = Type.Object(
   {
-    type: OneOf(destinationTypes),
+    type: OneOf(destinationTypes, { description: 'Where the call goes; decides which of the fields below is needed' }),
     id: Type.Optional(Type.String({ maxLength: 80, description: 'Of a queue, an IVR or an agent' })),
     number: Type.Optional(PhoneNumber('Of a phone')),
     uri: Type.Optional(SipUri),
@@ -81,7 +101,7 @@ export const Destination = Type.Object(
     ),
     language: Type.Optional(Language),
   },
-  { title: 'CallDestination' },
+  { title: 'CallDestination', description: 'Where a call goes' },
 )
 
 export type DestinationOf = Static<typeof Destination>
@@ -101,7 +121,9 @@ export function plainDestination(given: DestinationOf): DestinationOf {
 }
 
 export const CustomData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown()),
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
+  }),
   (value) => Buffer.byteLength(JSON.stringify(value)) <= 4_096,
   () => 'must be a JSON object of at most 4096 bytes',
 )

@@ -181,7 +181,9 @@ const getAnalytics = read({
   query: Type.Object({
     from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC; 30 days ago unless given' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, UTC; today unless given' })),
-    group_by: Type.Optional(OneOf(groups)),
+    group_by: Type.Optional(
+      OneOf(groups, { description: 'Figures for each day, hour, tag and so on, as `series`; none unless given' }),
+    ),
     tag: Type.Optional(Type.String({ maxLength: 64 })),
     stream: Type.Optional(OneOf(['transactional', 'bulk'])),
   }),
@@ -211,8 +213,8 @@ const listEventsOfAll = list({
     ...listQuery,
     event: Type.Optional(OneOf(perMessage.map(({ name }) => name.slice('email.'.length)))),
     tag: Type.Optional(Type.String({ maxLength: 64, description: 'Of messages with this tag' })),
-    from: Type.Optional(Type.String({ maxLength: 40 })),
-    to: Type.Optional(Type.String({ maxLength: 40 })),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
   }),
   row: EmailEventRow,
   errors: ['INVALID_DATE_RANGE', 'WEBHOOK_NOT_CONFIGURED'],

@@ -91,26 +91,24 @@ const NotSent = Type.Object(
   { title: 'EmailNotSentEvent' },
 )
 
-const count = Type.Integer()
-
 /** Progress of a bulk, in its record and in its event. */
 export const bulkProgress = {
-  total: count,
-  accepted: count,
-  rejected: count,
-  suppressed: count,
-  batches: count,
-  batches_sent: count,
+  total: Type.Integer({ description: 'Recipients that you gave' }),
+  accepted: Type.Integer({ description: 'Messages that go out' }),
+  rejected: Type.Integer({ description: 'Recipients with a mistake' }),
+  suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
+  batches: Type.Integer({ description: 'In how many parts it goes out' }),
+  batches_sent: Type.Integer({ description: 'Parts that went out' }),
   counts: Type.Object({
-    queued: count,
-    sent: count,
-    delivered: count,
-    opened: count,
-    clicked: count,
-    bounced: count,
-    complained: count,
-    unsubscribed: count,
-    failed: count,
+    queued: Type.Integer({ description: 'Not offered to a server yet' }),
+    sent: Type.Integer({ description: 'Offered to a server' }),
+    delivered: Type.Integer({ description: 'Taken by a server' }),
+    opened: Type.Integer({ description: 'Opened at least once' }),
+    clicked: Type.Integer({ description: 'With a link that was followed' }),
+    bounced: Type.Integer({ description: 'Sent back' }),
+    complained: Type.Integer({ description: 'Called spam' }),
+    unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
+    failed: Type.Integer({ description: 'Not delivered for another reason' }),
   }),
   created_at: At(),
   started_at: Nullable(At()),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMTP listeners of this node: ports, connection limits and shutdown.
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, isIPv6, type Socket } from 'node:net'
 import type { App } from '../../platform/app.ts'
+import { addressList } from '../../platform/auth.ts'
 import { networkOf } from '../../platform/http/admission.ts'
 import type { OpenListener, Place } from '../../platform/program/listeners.ts'
 import { onePerApp } from '../../platform/program/one-per-app.ts'
@@ -12,6 +13,15 @@ const maxConnections = 1_000
 
 /** Open ports by listener. */
 export const openPorts = onePerApp(() => new Map<string, { host: string; port: number }>())
+
+const balancers = onePerApp((app) => addressList(app.config.PAMOJA_SMTP_BALANCERS))
+
+/** Network that a connection is counted with; null for one of a balancer, behind which anybody may be. */
+export function networkCounted(app: App, address: string): string | null {
+  const plain = address.replace(/^::ffff:/, '')
+  const isBalancer = balancers(app)?.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4') ?? false
+  return isBalancer ? null : networkOf(address)
+}
 
 export async function listenSmtp(
   app: App,
@@ -24,14 +34,15 @@ export async function listenSmtp(
   const sessions = new Set<ServerSession>()
   const open = new Map<string, number>()
   const server = createServer((socket: Socket) => {
-    const network = networkOf(socket.remoteAddress ?? '')
-    const others = open.get(network) ?? 0
+    const network = networkCounted(app, socket.remoteAddress ?? '')
+    const others = network === null ? 0 : (open.get(network) ?? 0)
     if (others >= mostOfNetwork) return refuse(socket)
-    open.set(network, others + 1)
+    if (network !== null) open.set(network, others + 1)
     const session = new ServerSession(socket, serverHost)
     sessions.add(session)
     void session.closed.then(() => {
       sessions.delete(session)
+      if (network === null) return
       const left = (open.get(network) ?? 1) - 1
       if (left > 0) open.set(network, left)
       else open.delete(network)

@@ -36,6 +36,10 @@ export const emailSettings = {
     65535,
     'Port on which other mail servers bring bounces and complaints; a free one when it is taken.',
   ),
+  PAMOJA_SMTP_BALANCERS: addresses(
+    [],
+    'TCP balancers in front of SMTP submission and bounces: their connections are anybody’s, and are not counted as those of one network.',
+  ),
   PAMOJA_DNS_PORT: integer(53, 0, 65535, 'Port of the DNS server for PAMOJA_MAIL_HOST; a free one when it is taken.'),
 } as const
 

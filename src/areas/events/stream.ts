@@ -44,7 +44,7 @@ export const eventsStream = stream({
   },
 })
 
-/** In which names a webhook with these words would hear of what happens; without words, of everything. */
+/** Event names that a webhook with these subscriptions would get; all of them without any. */
 export function heardBy(catalogue: Catalogue, words: readonly string[] | undefined, field: string): Heard {
   const resolved = catalogue.resolve(words ?? ['*'])
   if (resolved.kind === 'accepted') return catalogue.heardBy(resolved.events)

@@ -19,9 +19,11 @@ type Kind = (typeof kinds)[number]
 export type Known = Readonly<Partial<Record<Kind, string | null | undefined>>>
 
 const Block = Type.Object({
-  kind: OneOf(kinds),
+  kind: OneOf(kinds, {
+    description: 'What the value is: the number of a document, or what verifications and risk scores name so',
+  }),
   value: Type.String({ minLength: 1, maxLength: 254, sensitive: true, description: 'Kept as a fingerprint only' }),
-  reason: Type.Optional(Type.String({ maxLength: 200 })),
+  reason: Type.Optional(Type.String({ maxLength: 200, description: 'A note for yourself' })),
 })
 
 const Blocked = Type.Object(

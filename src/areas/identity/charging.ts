@@ -34,7 +34,10 @@ const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
 }
 
 /** Cost fields of a reply. */
-export const costFields = { cost: Amount(), currency: Type.String() } as const
+export const costFields = {
+  cost: Amount({ description: 'In major units of `currency`' }),
+  currency: Type.String({ description: 'Of the cost' }),
+} as const
 
 export interface Price {
   readonly cost: bigint

@@ -16,7 +16,14 @@ import { isOpen } from './send.ts'
 import { type ContactRow, contactColumns, findContact, threadWith } from './store.ts'
 
 const byPhoneQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, rule: 'must be a whole number from 1 to 200' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      rule: 'must be a whole number from 1 to 200',
+      description: 'Rows per page; 50 unless given',
+    }),
+  ),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
 })
 
@@ -51,13 +58,13 @@ const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such 
 
 const Conversation = Type.Object(
   {
-    id: Type.String(),
-    phone: Type.String(),
-    name: Nullable(Type.String()),
+    id: Type.String({ description: 'The number again' }),
+    phone: Type.String({ description: 'The user, in E.164' }),
+    name: Nullable(Type.String({ description: 'What they call themselves' })),
     window_open: Type.Boolean({ description: 'Whether messages other than templates may be sent now' }),
-    window_expires_at: Nullable(At()),
-    last_inbound_at: Nullable(At()),
-    opted_out: Type.Boolean(),
+    window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
+    last_inbound_at: Nullable(At({ description: 'When they last wrote' })),
+    opted_out: Type.Boolean({ description: 'They do not want messages' }),
   },
   { title: 'MessengerConversation' },
 )
@@ -72,11 +79,11 @@ const Thread = Type.Object(
 
 const OptIn = Type.Object(
   {
-    phone: Type.String(),
+    phone: Type.String({ description: 'The user, in E.164' }),
     status: Type.String({ description: '`opted_in` or `opted_out`' }),
-    opted_in_at: Nullable(At()),
-    opted_out_at: Nullable(At()),
-    source: Nullable(Type.String()),
+    opted_in_at: Nullable(At({ description: 'When they asked for messages' })),
+    opted_out_at: Nullable(At({ description: 'When they no longer wanted them' })),
+    source: Nullable(Type.String({ description: 'Where they said so' })),
   },
   { title: 'MessengerOptIn' },
 )
@@ -138,7 +145,7 @@ const addOptIn = write({
   scope: 'messenger:write',
   limit: 'messenger',
   body: Type.Object({
-    phone: Phone(),
+    phone: Phone('Who wants your messages'),
     source: Type.Optional(Type.String({ maxLength: 200, description: 'Where they said so' })),
   }),
   reply: {

@@ -10,7 +10,7 @@ import { bodyChecker } from '../../platform/http/validate.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { channelOf } from './channels.ts'
 import { readMessage, readPage, readRecord, recordOf } from './record.ts'
-import { MessageList, MessageRecord, MessageSend, Phone, SendReply, TemplateUse } from './schema.ts'
+import { MessageList, MessageRecord, MessageSend, Phone, SendReply, TemplateLanguage, TemplateUse } from './schema.ts'
 import { send, sendingOf } from './send.ts'
 import { createTemplate, prepareTemplate } from './templates/routes.ts'
 import { TemplateCreate, TemplateRecord } from './templates/template.ts'
@@ -48,11 +48,18 @@ const sendRoute = commit({
 /** Body that sends or creates a template, told apart by `to`. */
 const TemplateBody = Type.Object({
   to: Type.Optional(Phone('Who gets it; without it the template is created')),
-  template: Type.Optional(TemplateUse),
-  name: Type.Optional(Type.String({ maxLength: 512 })),
-  language: Type.Optional(TemplateUse.properties.language),
-  category: Type.Optional(Type.String({ maxLength: 40 })),
-  components: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 20 })),
+  template: Type.Optional(TemplateUse('What is sent; `name`, `language` and `components` say the same')),
+  name: Type.Optional(Type.String({ maxLength: 512, description: 'Name of the template to send or create' })),
+  language: Type.Optional(TemplateLanguage),
+  category: Type.Optional(
+    Type.String({ maxLength: 40, description: 'UTILITY, MARKETING or AUTHENTICATION; needed to create one' }),
+  ),
+  components: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      maxItems: 20,
+      description: 'With `to`, values for the placeholders; without it, the parts of the new template',
+    }),
+  ),
   metadata: MessageSend.properties.metadata,
   callback_url: MessageSend.properties.callback_url,
   reference: MessageSend.properties.reference,

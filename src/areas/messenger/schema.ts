@@ -4,100 +4,199 @@ import { type Static, Type } from 'typebox'
 import { e164, e164Rule } from '../../kernel/phone.ts'
 import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-export const Phone = (description?: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...(description ? { description } : {}) })
+export const Phone = (description: string) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
 export type MessageType = (typeof messageTypes)[number]
 
-const text = (most: number, least = 1) =>
+const text = (description: string, most: number, least = 1) =>
   Type.String({
     minLength: least,
     maxLength: most,
     rule: `must have ${least} to ${most} characters`,
     sensitive: true,
+    description,
   })
 
-const Media = Type.Object({
+const mediaFields = {
   link: Type.Optional(Type.String({ maxLength: 2048, description: 'An https:// URL from which it is fetched' })),
   id: Type.Optional(Type.String({ maxLength: 64, description: 'A media_id' })),
-  caption: Type.Optional(text(1024)),
-})
+  caption: Type.Optional(text('What stands below it; audio has none', 1024)),
+}
 
-const Document = Type.Object({ ...Media.properties, filename: Type.Optional(text(240)) })
+const Media = (description: string) => Type.Object(mediaFields, { description })
+
+const Document = (description: string) =>
+  Type.Object(
+    { ...mediaFields, filename: Type.Optional(text('What it is called in the chat, with its extension', 240)) },
+    { description },
+  )
+
+const fallbackValue = text('How it is written, such as `KES 1,500`', 100)
 
 const Parameter = Type.Object({
-  type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload']),
-  text: Type.Optional(text(1024)),
-  payload: Type.Optional(text(256)),
+  type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload'], {
+    description: 'Which of the fields below it is',
+  }),
+  text: Type.Optional(text('What stands in place of the placeholder', 1024)),
+  payload: Type.Optional(text('What you get back when the button is pressed; users do not see it', 256)),
   currency: Type.Optional(
-    Type.Object({ fallback_value: text(100), code: Type.String({ maxLength: 3 }), amount_1000: Type.Integer() }),
+    Type.Object(
+      {
+        fallback_value: fallbackValue,
+        code: Type.String({ maxLength: 3, description: 'ISO 4217, such as KES' }),
+        amount_1000: Type.Integer({ description: 'The amount times 1000: 1500000 for 1,500.00' }),
+      },
+      { description: 'An amount of money' },
+    ),
   ),
-  date_time: Type.Optional(Type.Object({ fallback_value: text(100) })),
-  image: Type.Optional(Media),
-  video: Type.Optional(Media),
-  document: Type.Optional(Document),
+  date_time: Type.Optional(
+    Type.Object(
+      { fallback_value: text('How it is written, such as `1 March, 9:15`', 100) },
+      { description: 'A day or time' },
+    ),
+  ),
+  image: Type.Optional(Media('Picture of the header, by link or by id')),
+  video: Type.Optional(Media('Video of the header, by link or by id')),
+  document: Type.Optional(Document('Document of the header, by link or by id')),
 })
 
 const TemplateComponent = Type.Object({
-  type: OneOf(['header', 'body', 'button']),
-  sub_type: Type.Optional(OneOf(['quick_reply', 'url'])),
-  index: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 9 }), Type.String({ pattern: '^[0-9]$' })])),
-  parameters: Type.Optional(Type.Array(Parameter, { maxItems: 50 })),
-})
-
-export const TemplateUse = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 512 }),
-  language: Type.Union([
-    Type.String({ minLength: 2, maxLength: 15 }),
-    Type.Object({ code: Type.String({ minLength: 2, maxLength: 15 }) }),
-  ]),
-  components: Type.Optional(Type.Array(TemplateComponent, { maxItems: 20 })),
-})
-
-const Row = Type.Object({ id: text(200), title: text(24), description: Type.Optional(text(72)) })
-
-const Interactive = Type.Object({
-  type: OneOf(['button', 'list']),
-  header: Type.Optional(Type.Object({ type: Type.Literal('text'), text: text(60) })),
-  body: Type.Object({ text: text(1024) }),
-  footer: Type.Optional(Type.Object({ text: text(60) })),
-  action: Type.Object({
-    buttons: Type.Optional(
-      Type.Array(Type.Object({ type: Type.Literal('reply'), reply: Type.Object({ id: text(256), title: text(19) }) }), {
-        minItems: 1,
-        maxItems: 3,
-        rule: 'must have 1 to 3 buttons',
-      }),
-    ),
-    button: Type.Optional(text(20)),
-    sections: Type.Optional(
-      Type.Array(
-        Type.Object({ title: Type.Optional(text(24)), rows: Type.Array(Row, { minItems: 1, maxItems: 10 }) }),
-        {
-          minItems: 1,
-          maxItems: 10,
-          rule: 'must have 1 to 10 sections of 1 to 10 rows',
-        },
-      ),
-    ),
-  }),
-})
-
-const Fallback = Type.Object({
-  channel: Type.Literal('sms'),
-  from: Type.String({ minLength: 3, maxLength: 11, description: 'Sender of the text' }),
-  message: text(1530),
-  after: Type.Optional(
-    Type.Integer({
-      minimum: 10,
-      maximum: 86_400,
-      rule: 'must be 10 to 86400 seconds',
-      description:
-        'Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed',
+  type: OneOf(['header', 'body', 'button'], { description: 'Which part of the template the values are for' }),
+  sub_type: Type.Optional(
+    OneOf(['quick_reply', 'url'], {
+      description: 'Kind of the button: one that answers with a payload, or one whose address ends with a text',
+    }),
+  ),
+  index: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 0, maximum: 9 }), Type.String({ pattern: '^[0-9]$' })], {
+      description: 'Which button, counted from 0',
+    }),
+  ),
+  parameters: Type.Optional(
+    Type.Array(Parameter, {
+      maxItems: 50,
+      description: 'Values of its placeholders in the order {{1}}, {{2}}; as many as there are placeholders',
     }),
   ),
 })
+
+const languageCode = 'Language of the template, such as `en`, `sw` or `en_US`'
+
+export const TemplateLanguage = Type.Union(
+  [
+    Type.String({ minLength: 2, maxLength: 15 }),
+    Type.Object({ code: Type.String({ minLength: 2, maxLength: 15, description: languageCode }) }),
+  ],
+  { description: languageCode },
+)
+
+export const TemplateUse = (description: string) =>
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 512, description: 'Name of an approved template of yours' }),
+      language: TemplateLanguage,
+      components: Type.Optional(
+        Type.Array(TemplateComponent, {
+          maxItems: 20,
+          description: 'Values for the parts that have placeholders; left out where none has',
+        }),
+      ),
+    },
+    { description },
+  )
+
+const Row = Type.Object({
+  id: text('What you get back when it is chosen; different in every row', 200),
+  title: text('What the user chooses by', 24),
+  description: Type.Optional(text('A smaller line below the title', 72)),
+})
+
+const Interactive = Type.Object(
+  {
+    type: OneOf(['button', 'list'], { description: 'Up to 3 buttons, or a list of up to 10 rows that a button opens' }),
+    header: Type.Optional(
+      Type.Object(
+        {
+          type: Type.Literal('text', { description: 'The only kind there is' }),
+          text: text('A bold line above the message', 60),
+        },
+        { description: 'What stands above the message' },
+      ),
+    ),
+    body: Type.Object({ text: text('The message itself', 1024) }, { description: 'What the user is asked' }),
+    footer: Type.Optional(
+      Type.Object(
+        { text: text('A grey line below the message', 60) },
+        { description: 'What stands below the message' },
+      ),
+    ),
+    action: Type.Object(
+      {
+        buttons: Type.Optional(
+          Type.Array(
+            Type.Object({
+              type: Type.Literal('reply', { description: 'The only kind there is' }),
+              reply: Type.Object(
+                {
+                  id: text('What you get back when it is pressed; different in every button', 256),
+                  title: text('What stands on it; different on every button', 19),
+                },
+                { description: 'What it says, and what it answers with' },
+              ),
+            }),
+            {
+              minItems: 1,
+              maxItems: 3,
+              rule: 'must have 1 to 3 buttons',
+              description: 'Needed where `type` is `button`',
+            },
+          ),
+        ),
+        button: Type.Optional(text('What stands on the button that opens the list; needed where `type` is `list`', 20)),
+        sections: Type.Optional(
+          Type.Array(
+            Type.Object({
+              title: Type.Optional(text('Heading of the rows; needed where there are several sections', 24)),
+              rows: Type.Array(Row, {
+                minItems: 1,
+                maxItems: 10,
+                description: 'What can be chosen; at most 10 in all sections together',
+              }),
+            }),
+            {
+              minItems: 1,
+              maxItems: 10,
+              rule: 'must have 1 to 10 sections of 1 to 10 rows',
+              description: 'Needed where `type` is `list`',
+            },
+          ),
+        ),
+      },
+      { description: 'What the user can choose' },
+    ),
+  },
+  { description: 'A question with buttons or a list; the answer comes as messenger.message' },
+)
+
+const Fallback = Type.Object(
+  {
+    channel: Type.Literal('sms', { description: 'The only one there is' }),
+    from: Type.String({ minLength: 3, maxLength: 11, description: 'Sender of the text' }),
+    message: text('What the text says; charged by its segments', 1530),
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 10,
+        maximum: 86_400,
+        rule: 'must be 10 to 86400 seconds',
+        description:
+          'Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed',
+      }),
+    ),
+  },
+  { description: 'What goes by SMS when the message does not arrive' },
+)
 
 export const MessageSend = Type.Object(
   {
@@ -105,15 +204,30 @@ export const MessageSend = Type.Object(
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     to: Phone('Who gets it'),
     type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
-    text: Type.Optional(Type.Object({ body: text(4096), preview_url: Type.Optional(Type.Boolean()) })),
-    image: Type.Optional(Media),
-    video: Type.Optional(Media),
-    audio: Type.Optional(Media),
-    document: Type.Optional(Document),
+    text: Type.Optional(
+      Type.Object(
+        {
+          body: text('What the user reads', 4096),
+          preview_url: Type.Optional(
+            Type.Boolean({ description: 'Show a preview of the first link in it; false unless given' }),
+          ),
+        },
+        { description: 'Only to users who wrote to you within the last 24 hours' },
+      ),
+    ),
+    image: Type.Optional(Media('A picture of at most 5 MB, by link or by id')),
+    video: Type.Optional(Media('A video of at most 16 MB, by link or by id')),
+    audio: Type.Optional(Media('A sound of at most 16 MB, by link or by id')),
+    document: Type.Optional(Document('A file of at most 100 MB, by link or by id')),
     interactive: Type.Optional(Interactive),
-    template: Type.Optional(TemplateUse),
-    context: Type.Optional(Type.Object({ message_id: Type.String({ maxLength: 64, description: 'What it answers' }) })),
-    fallback_template: Type.Optional(TemplateUse),
+    template: Type.Optional(TemplateUse('A template of yours; the only type that reaches users who have not written')),
+    context: Type.Optional(
+      Type.Object(
+        { message_id: Type.String({ maxLength: 64, description: 'What it answers' }) },
+        { description: 'Shows it as an answer to a message of the chat' },
+      ),
+    ),
+    fallback_template: Type.Optional(TemplateUse('Sent instead while the user has not written for 24 hours')),
     fallback: Type.Optional(Fallback),
     require_opt_in: Type.Optional(
       Type.Boolean({ default: false, description: 'True: refused with 131051 unless the user opted in' }),
@@ -121,7 +235,11 @@ export const MessageSend = Type.Object(
     metadata: Type.Optional(Metadata),
     callback_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Gets the statuses of this message' })),
     reference: Type.Optional(
-      Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$', rule: 'must be 1 to 255 visible ASCII characters' }),
+      Type.String({
+        pattern: '^[\\x21-\\x7e]{1,255}$',
+        rule: 'must be 1 to 255 visible ASCII characters',
+        description: 'Your own id of the message, never used before',
+      }),
     ),
   },
   { title: 'MessengerSend' },
@@ -130,27 +248,43 @@ export type SendInput = Static<typeof MessageSend>
 
 export const SendReply = Type.Object(
   {
-    messaging_product: Type.Literal('messenger'),
-    message_id: Type.String(),
-    to: Type.String(),
-    status: Type.Literal('accepted'),
-    type: OneOf(messageTypes),
-    contacts: Type.Array(Type.Object({ input: Type.String(), wa_id: Type.String() })),
-    messages: Type.Array(Type.Object({ id: Type.String() }), {
+    messaging_product: Type.Literal('messenger', { description: 'Always `messenger`, for clients of the Cloud API' }),
+    message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
+    to: Type.String({ description: 'Who gets it, in E.164' }),
+    status: Type.Literal('accepted', {
+      description: 'It was accepted; what becomes of it is told by messenger.status',
+    }),
+    type: OneOf(messageTypes, { description: 'What was sent; `template` where `fallback_template` went instead' }),
+    contacts: Type.Array(
+      Type.Object({
+        input: Type.String({ description: 'As you sent it' }),
+        wa_id: Type.String({ description: 'The user’s id in the messenger' }),
+      }),
+      {
+        description: 'The recipient once more, where clients of the Cloud API look for it',
+      },
+    ),
+    messages: Type.Array(Type.Object({ id: Type.String({ description: 'The message_id' }) }), {
       description: 'The message_id once more, where clients of the Cloud API look for it',
     }),
-    cost: Amount(),
-    currency: Type.String(),
-    timestamp: At(),
+    cost: Amount({ description: 'In major units of `currency`' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    timestamp: At({ description: 'When it was accepted' }),
   },
   { title: 'MessengerAccepted' },
 )
 
 const MessageError = Type.Object({
-  code: Type.Integer(),
-  title: Type.String(),
-  message: Type.String(),
-  error_data: Type.Object({ details: Type.String(), provider_code: Type.Optional(Type.Integer()) }),
+  code: Type.Integer({ description: 'As in the Cloud API, such as 131047' }),
+  title: Type.String({ description: 'In a few words' }),
+  message: Type.String({ description: 'What to do about it' }),
+  error_data: Type.Object(
+    {
+      details: Type.String({ description: 'What to do about it' }),
+      provider_code: Type.Optional(Type.Integer({ description: 'The provider’s own code' })),
+    },
+    { description: 'What is known beyond that' },
+  ),
 })
 export type MessageErrors = Static<typeof MessageError>[]
 
@@ -158,11 +292,11 @@ const Content = Type.Optional(Type.Unknown({ sensitive: true, description: 'Pres
 
 export const MessageRecord = Type.Object(
   {
-    message_id: Type.String(),
-    to: Type.String(),
-    from: Type.String(),
-    direction: OneOf(['outbound', 'inbound']),
-    type: Type.String(),
+    message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
+    to: Type.String({ description: 'Who has it, in E.164' }),
+    from: Type.String({ description: 'Who wrote it, in E.164' }),
+    direction: OneOf(['outbound', 'inbound'], { description: '`outbound` from you, `inbound` from a user' }),
+    type: Type.String({ description: 'Which of the fields below it is' }),
     text: Content,
     image: Content,
     video: Content,
@@ -174,23 +308,45 @@ export const MessageRecord = Type.Object(
     location: Content,
     contacts: Content,
     reaction: Content,
-    template: Type.Optional(Type.Object({ name: Type.String(), language: Type.String() })),
-    context: Nullable(Type.Object({ message_id: Type.String() })),
-    status: OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received']),
-    accepted_at: At(),
-    sent_at: Nullable(At()),
-    delivered_at: Nullable(At()),
-    read_at: Nullable(At()),
-    failed_at: Nullable(At()),
-    errors: Nullable(Type.Array(MessageError)),
+    template: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the template' }),
+          language: Type.String({ description: 'Such as `en`' }),
+        },
+        { description: 'Which template was sent' },
+      ),
+    ),
+    context: Nullable(
+      Type.Object(
+        { message_id: Type.String({ description: 'Id of that message' }) },
+        { description: 'The message it answers; null if it answers none' },
+      ),
+    ),
+    status: OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
+      description: 'How far it came; `received` is one of a user',
+    }),
+    accepted_at: At({ description: 'When you sent it, or it came in' }),
+    sent_at: Nullable(At({ description: 'When the provider took it' })),
+    delivered_at: Nullable(At({ description: 'When the phone had it' })),
+    read_at: Nullable(At({ description: 'When it was read, as far as the user lets that be known' })),
+    failed_at: Nullable(At({ description: 'When it became clear that it will not arrive' })),
+    errors: Nullable(Type.Array(MessageError, { description: 'Why it failed; null unless it did' })),
     metadata: Metadata,
     conversation: Nullable(
-      Type.Object({ id: Type.String(), category: Type.String(), window_expires_at: Nullable(At()) }),
+      Type.Object(
+        {
+          id: Type.String({ description: 'The user’s number' }),
+          category: Type.String({ description: 'What it is priced as' }),
+          window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
+        },
+        { description: 'Whom it is with, and until when messages other than templates may be sent' },
+      ),
     ),
-    fallback_message_id: Nullable(Type.String()),
-    cost: Amount(),
-    currency: Nullable(Type.String()),
-    provider_id: Nullable(Type.String()),
+    fallback_message_id: Nullable(Type.String({ description: 'The SMS that went instead' })),
+    cost: Amount({ description: 'In major units of `currency`' }),
+    currency: Nullable(Type.String({ description: 'Of the cost; null for what came in' })),
+    provider_id: Nullable(Type.String({ description: 'Its id at the provider; null until it was taken' })),
   },
   { title: 'MessengerMessage' },
 )

@@ -26,7 +26,7 @@ export interface Owner<Settings> extends OwnedNumber<Settings> {
   readonly clock_offset_ms: bigint
 }
 
-/** When a request came, by the clock that ids are made by and by the account's own. */
+/** Time of a request, by the clock that ids are made by and by the account's own. */
 interface Moment {
   readonly receivedMs: number
   readonly nowMs: number

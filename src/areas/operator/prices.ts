@@ -63,11 +63,11 @@ const PriceRecord = Type.Object(
 export const PriceSet = Type.Object({
   area: Word('What is sold: sms, payments or payouts'),
   unit: Word('Per what: segment for texts, and such as mobile_money.percent for payments and payouts'),
-  country: Type.Optional(CountryOrAll()),
+  country: Type.Optional(CountryOrAll({ description: 'Where it goes to; everywhere unless given' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
-  currency: CurrencyCode(),
+  currency: CurrencyCode({ description: 'What the amount is in' }),
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
 })
 
@@ -158,6 +158,7 @@ const importAll = writeAcross({
       minItems: 1,
       maxItems: maxImportRows,
       rule: `must list 1 to ${maxImportRows} prices`,
+      description: 'Each as a single price is set',
     }),
   }),
   reply: { status: 200, schema: ImportReply },

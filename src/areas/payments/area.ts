@@ -151,9 +151,8 @@ export const payments: Area = {
 // Pages on which something is paid.
 export { type FormPayment, hostedCheckout, nothingHere, type Payable, visitOf } from './checkout/hosted.ts'
 // Verbs: ask for a payment, send it, give it back.
-export { accept, sendNow } from './collect/create.ts'
+export { accept, isAnsweredAtOnce, sendNow } from './collect/create.ts'
 export { passed } from './collect/enforce.ts'
-export { isAnsweredAtOnce } from './collect/routes.ts'
 export { pendingOf } from './methods/card-settlement.ts'
 // Ways to pay, and how much.
 export { requireUnattended, uncollectableOf } from './methods/unattended.ts'

@@ -6,7 +6,7 @@ import { kinds } from './carriers/kinds.ts'
 
 const providers = kinds.map(({ facts: { provider } }) => `'${provider}'`).join(', ')
 
-/** By the provider's own name for it, such as the code of an M-Pesa receipt. Index: <table>_provider_reference. */
+/** Search by the provider's reference, such as the code of an M-Pesa receipt. Index: <table>_provider_reference. */
 const atProvider = (table: string) =>
   elsewhere(
     `${table}_found_by_provider_reference`,

@@ -19,13 +19,13 @@ const AnalyticsQuery = Type.Object({
 })
 
 const figures = {
-  messages: Type.Integer(),
-  queued: Type.Integer(),
+  messages: Type.Integer({ description: 'All of them' }),
+  queued: Type.Integer({ description: 'Not sent yet' }),
   sent: Type.Integer({ description: 'Taken by the operator, and nothing heard since' }),
-  delivered: Type.Integer(),
-  failed: Type.Integer(),
+  delivered: Type.Integer({ description: 'On the handset' }),
+  failed: Type.Integer({ description: 'Did not arrive' }),
   delivery_rate: Nullable(Type.Number({ description: 'Delivered, of those that are delivered or failed: 0 to 1' })),
-  segments: Type.Integer(),
+  segments: Type.Integer({ description: 'What was charged for' }),
   cost: Amount({ description: 'Without what was given back' }),
 }
 
@@ -33,13 +33,20 @@ const seconds = Nullable(Type.Number(), { description: 'From the operator to the
 
 const AnalyticsReply = Type.Object(
   {
-    from_date: Type.String(),
-    to_date: Type.String(),
-    currency: Type.String(),
+    from_date: Type.String({ description: 'First day' }),
+    to_date: Type.String({ description: 'Last day' }),
+    currency: Type.String({ description: 'Of the cost' }),
     ...figures,
-    latency_seconds: Type.Object({ p50: seconds, p95: seconds, p99: seconds }),
-    countries: Type.Array(Type.Object({ country: Nullable(Type.String()), ...figures })),
-    errors: Type.Array(Type.Object({ error_code: Type.String(), messages: Type.Integer() })),
+    latency_seconds: Type.Object(
+      { p50: seconds, p95: seconds, p99: seconds },
+      { description: 'Half, 95 % and 99 % of messages took no longer' },
+    ),
+    countries: Type.Array(Type.Object({ country: Nullable(Type.String()), ...figures }), {
+      description: 'The same figures by country',
+    }),
+    errors: Type.Array(Type.Object({ error_code: Type.String(), messages: Type.Integer() }), {
+      description: 'Messages by why they failed',
+    }),
   },
   { title: 'SmsAnalytics' },
 )

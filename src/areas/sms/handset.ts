@@ -4,7 +4,7 @@
 import { factsOf, placeOf, writtenIn } from '../../kernel/phone.ts'
 
 const international = /^\+[1-9]\d{6,14}$/
-/** As it is dialled at home, or without the sign of an international one. */
+/** Number as dialled at home, or international without the plus sign. */
 const local = /^(0\d{6,14}|[1-9]\d{6,14})$/
 const shortCode = /^[1-9]\d{2,7}$/
 /** SMPP has no room for more. */
@@ -16,7 +16,7 @@ export function isSomebody(from: string): boolean {
   return isName(from) || international.test(number) || local.test(number) || shortCode.test(number)
 }
 
-/** Whether it depends on a country who that is. */
+/** Whether a number is local, so that the country decides whose it is. */
 export function isLocal(from: string): boolean {
   const number = bare(from)
   if (isName(from)) return false
@@ -52,7 +52,7 @@ function isName(from: string): boolean {
   return /\p{L}/u.test(from) && from.length <= longestName
 }
 
-/** Without what people put between digits, and with a plus for the zeros that many dial instead. */
+/** Number without separators, and with a plus in place of leading zeros. */
 function bare(from: string): string {
   return from.replace(/[\s().-]/g, '').replace(/^00(?=[1-9])/, '+')
 }

@@ -17,8 +17,8 @@ export function priorityOf(type: MessageType, isOfMany: boolean): Priority {
 }
 
 /**
- * Whether it is our own answer to STOP, START or HELP: free, and so without a currency; customers can neither change
- * nor stop it.
+ * Whether a message is our own answer to STOP, START or HELP: free, and so without a currency; customers can neither
+ * change nor stop it.
  */
 export function isOurAnswer({ currency }: { readonly currency: string | null }): boolean {
   return currency === null
@@ -29,7 +29,7 @@ export const maxCharacters = 1_530
 export const maxSegments = 46
 export const lengthRule = `must have 1 to ${maxCharacters} characters`
 
-/** For a text that grew since it was checked, or that no schema has seen. */
+/** Check the length of a text that grew since it was checked, or that no schema has seen. */
 export function lengthChecked(message: string): string {
   const { length } = [...message]
   if (length < 1 || length > maxCharacters) throw new AppError('VALIDATION_ERROR', `message ${lengthRule}`)
@@ -47,7 +47,7 @@ export interface Segments {
   readonly unitsLeft: number
 }
 
-/** Null when the text cannot be written in the encoding asked for. */
+/** Segments of a text; null when it cannot be written in the encoding asked for. */
 export function segmentsOf(message: string, wanted: Encoding | 'auto' = 'auto'): Segments | null {
   const text = wanted === 'gsm7' ? toGsm(message) : message
   if (text === null || text === '') return null

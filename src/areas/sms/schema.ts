@@ -24,8 +24,8 @@ const leastValiditySeconds = 60
 export const mostValiditySeconds = 172_800
 export const mostDaysAhead = 365
 
-export const Phone = (description?: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...(description ? { description } : {}) })
+export const Phone = (description: string) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })
 
@@ -40,6 +40,8 @@ export const Text = Type.String({
   maxLength: maxCharacters,
   sensitive: true,
   rule: lengthRule,
+  description:
+    'What the handset shows. Each segment is charged: 160 characters (153 where there are several), or 70 (67) if one is outside GSM 7-bit, such as an emoji',
 })
 
 export const CallbackUrl = Type.String({ description: 'Told of each change of status; https://' })
@@ -98,17 +100,19 @@ export const MessageSend = Type.Object({
   fallback: Type.Optional(Fallback),
 })
 
-const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'])
-const EncodingName = OneOf(['gsm7', 'ucs2'])
+const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
+  description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
+})
+const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
 const ErrorCode = Nullable(Type.String({ description: 'Why it failed' }))
 
 export const Recipient = Type.Object({
-  to: Type.String(),
-  message_id: Nullable(Type.String()),
+  to: Type.String({ description: 'The number in E.164' }),
+  message_id: Nullable(Type.String({ description: 'Id of the message, such as `sms_…`; null if it was refused' })),
   status: Status,
-  segments: Type.Integer(),
-  cost: Amount(),
-  currency: Type.String(),
+  segments: Type.Integer({ description: 'What it is charged for' }),
+  cost: Amount({ description: 'In major units of `currency`; 0 if it was refused' }),
+  currency: Type.String({ description: 'Of the cost' }),
   error_code: ErrorCode,
   existing_id: Type.Optional(Type.String({ description: 'The message that has this reference' })),
 })
@@ -117,19 +121,23 @@ export const SendReply = Type.Object(
   {
     status: Status,
     message_id: Type.String({ description: 'The message, or the batch when `to` is a list' }),
-    to: Type.Union([Type.String(), Type.Array(Type.String())]),
-    from: Type.String(),
+    to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'As you sent it' }),
+    from: Type.String({ description: 'The sender that the handset shows' }),
     segments: Type.Integer({ description: 'For each recipient' }),
-    cost: Amount(),
-    currency: Type.String(),
-    timestamp: At(),
+    cost: Amount({ description: 'Of all recipients, in major units of `currency`' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    timestamp: At({ description: 'When it was accepted' }),
     encoding: EncodingName,
-    country: Nullable(Type.String()),
-    network: Nullable(Type.String()),
-    scheduled_at: Nullable(At()),
-    messages: Type.Optional(Type.Array(Recipient)),
-    accepted: Type.Optional(Type.Integer()),
-    rejected: Type.Optional(Type.Integer()),
+    country: Nullable(Type.String({ description: 'Where the number belongs, ISO 3166; null for a list' })),
+    network: Nullable(Type.String({ description: 'Network of the number, as far as it is known; null for a list' })),
+    scheduled_at: Nullable(At({ description: 'When it will go out; null if at once' })),
+    messages: Type.Optional(
+      Type.Array(Recipient, { description: 'One entry for each recipient, in your order; only where `to` is a list' }),
+    ),
+    accepted: Type.Optional(Type.Integer({ description: 'Recipients that will get it; only where `to` is a list' })),
+    rejected: Type.Optional(
+      Type.Integer({ description: 'Recipients that will not, and why is said of each; only where `to` is a list' }),
+    ),
   },
   { title: 'SmsSendReply' },
 )
@@ -143,55 +151,57 @@ export const EstimateReply = Type.Object(
     units_left: Type.Integer({ description: 'Until another segment is needed' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
     suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
-    suggestion_segments: Nullable(Type.Integer()),
-    cost: Amount(),
-    currency: Type.String(),
-    recipients: Type.Integer(),
+    suggestion_segments: Nullable(
+      Type.Integer({ description: 'Segments of the suggestion; null where there is none' }),
+    ),
+    cost: Amount({ description: 'Of all recipients, in major units of `currency`' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    recipients: Type.Integer({ description: 'Numbers that it would go to' }),
   },
   { title: 'SmsEstimate' },
 )
 
 const Change = Type.Object({
   status: Status,
-  at: At(),
+  at: At({ description: 'When it became so' }),
   error_code: ErrorCode,
   carrier_code: Nullable(Type.String({ description: 'The operator’s own code' })),
 })
 
 export const MessageRecord = Type.Object(
   {
-    message_id: Type.String(),
+    message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
     status: Status,
-    direction: OneOf(['outbound', 'inbound']),
-    to: Type.String(),
-    from: Type.String(),
+    direction: OneOf(['outbound', 'inbound'], { description: '`outbound` from you, `inbound` from a handset' }),
+    to: Type.String({ description: 'Who has it: a number, or your short code' }),
+    from: Type.String({ description: 'Who wrote it: your sender, or a handset' }),
     message: Nullable(Type.String({ sensitive: true, description: 'Null once it was kept long enough' })),
-    segments: Type.Integer(),
+    segments: Type.Integer({ description: 'What it is charged for' }),
     parts: Type.Integer({ description: 'The same as segments' }),
     encoding: EncodingName,
-    cost: Amount(),
-    price_per_segment: Amount(),
-    currency: Type.String(),
-    created_at: At(),
-    scheduled_at: Nullable(At()),
-    sent_at: Nullable(At()),
-    delivered_at: Nullable(At()),
-    failed_at: Nullable(At()),
+    cost: Amount({ description: 'In major units of `currency`; 0 if it failed before the network had it' }),
+    price_per_segment: Amount({ description: 'In major units of `currency`' }),
+    currency: Type.String({ description: 'Of cost and price' }),
+    created_at: At({ description: 'When it was accepted or came in' }),
+    scheduled_at: Nullable(At({ description: 'When it was to go out; null if at once' })),
+    sent_at: Nullable(At({ description: 'When the network took it' })),
+    delivered_at: Nullable(At({ description: 'When the handset had it, as the network reports' })),
+    failed_at: Nullable(At({ description: 'When it became clear that it will not arrive' })),
     error_code: ErrorCode,
-    error: Nullable(Type.String()),
+    error: Nullable(Type.String({ description: 'The same in words' })),
     fallback_message_id: Type.Optional(
       Nullable(Type.String(), { description: 'What it became over another channel; only where it was to go on' }),
     ),
     metadata: Metadata,
-    reference: Nullable(Type.String()),
-    country: Nullable(Type.String()),
-    network: Nullable(Type.String()),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    country: Nullable(Type.String({ description: 'Where the number belongs, ISO 3166' })),
+    network: Nullable(Type.String({ description: 'Network of the number, as far as it is known' })),
     attempts: Type.Integer({ description: 'How often it was offered to a carrier' }),
     route: Type.Optional(
       Nullable(Type.String(), { description: 'The bind that took it; only told to keys with the scope operator' }),
     ),
-    batch_id: Nullable(Type.String()),
-    timeline: Type.Array(Change),
+    batch_id: Nullable(Type.String({ description: 'The bulk or list it was sent with' })),
+    timeline: Type.Array(Change, { description: 'What became of it, oldest first' }),
   },
   { title: 'SmsMessage' },
 )
@@ -200,8 +210,8 @@ export const ShortLink = Type.Object({
   url: Type.String({ description: 'Where it leads' }),
   short_url: Type.String({ description: 'What stands in the text' }),
   clicks: Type.Integer({ description: 'How often it was opened' }),
-  first_clicked_at: Nullable(At()),
-  last_clicked_at: Nullable(At()),
+  first_clicked_at: Nullable(At({ description: 'Null until it is opened' })),
+  last_clicked_at: Nullable(At({ description: 'Null until it is opened' })),
 })
 
 export const MessageChange = Type.Object({

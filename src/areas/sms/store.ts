@@ -73,7 +73,7 @@ export interface MessageFilter {
   now: Date
   country: string | null
   text: string | null
-  /** As a JSON object of texts. */
+  /** JSON object of texts. */
   metadata: string | null
 }
 

@@ -11,7 +11,7 @@ import { responsePayload } from './application.ts'
 import { ussdEvents } from './events.ts'
 import type { MenuState } from './menu.ts'
 import type { Data } from './schema.ts'
-import { type Reason, type Session, secondsBetween, stepAt } from './session.ts'
+import { isUnshownPush, type Reason, type Session, secondsBetween, stepAt } from './session.ts'
 import { advanceOperation, resealedData } from './store.ts'
 
 export interface ScreenMove {
@@ -57,8 +57,12 @@ interface Advance {
 /** Step limit per session; the last step ends it, so that a looping menu does not grow for ever. */
 const maxSteps = 250
 
-/** End reasons that cost nothing: the subscriber saw no screen. */
-const free: ReadonlySet<Reason> = new Set(['undeliverable'])
+/** Whether a session that ends is paid for: not when the subscriber saw no screen, as far as is known. */
+function isPaid(session: Session, move: Move, reason: Reason | null): boolean {
+  if (reason === null || reason === 'undeliverable') return false
+  // Who cancels it has seen it.
+  return move.kind !== 'end' || reason === 'user_cancelled' || !isUnshownPush(session)
+}
 
 /** Advance a session; null when another transition came first. */
 export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
@@ -86,13 +90,14 @@ function tell(app: App, { asked, over }: Advance, told: RowOf<(typeof advanceOpe
 async function advanceOf(app: App, session: Session, move: Move): Promise<Advance> {
   const tenant = tenantOf(session)
   const occasion = occasionNow(app.clock, tenant, session.clock_offset_ms)
-  const next = movedBy(session, move, occasion)
-  const isOver = next.awaiting === 'nobody'
+  const after = movedBy(session, move, occasion)
+  const isOver = after.awaiting === 'nobody'
+  const isFree = isOver && !isPaid(session, move, after.reason)
+  const next = isFree ? { ...after, cost: 0n } : after
   const asked = move.kind === 'input' ? askedEvent(app, occasion, inputTaken(session, move, occasion)) : null
   const over = isOver ? overEvent(app, occasion, next) : null
   const data = next.data === session.data ? null : await resealedData(app, tenant, session.id, next.data)
   const entry = next.history.length > session.history.length ? next.history.at(-1) : null
-  const isPaid = next.reason !== null && !free.has(next.reason)
   const item = {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -115,7 +120,7 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
     entry: entry ? JSON.stringify([entry]) : null,
     at: next.updated_at,
     expires_at: next.expires_at,
-    transfer: isOver && isPaid ? newUuid(occasion.receivedMs) : null,
+    transfer: isOver && !isFree ? newUuid(occasion.receivedMs) : null,
     event: asked?.row ?? null,
     over: over?.row ?? null,
   }

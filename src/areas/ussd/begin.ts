@@ -11,7 +11,7 @@ import { ussdEvents } from './events.ts'
 import { queueActions } from './menu-actions.ts'
 import { knownScreen } from './menus.ts'
 import type { Data } from './schema.ts'
-import { type Session, type Setup, stepAt } from './session.ts'
+import { isNoticeUnderWay, type Session, type Setup, stepAt } from './session.ts'
 import { beginOperation, liveSessions, resumableSession, sealedData } from './store.ts'
 import { timerJob } from './timer.ts'
 
@@ -97,7 +97,7 @@ export async function replaceLive(
   tx?: Tx,
 ): Promise<void> {
   const old = await liveSessions(app, tx ?? app.db, occasion.tenant, phone, shortcode)
-  for (const session of old) {
+  for (const session of old.filter((one) => !isNoticeUnderWay(one))) {
     const move = { kind: 'end', status: 'completed', reason: 'replaced' } as const
     await (tx ? advanceIn(app, tx, session, move) : advance(app, session, move))
   }

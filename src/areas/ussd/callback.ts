@@ -22,37 +22,56 @@ const kinds = ['initiation', 'response', 'release', 'timeout'] as const
 type Kind = (typeof kinds)[number]
 type Dialect = 'json' | 'form' | 'hubtel'
 
-const Short = Type.String({ maxLength: 200 })
-const Field = Type.Optional(Type.Union([Short, Type.Number(), Type.Null()]))
+const Short = (description: string) => Type.String({ maxLength: 200, description })
+const Field = (description: string) =>
+  Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number(), Type.Null()], { description }))
 
 export const CallbackBody = Type.Object(
   {
-    session_id: Type.Optional(Nullable(Short)),
-    phone: Type.Optional(Short),
-    shortcode: Type.Optional(Short),
-    type: Type.Optional(OneOf(kinds)),
-    input: Type.Optional(Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true }))),
+    session_id: Type.Optional(Nullable(Short('JSON: the id that the first reply gave; any or none in the first call'))),
+    phone: Type.Optional(Short('JSON: the subscriber, in E.164')),
+    shortcode: Type.Optional(Short('JSON: what was dialled, such as *384*1#')),
+    type: Type.Optional(
+      OneOf(kinds, { description: 'JSON: a dial, an input, or the end of the session; needed in this dialect' }),
+    ),
+    input: Type.Optional(
+      Nullable(
+        Type.String({ maxLength: maxScreenLength, sensitive: true, description: 'JSON: what the subscriber typed' }),
+      ),
+    ),
     step: Type.Optional(
       Type.Integer({
         minimum: 1,
         description: 'Of the screen that is answered: a repeat with the same step is the same answer',
       }),
     ),
-    network: Type.Optional(Nullable(Short)),
-    language: Type.Optional(Nullable(Type.String({ maxLength: 10 }))),
-    sessionId: Field,
-    serviceCode: Field,
-    phoneNumber: Field,
-    text: Type.Optional(Nullable(Type.String({ maxLength: 2_000, sensitive: true }))),
-    networkCode: Field,
-    Type: Field,
-    Mobile: Field,
-    SessionId: Field,
-    ServiceCode: Field,
-    Message: Type.Optional(Nullable(Type.String({ maxLength: 2_000, sensitive: true }))),
-    Operator: Field,
-    Sequence: Field,
-    ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+    network: Type.Optional(Nullable(Short('JSON: network of the subscriber, as you know it'))),
+    language: Type.Optional(
+      Nullable(Type.String({ maxLength: 10, description: 'JSON: language of the subscriber, such as sw' })),
+    ),
+    sessionId: Field('Africa’s Talking: id of the dialog'),
+    serviceCode: Field('Africa’s Talking: the code that was dialled'),
+    phoneNumber: Field('Africa’s Talking: the subscriber, in E.164'),
+    text: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: 2_000,
+          sensitive: true,
+          description: 'Africa’s Talking: all inputs so far, joined by *',
+        }),
+      ),
+    ),
+    networkCode: Field('Africa’s Talking: code of the network, such as 63902'),
+    Type: Field('Hubtel: Initiation, Response, Release or Timeout'),
+    Mobile: Field('Hubtel: the subscriber'),
+    SessionId: Field('Hubtel: id of the dialog'),
+    ServiceCode: Field('Hubtel: the code that was dialled'),
+    Message: Type.Optional(
+      Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Hubtel: what was dialled, or typed' })),
+    ),
+    Operator: Field('Hubtel: network of the subscriber'),
+    Sequence: Field('Hubtel: number of the call, by which a repeat is known'),
+    ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000, description: 'Hubtel: returned as it came' }))),
   },
   { title: 'UssdCallback' },
 )

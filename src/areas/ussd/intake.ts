@@ -115,7 +115,8 @@ export async function showTo(app: App, session: Session): Promise<void> {
     return
   }
   if (session.setup.is_notice) {
-    await advance(app, session, { kind: 'end', status: 'completed', reason: 'completed' })
+    const seen = { ...session, shown_at: new Date(app.clock.nowMs()) }
+    await advance(app, seen, { kind: 'end', status: 'completed', reason: 'completed' })
     return
   }
   if (isUnshownPush(session)) await pushShown(app, session)

@@ -13,35 +13,72 @@ const wrongChoice = 'Wrong choice. Try again.'
 
 const Text = Type.Union([Type.String({ minLength: 1, maxLength: 1_000 }), Type.Record(Type.String(), Type.String())], {
   rule: 'must be a text, or an object with a text for each language',
-  description: 'A text, or one for each language; `{{data.name}}` stands for what the session knows',
+  description: '`{{data.name}}` stands for what the session knows',
 })
 
-const NodeName = Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$', rule: 'must have 1 to 40 letters, digits, _ or -' })
+const NodeName = (description: string) =>
+  Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$', rule: 'must have 1 to 40 letters, digits, _ or -', description })
 
 const Option = Type.Object({
-  key: Type.Optional(Type.String({ pattern: '^[0-9*#]{1,4}$', rule: 'must be 1 to 4 keys of a telephone' })),
+  key: Type.Optional(
+    Type.String({
+      pattern: '^[0-9*#]{1,4}$',
+      rule: 'must be 1 to 4 keys of a telephone',
+      description:
+        'What is typed for it; its place in the list unless given. 0 is back and 00 the start where no option has them',
+    }),
+  ),
   label: Text,
-  next: NodeName,
+  next: NodeName('The screen it leads to'),
 })
 
 const Node = Type.Object({
   text: Type.Optional(Text),
-  options: Type.Optional(Type.Array(Option, { minItems: 1, maxItems: 50, rule: 'must list 1 to 50 options' })),
-  input: Type.Optional(
-    Type.Object({
-      save: Type.String({ pattern: '^[A-Za-z_]\\w{0,39}$', rule: 'must be a name such as amount' }),
-      pattern: Type.Optional(Type.String({ maxLength: 200, description: `What the input fits: ${quickPatternRule}` })),
-      error: Type.Optional(Text),
+  options: Type.Optional(
+    Type.Array(Option, {
+      minItems: 1,
+      maxItems: 50,
+      rule: 'must list 1 to 50 options',
+      description: 'What can be chosen, shown below the text',
     }),
+  ),
+  input: Type.Optional(
+    Type.Object(
+      {
+        save: Type.String({
+          pattern: '^[A-Za-z_]\\w{0,39}$',
+          rule: 'must be a name such as amount',
+          description: 'Name under which the session knows it: `amount` is `{{data.amount}}`',
+        }),
+        pattern: Type.Optional(
+          Type.String({ maxLength: 200, description: `What the input fits: ${quickPatternRule}` }),
+        ),
+        error: Type.Optional(Text),
+      },
+      { description: 'Takes what is typed and goes on to `next`' },
+    ),
   ),
   fetch: Type.Optional(
-    Type.Object({
-      url: Type.String({ maxLength: 2_048 }),
-      timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 5_000, rule: 'must be 100 to 5000' })),
-    }),
+    Type.Object(
+      {
+        url: Type.String({ maxLength: 2_048, description: 'What is asked by POST, https://' }),
+        timeout_ms: Type.Optional(
+          Type.Integer({
+            minimum: 100,
+            maximum: 5_000,
+            rule: 'must be 100 to 5000',
+            description: 'Milliseconds to wait for the reply; 3000 unless given',
+          }),
+        ),
+      },
+      {
+        description:
+          'Asks your application before the screen is shown; its reply may hold `data`, `next` and `message`',
+      },
+    ),
   ),
-  next: Type.Optional(NodeName),
-  end: Type.Optional(Type.Boolean()),
+  next: Type.Optional(NodeName('The screen that follows an input or a fetch')),
+  end: Type.Optional(Type.Boolean({ description: 'True: the session ends with this screen' })),
   sms: Type.Optional(
     Type.Object(
       {
@@ -62,9 +99,16 @@ const Node = Type.Object({
       {
         amount: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.String({ minLength: 1, maxLength: 60 })], {
           rule: 'must be an amount, or a text such as {{data.amount}}',
+          description: 'In major units, or what the session knows',
         }),
-        currency: Type.String({ pattern: '^[A-Z]{3}$', rule: 'must be a currency such as KES' }),
-        provider: Type.Optional(Type.String({ maxLength: 40 })),
+        currency: Type.String({
+          pattern: '^[A-Z]{3}$',
+          rule: 'must be a currency such as KES',
+          description: 'What is paid in',
+        }),
+        provider: Type.Optional(
+          Type.String({ maxLength: 40, description: 'Such as `mpesa`; by the number of the subscriber unless given' }),
+        ),
       },
       { description: 'A payment that is asked of the phone when the session is over; on screens that end it' },
     ),
@@ -73,15 +117,24 @@ const Node = Type.Object({
 
 export const MenuDocument = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      rule: 'must have 1 to 100 characters',
+      description: 'By which you tell it from your others',
+    }),
     languages: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }), { maxItems: 20 }),
+      Type.Array(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }), {
+        maxItems: 20,
+        description: 'In which every text must be written; the first is that of subscribers with another',
+      }),
     ),
-    start: NodeName,
+    start: NodeName('The screen that a session begins with'),
     nodes: Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Node, {
       minProperties: 1,
       maxProperties: maxNodes,
       rule: `must have 1 to ${maxNodes} screens`,
+      description: 'Screens by their names',
     }),
   },
   { title: 'UssdMenuDocument' },

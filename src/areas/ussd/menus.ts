@@ -245,7 +245,9 @@ const DryRun = Type.Object({
     rule: 'must list at most 50 inputs',
     description: 'What the subscriber types, one after the other',
   }),
-  language: Type.Optional(Type.String({ maxLength: 3 })),
+  language: Type.Optional(
+    Type.String({ maxLength: 3, description: 'In which it is walked, such as sw; the first of the menu unless given' }),
+  ),
   data: Type.Optional(SessionData),
 })
 

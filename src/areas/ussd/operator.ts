@@ -70,8 +70,13 @@ const currencyOf = statement.home<{ account: string }, { currency: string | null
 
 const GatewayIn = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 60, rule: 'must have 1 to 60 characters' }),
-    environment: EnvironmentName(),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 60,
+      rule: 'must have 1 to 60 characters',
+      description: 'By which you tell it from other gateways',
+    }),
+    environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
     allowed_ips: Type.Optional(
       Type.Array(Type.String({ maxLength: 50 }), {
         maxItems: 100,
@@ -178,7 +183,10 @@ async function requireGateway(queryable: Queryable, id: string): Promise<Gateway
 }
 
 const Assignment = Type.Object(
-  { account_id: Type.String({ maxLength: 60 }), shortcode: Shortcode },
+  {
+    account_id: Type.String({ maxLength: 60, description: 'Whose code it becomes, such as `acc_…`' }),
+    shortcode: Shortcode,
+  },
   { title: 'UssdShortcodeAssignment' },
 )
 

@@ -21,7 +21,7 @@ import type { Session, Setup } from './session.ts'
 import { defaultTimeout, plainSetup, type ShortcodeRow } from './shortcode-store.ts'
 import { namedSession } from './store.ts'
 
-/** How long a repeated request gets the same reply. */
+/** Time during which a repeated request gets the same reply. */
 const repeatMs = 24 * hourMs
 
 type Asked = Static<typeof Initiate>

@@ -14,7 +14,7 @@ import { isData } from './application.ts'
 import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
 import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, SessionRecord } from './schema.ts'
-import { pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
+import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
 export const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
@@ -135,7 +135,8 @@ const end = write({
   aliases: ['/v1/ussd/:session_id/end'],
   operation: 'ussd.end',
   summary: 'End a session',
-  description: 'A session that is completed already stays as it is.',
+  description:
+    'A session that is completed already stays as it is, and so does a notice on its way, which ends by itself. One that no network is known to have shown costs nothing.',
   scope: 'ussd:write',
   params: SessionParam,
   body: End,
@@ -149,8 +150,9 @@ const end = write({
   handle: async (app, tx, { params, body }, { tenant }) => {
     const session = await requireSession(app, tx, tenant, params.session_id)
     if (session.status === 'expired') throw new AppError('SESSION_EXPIRED')
-    if (session.awaiting === 'nobody') return recordOf(session)
     const { message } = body
+    const isOver = session.awaiting === 'nobody' || (message === undefined && isNoticeUnderWay(session))
+    if (isOver) return recordOf(session)
     const move: Move =
       message === undefined
         ? { kind: 'end', status: 'completed', reason: 'completed' }

@@ -11,12 +11,14 @@ export const maxDataBytes = 4_096
 /** Application data of a session. */
 export type Data = Record<string, unknown>
 
-export const Phone = Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' })
+export const Phone = (description: string) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const Shortcode = Type.String({
   pattern: '^\\*\\d{1,6}(\\*\\d{1,10}){0,8}#$',
   rule: 'must be a shortcode such as *384# or *384*1#',
   errorCode: 'INVALID_SHORTCODE',
+  description: 'A code that is assigned to you',
 })
 
 export const ScreenText = Type.String({
@@ -43,7 +45,7 @@ const SessionId = Type.String({
 
 export const SessionData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown(), {
-    description: `Small state of your flow, at most ${maxDataBytes} bytes as JSON; sealed where it is stored`,
+    description: 'Small state of your flow; sealed where it is stored',
     errorCode: 'DATA_TOO_LARGE',
     rule: `must be an object of at most ${maxDataBytes} bytes as JSON`,
     sensitive: true,
@@ -75,12 +77,15 @@ const pushed = {
   metadata: Type.Optional(Metadata),
 }
 
-export const Send = Type.Object({ phone: Phone, session_id: SessionId, ...pushed }, { title: 'UssdSend' })
+export const Send = Type.Object(
+  { phone: Phone('Whose handset shows it'), session_id: SessionId, ...pushed },
+  { title: 'UssdSend' },
+)
 
 export const Initiate = Type.Object(
   {
-    phone: Type.Optional(Phone),
-    phone_number: Type.Optional(Phone),
+    phone: Type.Optional(Phone('Whose handset shows it')),
+    phone_number: Type.Optional(Phone('The same as phone; one of them is needed')),
     session_id: Type.Optional(SessionId),
     ...pushed,
   },
@@ -89,15 +94,15 @@ export const Initiate = Type.Object(
 
 export const Sent = Type.Object(
   {
-    status: OneOf(['initiated']),
-    message_id: Type.String(),
-    session_id: Type.String(),
-    phone: Type.String(),
+    status: OneOf(['initiated'], { description: 'The handset is being asked to show it' }),
+    message_id: Type.String({ description: 'Id of the push, such as `ussd_…`' }),
+    session_id: Type.String({ description: 'Yours, or one that was made for you' }),
+    phone: Type.String({ description: 'Who is shown it' }),
     cost: Amount({ description: 'Set aside now, and paid when the session ends' }),
-    timestamp: At(),
-    currency: Type.String(),
-    shortcode: Type.String(),
-    expires_at: At(),
+    timestamp: At({ description: 'When it was accepted' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    shortcode: Type.String({ description: 'The code it comes from' }),
+    expires_at: At({ description: 'When the session ends without an answer' }),
   },
   { title: 'UssdSent' },
 )
@@ -118,18 +123,18 @@ export const Continue = Type.Object(
 
 export const Continued = Type.Object(
   {
-    status: OneOf(['active', 'completed']),
-    message_id: Type.String(),
-    session_id: Type.String(),
-    phone: Type.String(),
-    step: Type.Integer(),
-    input: Nullable(Type.String({ sensitive: true })),
-    message: Type.String({ sensitive: true }),
-    end_session: Type.Boolean(),
-    data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true }),
+    status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
+    message_id: Type.String({ description: 'Id of the screen' }),
+    session_id: Type.String({ description: 'Id of the session' }),
+    phone: Type.String({ description: 'Who is shown it' }),
+    step: Type.Integer({ description: 'Number of the screen, from 1' }),
+    input: Nullable(Type.String({ sensitive: true, description: 'What the subscriber typed before it' })),
+    message: Type.String({ sensitive: true, description: 'The screen' }),
+    end_session: Type.Boolean({ description: 'Whether the session ends with it' }),
+    data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'What the session now knows' }),
     cost: Amount({ description: 'Screens cost nothing beside the session' }),
-    expires_at: Nullable(At()),
-    timestamp: At(),
+    expires_at: Nullable(At({ description: 'When the session ends without an answer; null if it has ended' })),
+    timestamp: At({ description: 'When it was accepted' }),
     screen_pages: Type.Integer({ description: 'Screens that the message takes on the handset' }),
   },
   { title: 'UssdContinued' },
@@ -151,38 +156,41 @@ export const reasons = [
 
 export const SessionRecord = Type.Object(
   {
-    session_id: Type.String(),
-    phone: Type.String(),
-    shortcode: Type.String(),
-    status: OneOf(['initiated', 'active', 'completed', 'expired']),
-    created_at: At(),
-    last_activity: At(),
-    expires_at: Nullable(At()),
+    session_id: Type.String({ description: 'Id of the session: yours, or one that was made' }),
+    phone: Type.String({ description: 'The subscriber, in E.164' }),
+    shortcode: Type.String({ description: 'The code that was dialled, or that pushed' }),
+    status: OneOf(['initiated', 'active', 'completed', 'expired'], {
+      description: '`initiated` until the first screen is shown, then `active` until it is `completed` or `expired`',
+    }),
+    created_at: At({ description: 'When it began' }),
+    last_activity: At({ description: 'When something was last typed or shown' }),
+    expires_at: Nullable(At({ description: 'When it ends without an answer; null if it has ended' })),
     data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'Wiped 24 hours after the end' }),
     history: Type.Array(
       Type.Object({
-        step: Type.Integer(),
-        input: Nullable(Type.String({ sensitive: true })),
-        output: Type.String({ sensitive: true }),
-        at: At(),
+        step: Type.Integer({ description: 'Number of the screen, from 1' }),
+        input: Nullable(Type.String({ sensitive: true, description: 'What was typed before it' })),
+        output: Type.String({ sensitive: true, description: 'What was shown' }),
+        at: At({ description: 'When it was shown' }),
         app_ms: Nullable(Type.Integer({ description: 'Milliseconds that your application took' })),
         app_input: Type.Optional(
           Type.String({ sensitive: true, description: 'The input as your application gave it, where it differs' }),
         ),
       }),
+      { description: 'Its screens, oldest first' },
     ),
-    direction: OneOf(['push', 'dial']),
-    network: Nullable(Type.String()),
-    language: Nullable(Type.String()),
-    timeout: Type.Integer(),
-    ended_at: Nullable(At()),
-    reason: Nullable(OneOf(reasons)),
+    direction: OneOf(['push', 'dial'], { description: '`dial` by the subscriber, `push` by you' }),
+    network: Nullable(Type.String({ description: 'Network of the subscriber, as far as it is known' })),
+    language: Nullable(Type.String({ description: 'As the network or your menu knows it' })),
+    timeout: Type.Integer({ description: 'Seconds without activity after which it expires' }),
+    ended_at: Nullable(At({ description: 'Null while it goes on' })),
+    reason: Nullable(OneOf(reasons, { description: 'Why it ended; null while it goes on' })),
     duration: Type.Integer({ description: 'Seconds' }),
-    total_steps: Type.Integer(),
+    total_steps: Type.Integer({ description: 'Screens so far' }),
     screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),
-    cost: Amount(),
-    currency: Type.String(),
-    resumed_from: Nullable(Type.String()),
+    cost: Amount({ description: 'In major units of `currency`' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    resumed_from: Nullable(Type.String({ description: 'The expired session whose data it began with' })),
     metadata: Metadata,
   },
   { title: 'UssdSession' },

@@ -95,6 +95,11 @@ export function isUnshownPush({ direction, status, awaiting, shown_at: shownAt }
   return direction === 'push' && status === 'initiated' && awaiting === 'user' && shownAt === null
 }
 
+/** Whether a session is a notice that may be on its way: it ends by itself, when the network has taken it or has not. */
+export function isNoticeUnderWay(session: Session): boolean {
+  return session.setup.is_notice && isUnshownPush(session)
+}
+
 /** Pages of a session's screen. */
 export function pagesShown({ screen, setup }: Pick<Session, 'screen' | 'setup'>): readonly string[] {
   if (screen === null) return []

@@ -32,7 +32,8 @@ const maxShortcodes = 1_000
 const codes = numbersFor<null>('ussd')
 
 const Url = Type.String({ maxLength: 2_048 })
-const Word = Type.String({ minLength: 1, maxLength: 20, rule: 'must have 1 to 20 characters' })
+const Word = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 20, rule: 'must have 1 to 20 characters', description })
 
 const settings = {
   mode: OneOf(['webhook', 'text', 'menu'], {
@@ -41,7 +42,9 @@ const settings = {
   }),
   url: Nullable(Url, { description: 'Asked for each screen' }),
   fallback_url: Nullable(Url, { description: 'Asked where `url` gives no answer and time is left' }),
-  menu_id: Nullable(Type.String({ maxLength: 40 })),
+  menu_id: Nullable(
+    Type.String({ maxLength: 40, description: 'The stored menu that answers, where `mode` is `menu`' }),
+  ),
   timeout: Timeout,
   network_limit: Type.Integer({
     minimum: 3,
@@ -58,8 +61,17 @@ const settings = {
     rule: 'must be 0 to 3600 seconds',
     description: 'Seconds after an expired session in which a redial goes on with its data',
   }),
-  language_default: Nullable(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' })),
-  pages: Type.Object({ more: Word, back: Word }, { description: 'Words of the lines that turn pages' }),
+  language_default: Nullable(
+    Type.String({
+      pattern: '^[a-z]{2,3}$',
+      rule: 'must be a language such as sw',
+      description: 'Language of subscribers whose network tells none',
+    }),
+  ),
+  pages: Type.Object(
+    { more: Word('Leads to the next page of a long screen'), back: Word('Leads to the page before') },
+    { description: 'Words of the lines that turn pages' },
+  ),
   transliterate: Type.Boolean({
     description: 'Accents become letters of the GSM alphabet, so that more fits a screen',
   }),

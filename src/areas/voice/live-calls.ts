@@ -20,7 +20,7 @@ import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 interface LiveCall {
   readonly call: string
-  /** Its own room, or the one it was rung into. */
+  /** Room of the call: its own, or the one it was rung into. */
   readonly room: string
   readonly node: string | null
   readonly status: CallRow['status']
@@ -32,7 +32,7 @@ interface LiveCall {
   readonly answeredAt: Date | null
   /** Whether all of it was asked to be recorded. */
   readonly isRecorded: boolean
-  /** Text for whoever is called. */
+  /** Text for the called party. */
   readonly callerPrompt: { readonly text: string; readonly language: string } | null
 }
 
@@ -105,7 +105,9 @@ class LiveCalls {
   async hangUp(tenant: Tenant, call: string, by: 'agent' | 'system' = 'system'): Promise<boolean> {
     if (await this.#isDone(tenant, call, { do: 'hangup', by })) return true
     const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
-    return row !== null && endUnplaced(this.#app, row, by)
+    if (row === null) return false
+    // One that was placed meanwhile has a session now.
+    return (await endUnplaced(this.#app, row, by)) || this.#isDone(tenant, call, { do: 'hangup', by })
   }
 
   // --- rooms ---

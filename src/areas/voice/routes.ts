@@ -103,7 +103,13 @@ const hangup = write({
   limit: 'voice',
   params: CallId,
   needs: aCall,
-  body: Type.Object({ reason: Type.Optional(OneOf(['normal', 'busy', 'rejected'])) }),
+  body: Type.Object({
+    reason: Type.Optional(
+      OneOf(['normal', 'busy', 'rejected'], {
+        description: 'What the other side is told, while it still rings; normal unless told',
+      }),
+    ),
+  }),
   reply: { status: 200, schema: Call },
   errors: ['NOT_FOUND'],
   prepare: (app, { params, body }, { tenant }) => hangupCall(app, tenant, params.call_id, body.reason ?? 'normal'),

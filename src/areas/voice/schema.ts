@@ -22,6 +22,7 @@ const Language = Type.Unsafe<string>({
   enum: Object.keys(locales),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
   errorCode: 'UNSUPPORTED_LANGUAGE',
+  description: 'What is spoken, such as `sw-KE`',
 })
 
 const Speech = Type.Object(
@@ -44,7 +45,9 @@ const Speech = Type.Object(
 const Method = (description: string) => OneOf(['POST', 'GET'], { description })
 
 const CustomData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown()),
+  Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
+  }),
   (value) => Buffer.byteLength(JSON.stringify(value)) <= maxCustomBytes,
   () => 'must be a JSON object of at most 4096 bytes',
 )
@@ -98,45 +101,45 @@ const statuses = [
 
 export const CallCreated = Type.Object(
   {
-    call_id: Type.String(),
-    conversation_uuid: Type.String(),
-    status: OneOf(statuses),
-    direction: OneOf(['inbound', 'outbound']),
-    from: Type.String(),
-    to: Type.String(),
-    started_at: At(),
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+    conversation_uuid: Type.String({ description: 'Shared by all legs that are bridged together' }),
+    status: OneOf(statuses, { description: '`completed`, `failed`, `rejected`, `busy` and `timeout` are final' }),
+    direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
+    from: Type.String({ description: 'The number that the other side sees' }),
+    to: Type.String({ description: 'Who is called' }),
+    started_at: At({ description: 'When it was placed or came in' }),
   },
   { title: 'CallCreated' },
 )
 
 export const Call = Type.Object(
   {
-    call_id: Type.String(),
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     conversation_uuid: Type.String({ description: 'Shared by all legs that are bridged together' }),
-    status: OneOf(statuses),
+    status: OneOf(statuses, { description: '`completed`, `failed`, `rejected`, `busy` and `timeout` are final' }),
     phase: Nullable(Type.String({ description: 'What goes on while it is answered: flow, connected' })),
-    direction: OneOf(['inbound', 'outbound']),
-    from: Type.String(),
-    to: Type.String(),
-    agent_id: Nullable(Type.String()),
-    queue_id: Nullable(Type.String()),
-    ivr_id: Nullable(Type.String()),
-    conference_id: Nullable(Type.String()),
+    direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
+    from: Type.String({ description: 'Who calls' }),
+    to: Type.String({ description: 'Who is called' }),
+    agent_id: Nullable(Type.String({ description: 'The agent who speaks, of a call centre' })),
+    queue_id: Nullable(Type.String({ description: 'The queue it came through' })),
+    ivr_id: Nullable(Type.String({ description: 'The IVR it came through' })),
+    conference_id: Nullable(Type.String({ description: 'The conference it is in' })),
     parent_call_id: Nullable(Type.String({ description: 'The call whose flow dialled this one' })),
-    custom_data: Type.Record(Type.String(), Type.Unknown()),
-    record: Type.Boolean(),
-    recording_ids: Type.Array(Type.String()),
-    started_at: At(),
-    ringing_at: Nullable(At()),
-    answered_at: Nullable(At()),
-    ended_at: Nullable(At()),
+    custom_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Your own notes of the call' }),
+    record: Type.Boolean({ description: 'Whether it is recorded' }),
+    recording_ids: Type.Array(Type.String(), { description: 'Its recordings, such as `rec_…`' }),
+    started_at: At({ description: 'When it was placed or came in' }),
+    ringing_at: Nullable(At({ description: 'When the other side began to ring' })),
+    answered_at: Nullable(At({ description: 'When somebody answered; null if nobody did' })),
+    ended_at: Nullable(At({ description: 'Null while it goes on' })),
     duration: Type.Integer({ description: 'Whole seconds from the answer to the end' }),
-    hangup_cause: Nullable(Type.String()),
-    hangup_by: Nullable(Type.String()),
-    sip_code: Nullable(Type.Integer()),
-    cost: Amount(),
-    currency: Type.String(),
-    quality: Nullable(Quality),
+    hangup_cause: Nullable(Type.String({ description: 'Why it ended, such as `normal` or `busy`' })),
+    hangup_by: Nullable(Type.String({ description: 'Who ended it' })),
+    sip_code: Nullable(Type.Integer({ description: 'What the network answered, such as 486' })),
+    cost: Amount({ description: 'In major units of `currency`; final once the call is over' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    quality: Nullable(Quality, { description: 'How it sounded; null until it is over' }),
   },
   { title: 'Call' },
 )
@@ -155,11 +158,24 @@ export const CallEvent = Type.Object(
 export const PlayRequest = Type.Object({
   tts: Type.Optional(Speech),
   text: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 3_000, sensitive: true, rule: 'must have 1 to 3000 characters' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 3_000,
+      sensitive: true,
+      rule: 'must have 1 to 3000 characters',
+      description: 'Spoken in `language`; in place of `tts` and `url`',
+    }),
   ),
   language: Type.Optional(Language),
   url: Type.Optional(Url('A WAV or MP3 file of at most 10 MB')),
-  loop: Type.Optional(Type.Integer({ minimum: 0, maximum: 50, rule: 'must be 0 to 50; 0 plays until it is stopped' })),
+  loop: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 50,
+      rule: 'must be 0 to 50; 0 plays until it is stopped',
+      description: 'How often it is played; once unless told',
+    }),
+  ),
   target: Type.Optional(
     OneOf(['all', 'caller', 'agent'], { description: 'Who hears it; `agent` is everybody who was rung into the call' }),
   ),

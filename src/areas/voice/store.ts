@@ -30,7 +30,7 @@ export interface CallRow {
   queue_id: string | null
   ivr_id: string | null
   conference_id: string | null
-  /** What the agent noted while the call ran. */
+  /** Disposition noted by the agent during the call. */
   disposition: string | null
   held_seconds: number
   plan: CallPlan
@@ -79,7 +79,7 @@ export interface CallPlan {
   /** Target in another area that supplies the flow. */
   target?: Target
   ring_timeout?: number
-  /** Text for whoever is called, such as that the call is recorded; the area that rings it into a room plays it. */
+  /** Text for the called party, such as that the call is recorded; the area that rings it into a room plays it. */
   caller_prompt?: { readonly text: string; readonly language: string }
   machine_detection?: 'none' | 'hangup' | 'continue'
 }
@@ -134,10 +134,10 @@ export const callsOfPhone = statement.tenant<
 )
 
 /** Take a queued call for this node, once; a call that this node took without learning of it is taken again. */
-export const takeCall = statement.tenant<One & { node: string }, CallRow>(
+export const takeCall = statement.tenant<One & { node: string; isAgain: boolean }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node
-    where ${mine} and id = $id and (node is null or node = $node) and status = 'initiated'
+    where ${mine} and id = $id and (node is null or ($isAgain and node = $node)) and status = 'initiated'
    returning ${columns}`,
 )
 

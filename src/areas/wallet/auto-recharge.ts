@@ -46,7 +46,7 @@ const walletsAtOnce = 500
 /** Comes before all of them. */
 const first = { account_id: nilUuid, environment: 'live', currency: '' } as const
 
-const { phone, provider, card_token } = PaymentCreate.properties
+const { phone, phone_number, provider, card_token } = PaymentCreate.properties
 
 const methods = ['mobile_money', 'card'] as const
 
@@ -55,9 +55,9 @@ export const RechargeSet = Type.Object({
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOfAnyCase(methods)),
-  phone: Type.Optional(phone),
-  phone_number: Type.Optional(phone),
+  method: Type.Optional(OneOfAnyCase(methods, { description: 'Seen by `phone` or `card_token` unless named' })),
+  phone,
+  phone_number,
   card_token,
   provider,
   max_per_day: Type.Optional(
@@ -70,19 +70,21 @@ export const RechargeSet = Type.Object({
 
 export const Recharge = Type.Object(
   {
-    currency: Type.String(),
-    enabled: Type.Boolean(),
-    status: OneOf(['active', 'paused', 'disabled']),
+    currency: Type.String({ description: 'Which wallet is filled' }),
+    enabled: Type.Boolean({ description: 'Whether it is on' }),
+    status: OneOf(['active', 'paused', 'disabled'], {
+      description: '`paused` after three failures in a row, until it is set again',
+    }),
     threshold: Nullable(Amount(), { description: 'null, with all that follows from it, where it was never set' }),
-    amount: Nullable(Amount()),
-    method: Nullable(OneOf(methods)),
-    phone: Nullable(Type.String()),
-    card_token: Nullable(Type.String()),
-    provider: Nullable(Type.String()),
-    max_per_day: Type.Integer(),
-    daily_limit: Nullable(Amount()),
-    consecutive_failures: Type.Integer(),
-    last_recharge_at: Nullable(At()),
+    amount: Nullable(Amount({ description: 'What is asked for each time, in major units' })),
+    method: Nullable(OneOf(methods, { description: 'How it is paid' })),
+    phone: Nullable(Type.String({ description: 'Which phone is asked' })),
+    card_token: Nullable(Type.String({ description: 'The saved card that is charged' })),
+    provider: Nullable(Type.String({ description: 'Such as `mpesa`' })),
+    max_per_day: Type.Integer({ description: 'How often in a day at most' }),
+    daily_limit: Nullable(Amount({ description: 'How much in a day at most' })),
+    consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
+    last_recharge_at: Nullable(At({ description: 'When it last filled the wallet' })),
     created_at: Nullable(At()),
     updated_at: Nullable(At()),
   },

@@ -16,8 +16,8 @@ import { listTransactions, TransactionQuery, WalletTransaction } from './transac
 import { allFigures, currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
 
 const figures = {
-  currency: Type.String(),
-  balance: Amount(),
+  currency: Type.String({ description: 'Of this wallet' }),
+  balance: Amount({ description: 'In major units, with what is held' }),
   available: Amount({ description: 'What can be spent: the balance without what is held, and the credit limit' }),
   held: Amount({ description: 'Set aside for what is not certain yet' }),
   pending: Amount({ description: 'Collected, and not yet paid to us by the provider' }),
@@ -25,13 +25,13 @@ const figures = {
 
 const Balance = Type.Object(
   {
-    wallet_id: Type.String(),
+    wallet_id: Type.String({ description: 'Id of the wallet' }),
     ...figures,
     credit_limit: Amount({ description: 'How far the balance may go below zero' }),
     balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
     auto_recharge: Nullable(RechargeFacts),
-    updated_at: At(),
+    updated_at: At({ description: 'When the balance last changed' }),
   },
   { title: 'WalletBalance' },
 )

@@ -36,21 +36,26 @@ export const TransactionQuery = Type.Object({
 export const WalletTransaction = Type.Object(
   {
     transaction_id: Type.Optional(Type.String({ description: 'Not of a hold' })),
-    type: OneOf(rowTypes),
-    direction: OneOf(['debit', 'credit']),
-    amount: Amount(),
-    currency: Type.String(),
+    type: OneOf(rowTypes, { description: 'What it was for' }),
+    direction: OneOf(['debit', 'credit'], { description: '`debit` takes from the wallet, `credit` adds to it' }),
+    amount: Amount({ description: 'In major units; always positive' }),
+    currency: Type.String({ description: 'Of the wallet' }),
     balance_after: Type.Optional(
       Amount({ description: 'Not of a hold: it changes what is available, not the balance' }),
     ),
-    description: Nullable(Type.String()),
-    source: Type.Object({
-      type: OneOf([...paidFor, 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit']),
-      id: Type.String(),
-    }),
-    reference: Nullable(Type.String()),
+    description: Nullable(Type.String({ description: 'In words' })),
+    source: Type.Object(
+      {
+        type: OneOf([...paidFor, 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit'], {
+          description: 'Kind of the thing that caused it',
+        }),
+        id: Type.String({ description: 'Id of that thing, such as `sms_…`' }),
+      },
+      { description: 'What caused it' },
+    ),
+    reference: Nullable(Type.String({ description: 'Your own id of that thing' })),
     metadata: Metadata,
-    created_at: At(),
+    created_at: At({ description: 'When it was booked' }),
     hold_id: Type.Optional(Type.String({ description: 'Of a hold, with what follows' })),
     status: Type.Optional(
       OneOf(['open', 'captured', 'released'], { description: 'captured: all or a part of it was paid' }),

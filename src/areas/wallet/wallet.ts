@@ -36,7 +36,7 @@ export function isLow({ availableMicros }: Wallet, threshold: bigint | null): bo
 
 interface Current {
   wallet: Wallet
-  /** All of them, as they were read together with this one. */
+  /** All wallets, read together with this one. */
   wallets: readonly Wallet[]
   pending: ReadonlyMap<string, bigint>
   threshold: bigint | null

@@ -5,7 +5,7 @@ import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../../platform/app.ts'
 
 export interface Allowance {
-  /** As refusals and figures name it. */
+  /** Name in refusals and metrics. */
   readonly name: string
   readonly perMinute: number
   readonly what: string

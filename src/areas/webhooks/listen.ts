@@ -16,7 +16,7 @@ import { loadCallbackTarget, type Target } from './deliveries/targets.ts'
 import { subscriptionOf } from './endpoints/endpoint.ts'
 import { refuseVisitor } from './portal.ts'
 
-/** For how long the secret is used before it is looked up again: it may be rotated meanwhile. */
+/** Cache time of the secret, which may be rotated meanwhile. */
 const targetForMs = 5_000
 
 const Listened = Type.Object(

@@ -4,7 +4,7 @@
 import type { Allowances } from '../../platform/auth.ts'
 
 export interface WebhookPlan {
-  /** In each environment; disabled ones count. */
+  /** Endpoints per environment; disabled ones count. */
   readonly webhooks: number
   /** Days for which deliveries can be read and sent again. */
   readonly retentionDays: number

@@ -18,11 +18,11 @@ export interface Failure {
   failedMs: number
   /** When the receiver asked to be tried again; null: it did not ask. */
   askedForMs: number | null
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   random: number
 }
 
-/** When to try again; null: never. */
+/** Time of the next attempt; null for none. */
 export function nextAttemptMs({ attempts, createdMs, failedMs, askedForMs, random }: Failure): number | null {
   const endMs = createdMs + retryForMs
   if (attempts >= maxAttempts || failedMs >= endMs) return null

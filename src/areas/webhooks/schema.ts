@@ -19,9 +19,18 @@ const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.
 
 const settings = {
   description: Type.Optional(
-    Nullable(Type.String({ maxLength: maxDescription }), { rule: `must have at most ${maxDescription} characters` }),
+    Nullable(Type.String({ maxLength: maxDescription }), {
+      rule: `must have at most ${maxDescription} characters`,
+      description: 'A note for yourself; null takes it away',
+    }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, rule: 'must be true or false' })),
+  enabled: Type.Optional(
+    Type.Boolean({
+      default: true,
+      rule: 'must be true or false',
+      description: 'False keeps the webhook and delivers nothing to it',
+    }),
+  ),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       sensitive: true,
@@ -107,16 +116,16 @@ export const Health = Type.Object(
 )
 
 const recordFields = {
-  id: Type.String(),
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  enabled: Type.Boolean(),
-  description: Nullable(Type.String()),
-  created_at: At(),
-  updated_at: At(),
-  ordered: Type.Boolean(),
-  rate_limit: Nullable(Type.Integer()),
-  filters: Type.Record(Type.String(), FilterValue),
+  id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+  url: Type.String({ description: 'Where events are posted' }),
+  events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
+  enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
+  description: Nullable(Type.String({ description: 'Your note' })),
+  created_at: At({ description: 'When it was made' }),
+  updated_at: At({ description: 'When it was last changed' }),
+  ordered: Type.Boolean({ description: 'One delivery at a time, in the order of events' }),
+  rate_limit: Nullable(Type.Integer({ description: 'Deliveries a second at most; null for no limit' })),
+  filters: Type.Record(Type.String(), FilterValue, { description: 'Only events whose payload has these values' }),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Names of the custom headers; values are masked' }),
   disabled_reason: Nullable(
     Type.String({ description: '`gone` or `failing` when this service disabled it, else null' }),
@@ -177,11 +186,11 @@ export const Trial = Type.Object({
 
 export const TrialOutcome = Type.Object(
   {
-    delivered: Type.Boolean(),
-    delivery_id: Type.String(),
-    event: Type.String(),
-    response_status: Nullable(Type.Integer()),
-    duration_ms: Type.Integer(),
+    delivered: Type.Boolean({ description: 'Whether the endpoint took it' }),
+    delivery_id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
+    event: Type.String({ description: 'Which event was sent' }),
+    response_status: Nullable(Type.Integer({ description: 'HTTP status of the answer' })),
+    duration_ms: Type.Integer({ description: 'Milliseconds until the answer' }),
     response_body: Nullable(Type.String({ description: 'At most 4 KiB of it' })),
     error: Nullable(Type.String({ description: 'Why it was not delivered, such as HTTP_STATUS or TIMEOUT' })),
     payload: Type.Unknown({ description: 'What was sent' }),

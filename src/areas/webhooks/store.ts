@@ -40,7 +40,7 @@ type Settings = {
 const columns = `id, version, url, events, description, enabled, disabled_reason, headers, ordered, rate_limit, filters,
   secret, next_secret, activates_at, created_at, updated_at`
 
-/** One registration at a time in an environment, so that two at once cannot both take the last place. */
+/** Lock of an environment's registrations, so that two at once cannot both take the last place. */
 export const lockRegistrations = statement.tenant<Tenant, object>(
   'webhooks.lock_registrations',
   `select pg_advisory_xact_lock(hashtextextended('webhooks.endpoints ' || $account::text || $environment::text, 0))`,

@@ -40,7 +40,7 @@ type Answered = HookAnswer | Download | 'cut'
 interface HookLimit {
   /** Name of a limit shared with other hooks; by default its own operation. */
   readonly name?: string
-  /** What is counted: requests per IP address, or per value of a parameter, such as the secret in the path. */
+  /** Counting key: the IP address, or a parameter, such as the secret in the path. */
   readonly by: string
   readonly perMinute?: number
   readonly perSecond?: number
@@ -55,7 +55,7 @@ interface Declaration<P> {
   readonly path: string
   /** Operation `area.verb`: log field and metric label. */
   readonly operation: string
-  /** Who calls it, and why. */
+  /** Caller and purpose, in a sentence. */
   readonly summary: string
   /** Body size limit in bytes. */
   readonly maxBytes: number

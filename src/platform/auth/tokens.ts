@@ -57,7 +57,7 @@ const tokenType = 'JWT'
 /** Clock tolerance after a token's `exp`. */
 export const toleranceSeconds = 30
 const rotateAfterMs = 30 * dayMs
-/** How long a replaced public key is kept; no token lives that long. */
+/** Time that a replaced public key is kept; no token lives that long. */
 const keptForMs = 31 * dayMs
 const maxLifetimeSeconds = 30 * 86_400
 /** Time a new key is published before it signs, so that all nodes and JWKS readers know it. */

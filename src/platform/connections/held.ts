@@ -24,13 +24,13 @@ export interface HeldKind<P extends Place, Open> {
   begin(name: string, open: Open, isNew: boolean): Promise<void>
   /** Close it after its requests in progress. */
   close(open: Open): Promise<void>
-  /** This node no longer serves it. */
+  /** Runs when this node stops serving a connection. */
   leave?(name: string): Promise<void>
-  /** No node will have it again. */
+  /** Runs when no node will open a connection again. */
   abandoned?(name: string): Promise<void>
 }
 
-/** How long a changed connection waits for its predecessor to close: many centres allow one session. */
+/** Time that a changed connection waits for its predecessor to close: many centres allow one session. */
 const replaceMs = 500
 
 export class Held<P extends Place, Open> {
@@ -45,7 +45,7 @@ export class Held<P extends Place, Open> {
   constructor(app: App, kind: HeldKind<P, Open>) {
     this.#log = app.log
     this.#kind = kind
-    // One that is being closed already is left by whoever closes it.
+    // A connection that is being closed already is left by the code that closes it.
     this.#ownership = new Ownership(app, kind.leases, (name) => {
       if (!this.#closing.has(name)) void this.#leave(name, false)
     })
@@ -83,7 +83,7 @@ export class Held<P extends Place, Open> {
     await this.openFree()
   }
 
-  /** Open what is this node's, or nobody's. */
+  /** Open connections that this node owns or that are free. */
   async openFree(): Promise<void> {
     const places = [...this.#wanted.values()]
     const closed = places.filter(({ name }) => !this.#open.has(name) && !this.#closing.has(name))
@@ -111,7 +111,7 @@ export class Held<P extends Place, Open> {
     try {
       await this.#kind.begin(name, open, isNew)
     } catch (error) {
-      // Half open it would seem in use: the next look takes it anew.
+      // A half-open connection would seem in use; the next round takes it anew.
       if (isOurs()) await this.#leave(name, true)
       throw error
     }

@@ -3,6 +3,7 @@
 
 import { filterMeaning } from '../openapi/reference.ts'
 import {
+  closed,
   isJsonSchema,
   type JsonSchema,
   judgedBy,
@@ -148,10 +149,6 @@ function notesOnRequest(schema: JsonSchema): Html[] {
 function meaning(schema: JsonSchema): Html[] {
   const description = [schema.description, notNull(schema).description].find((text) => typeof text === 'string')
   return typeof description === 'string' ? [html`<p>${prose(closed(description))}</p>`] : []
-}
-
-function closed(sentence: string): string {
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
 /** Sample value of a schema, with a mark where only the server knows the value. */

@@ -23,7 +23,7 @@ import type { Methods } from './methods.ts'
 
 /** Rate limit per second and IP address for requests without valid credentials. */
 const strangerLimit = 20
-/** The same for static files, of which one page takes several. */
+/** Limit for static files, of which one page takes several. */
 const filesPerSecond = 500
 /** Header set on requests to the sandbox path. */
 export const sandboxMark = 'pamoja-sandbox'

@@ -19,7 +19,7 @@ const maxUnknown = 10
 const shownProblems = 5
 const shownUnknown = 3
 const missing = 'is required'
-/** What looks like the name of a field; a text that was sent as a form does not. */
+/** Form of a field name; a text that was sent as a form does not match. */
 const nameForm = /^[a-z_][\w.[\]-]{0,39}$/i
 Settings.Set({ maxErrors: maxProblems * 4 })
 
@@ -109,7 +109,7 @@ function suggestion(meant: string | null): string {
   return meant === null ? '' : ` (did you mean "${meant}"?)`
 }
 
-/** What is wrong with a value; where a field is missing, also what came that nobody knows, which may be the same under another name. */
+/** Problem of a value; for a missing field also the unknown fields, one of which may be it under another name. */
 function refusal(
   schema: TSchema,
   given: unknown,

@@ -16,6 +16,7 @@ const MinuteLimit = Nullable(
     minimum: 0,
     maximum: 1_000_000,
     rule: 'must be 0 to 1000000 requests a minute, or null for no limit',
+    description: 'Requests a minute in this area; 0 refuses all',
   }),
 )
 

@@ -78,7 +78,7 @@ export class Share {
     this.touched = !shared
   }
 
-  /** What prevents one more admission: time must pass, or slots must be leased. */
+  /** Obstacle to one more admission: time must pass, or slots must be leased. */
   lack(nowMs: number): 'nothing' | 'time' | 'slots' {
     const used = this.ring.used(nowMs)
     if (nowMs < this.leaseUntilMs) {

@@ -8,7 +8,7 @@ import { onePerApp } from '../program/one-per-app.ts'
 import type { Tenant } from '../tenant.ts'
 import { type Wakes, wakesOf } from './wakes.ts'
 
-/** What is waited for: ids with their tenants. */
+/** Ids waited for, with their tenants. */
 export interface Waited {
   readonly buckets: readonly number[]
   readonly accounts: readonly string[]
@@ -105,7 +105,7 @@ export class Waiting {
     return { over, stop: () => stop('news') }
   }
 
-  /** It happened: wake waiters here and on other nodes known to wait. */
+  /** Wake the waiters for an id, here and on other nodes known to wait. */
   happened(id: string): void {
     this.wake(id)
     if (this.#elsewhere.delete(id)) this.#wakes.ring(this.#kind.name, `happened ${this.#app.nodeId} ${id}`)

@@ -33,7 +33,7 @@ export interface Finder {
   find(db: Database, text: string, among: EveryAccount): Promise<Found[]>
 }
 
-/** Where a kind of resource is stored, and what it is found by. */
+/** Location of a kind of resource: its table, and the columns it is found by. */
 interface Whereabouts {
   /** Kind in results: `message`, `payment`. */
   readonly kind: string

@@ -147,7 +147,7 @@ export class UrlRules {
     return target.isTls || this.#policy.allowHttp || isNameOfLoopback(target.hostname) ? null : notSecure
   }
 
-  /** Whoever tries things at home is told how events come there. */
+  /** Refusal of plain HTTP; a developer's own machine gets the advice how events reach it. */
   #notSecure({ origin, path, hostname, literal }: Target, purpose: Purpose): string {
     const isHome = literal === null ? isNameOfLoopback(hostname) : isLoopback(literal)
     if (!isHome || purpose.use !== 'webhook' || !this.#mayBeLocal(purpose)) return notSecure

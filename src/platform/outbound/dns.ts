@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DNS client. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
+// DNS resolver. Results are values: found, none, or a DNS failure; taking a failure for "none" would bounce mail and lose
 // domains. Queries are limited in time and number.
 import { Resolver } from 'node:dns/promises'
 import { errorCode } from '../../kernel/error-code.ts'
@@ -15,7 +15,8 @@ export type Found<T> =
   | { kind: 'found'; values: T[] }
   /** The name exists without such a record, or does not exist. */
   | { kind: 'none'; isNameMissing: boolean }
-  | { kind: 'failed'; reason: string }
+  /** `isBusy`: nobody was asked, because too many questions are under way. */
+  | { kind: 'failed'; reason: string; isBusy?: true }
 
 export interface Exchange {
   readonly host: string
@@ -29,7 +30,7 @@ export interface Service {
   readonly weight: number
 }
 
-export class Names {
+export class DnsResolver {
   readonly #resolver: Resolver
   readonly #remembered = new Map<string, { untilMs: number; answer: Promise<Found<unknown>> }>()
   readonly #forMs: number
@@ -83,7 +84,7 @@ export class Names {
   }
 
   /** Resolver that asks the authoritative servers of a name's zone, without a cache; null when they cannot be found. */
-  async authoritative(name: string): Promise<Names | null> {
+  async authoritative(name: string): Promise<DnsResolver | null> {
     for (let zone = name; zone.includes('.'); zone = zone.slice(zone.indexOf('.') + 1)) {
       const servers = await this.#ask(`NS ${zone}`, () => this.#resolver.resolveNs(zone))
       if (servers.kind === 'failed') return null
@@ -91,7 +92,7 @@ export class Names {
       const found = await Promise.all(servers.values.slice(0, maxServers).map((server) => this.addresses(server)))
       const addresses = found.flatMap((one) => (one.kind === 'found' ? one.values : []))
       return addresses.length > 0
-        ? new Names({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 })
+        ? new DnsResolver({ servers: addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), forMs: 0 })
         : null
     }
     return null
@@ -103,7 +104,7 @@ export class Names {
     const known = this.#remembered.get(question)
     if (known && known.untilMs > nowMs) return known.answer
     if (this.#asking >= maxAsking)
-      return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once' })
+      return Promise.resolve({ kind: 'failed', reason: 'too many questions to the DNS at once', isBusy: true })
     this.#asking += 1
     const answer = ask()
       .then((values): Found<unknown> => ({ kind: 'found', values }), failed)

@@ -110,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #startedAt = 0
   #durationMs = 0
-  /** Already retried, or not to be. */
+  /** Whether the request was retried already, or is not to be. */
   #isRestarted: boolean
   #isWritten = false
   #isAnswering = false

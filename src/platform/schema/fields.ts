@@ -120,6 +120,7 @@ export const Metadata = Type.Refine(
       maxProperties: 50,
       additionalProperties: false,
       rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all',
+      description: 'Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events',
       nameRule: 'must have a name of 1 to 40 characters',
       nullsAreNone: true,
     },

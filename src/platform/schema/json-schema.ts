@@ -104,9 +104,22 @@ function translated(given: JsonSchema, publish: (schema: unknown) => JsonSchema)
         `the schema keyword ${keyword} is not known: say in json-schema.ts what the outside world reads instead`,
       )
   }
-  const rule = ruleSentence(schema)
-  if (rule && out.description === undefined) out.description = rule
+  const words = described(schema)
+  if (words) out.description = words
   return out
+}
+
+/** Meaning and rule of a schema, as one text. */
+function described(schema: JsonSchema): string | null {
+  const { description } = schema
+  const rule = ruleSentence(schema)
+  if (typeof description !== 'string') return rule
+  return rule ? `${closed(description)} ${rule}` : description
+}
+
+/** A sentence with its full stop. */
+export function closed(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 
 /** Schema each entry is validated against, where the request schema accepts anything. */
@@ -123,9 +136,10 @@ function mapped(schemas: JsonSchema, publish: (schema: unknown) => JsonSchema): 
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, publish(schema)]))
 }
 
-/** Rule of a schema as a sentence; an enum needs none. */
-export function ruleSentence({ rule, enum: words }: JsonSchema): string | null {
-  if (typeof rule !== 'string' || words !== undefined) return null
+/** Rule of a schema as a sentence; none where the type, the words or the description say it already. */
+export function ruleSentence({ rule, type, enum: words, const: only, description }: JsonSchema): string | null {
+  if (typeof rule !== 'string' || words !== undefined || (type === 'boolean' && only === undefined)) return null
+  if (typeof description === 'string' && description.includes(rule)) return null
   return `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`
 }
 

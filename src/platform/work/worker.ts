@@ -49,7 +49,7 @@ export interface WorkOptions<Context> {
 /** Job leased by this node. */
 interface Held {
   readonly row: Row
-  /** Its run ended, and the outcome is being stored. */
+  /** Whether the run ended and its outcome is being stored. */
   isSettling: boolean
   /** Row claimed again meanwhile, to be run once more. */
   next: Row | null

@@ -13,12 +13,12 @@ function weightsOf(count: number): Float64Array {
     const window = 0.5 + 0.5 * Math.cos((Math.PI * distance) / reach)
     return (Math.sin((Math.PI * distance) / 2) / (Math.PI * distance)) * window
   })
-  // What stands still passes unchanged.
+  // Weights are scaled so that a constant signal passes unchanged.
   const sum = 2 * raw.reduce((total, weight) => total + weight, 0)
   return raw.map((weight) => (weight * 0.5) / sum)
 }
 
-/** From 8,000 to 16,000 samples a second. */
+/** Upsampler from 8,000 to 16,000 samples a second. */
 export class Doubler {
   private recent = new Int16Array(2 * arms)
 
@@ -38,7 +38,7 @@ export class Doubler {
   }
 }
 
-/** From 16,000 to 8,000 samples a second. Pieces may have an odd number of samples. */
+/** Downsampler from 16,000 to 8,000 samples a second. Pieces may have an odd number of samples. */
 export class Halver {
   private recent = new Int16Array(4 * arms - 2)
 

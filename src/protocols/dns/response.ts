@@ -9,13 +9,13 @@ const maxRecords = 200
 const maxJumps = 20
 const maxNameBytes = 255
 
-export type AskedType = 'A' | 'AAAA' | 'MX' | 'TLSA'
+export type AskedType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TLSA'
 
 interface ResponseRecord {
   /** Lower case, without the last dot. */
   readonly name: string
-  readonly type: AskedType | 'CNAME'
-  /** As zone files have it. */
+  readonly type: AskedType
+  /** Value as zone files write it. */
   readonly value: string
 }
 
@@ -47,7 +47,7 @@ export function encodeQuery(id: number, name: string, type: AskedType): Buffer {
   return Buffer.concat([header, encodeName(name), rest, edns])
 }
 
-/** Null for what is no response to one question. Records beyond the answer section are not read. */
+/** Response to one question; null for anything else. Records beyond the answer section are not read. */
 export function parseResponse(message: Buffer): Response | null {
   if (message.length < 12) return null
   const flags = message.readUInt16BE(2)
@@ -114,7 +114,7 @@ function valueAt(message: Buffer, type: ResponseRecord['type'], start: number, e
   }
 }
 
-/** Eight groups; whoever parses addresses takes them. */
+/** IPv6 address in eight groups, which parsers of addresses accept. */
 function ipv6Of(data: Buffer): string {
   return Array.from({ length: 8 }, (_, i) => data.readUInt16BE(i * 2).toString(16)).join(':')
 }

@@ -10,8 +10,8 @@ export interface DnsRecord {
   readonly name: string
   readonly type: RecordType
   /**
-   * As zone files have it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, `3 1 1 8d02…` for a TLSA, the text of a
-   * TXT.
+   * Value as zone files write it: `10 mx.example.com` for an MX, `0 5 5060 sip.example.com` for an SRV, `3 1 1 8d02…` for
+   * a TLSA, the text of a TXT.
    */
   readonly value: string
   readonly ttl?: number
@@ -45,7 +45,7 @@ const defaultTtl = 60
 export const authenticFlag = 0x0020
 const maxLabels = 128
 
-/** Null when it is no query with exactly one question. */
+/** Question of a query; null unless there is exactly one. */
 export function parseQuestion(message: Buffer): Question | null {
   if (message.length < 17 || message.length > 4096) return null
   const flags = message.readUInt16BE(2)

@@ -47,13 +47,13 @@ export class MediaEngine {
   private readonly events: EngineEvents
   private readonly lateness = new Float64Array(latenessKept)
   private ticks = 0
-  private readonly startedAt = performance.now()
+  private startedAt = 0
   private timer: NodeJS.Timeout | null = null
+  private isClosed = false
 
   constructor(options: EngineOptions, events: EngineEvents) {
     this.options = options
     this.events = events
-    this.schedule()
   }
 
   get legs(): number {
@@ -206,6 +206,7 @@ export class MediaEngine {
     const entry = { id, room, slot: loads.indexOf(Math.min(...loads)) }
     this.rooms.push(entry)
     this.byId.set(id, entry)
+    this.start()
     return room
   }
 
@@ -222,6 +223,13 @@ export class MediaEngine {
       }
   }
 
+  /** Begins to tick with the first room; without one, nothing wakes the thread. */
+  private start(): void {
+    if (this.timer || this.isClosed) return
+    this.startedAt = performance.now() - this.ticks * slotMs
+    this.schedule()
+  }
+
   private schedule(): void {
     const dueMs = this.startedAt + this.ticks * slotMs
     this.timer = setTimeout(() => this.run(), Math.max(0, dueMs - performance.now()))
@@ -235,7 +243,14 @@ export class MediaEngine {
     for (const each of this.rooms) if (each.slot === slot) each.room.tick()
     if (this.ticks % 200 === 0) this.lookForSilence()
     this.ticks++
-    this.schedule()
+    if (this.rooms.length > 0) this.schedule()
+    else this.rest()
+  }
+
+  /** Lateness that was measured under load says nothing about the next leg. */
+  private rest(): void {
+    this.timer = null
+    this.lateness.fill(0)
   }
 
   private leaveOut(frames: number): void {
@@ -257,6 +272,7 @@ export class MediaEngine {
   }
 
   closeAll(): void {
+    this.isClosed = true
     if (this.timer) clearTimeout(this.timer)
     for (const leg of [...this.legRooms.keys()]) this.close(leg)
   }

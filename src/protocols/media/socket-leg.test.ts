@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { eventually } from '../../../test/eventually.ts'
 import { frameSamples } from '../audio/g711.ts'
 import { rms, tone } from '../audio/tones.ts'
-import { mostIncomingSeconds, SocketLeg } from './socket-leg.ts'
+import { mostIncomingSeconds, mostMessageBytes, SocketLeg } from './socket-leg.ts'
 
 interface Ends {
   leg: SocketLeg
@@ -95,6 +95,28 @@ test('a program that sends more than is kept loses the oldest of it, and marks a
   )
   assert.ok(loudest > 1_000, 'the newest was heard')
   assert.ok(ticks >= 1_000, `${ticks} ticks`)
+})
+
+test('long messages are read at the pace of what is spoken, so that others on the thread have their turn', async (t) => {
+  const { leg, socket, program } = await opened(t)
+  const into = new Int16Array(frameSamples)
+  const sent = 12
+  for (let i = 0; i < sent; i++) program.send(Buffer.alloc(mostMessageBytes))
+  const ticks = 12
+  for (let i = 0; i < ticks; i++) {
+    await eventually(async () => socket.isPaused || leg.figures.received === sent, 'the leg to read no further')
+    leg.hear(into)
+  }
+  await eventually(async () => socket.isPaused, 'the leg to read no further')
+  // Four ticks pay for one.
+  assert.ok(leg.figures.received <= ticks / 4 + 2, `${leg.figures.received} were read in ${ticks} ticks`)
+  await eventually(async () => {
+    for (let i = 0; i < 50; i++) {
+      leg.hear(into)
+      await turn()
+    }
+    return leg.figures.received === sent
+  }, 'all of them to be read')
 })
 
 test('a program that floods the leg with pings and reads no answer fills no memory', async (t) => {

@@ -14,7 +14,7 @@ export type SocketRate = 8_000 | 16_000
 
 export interface SocketLegOptions {
   rate: SocketRate
-  /** The first text. */
+  /** First message to the program. */
   hello: object
   nowMs(): number
   pingEveryMs: number
@@ -90,7 +90,7 @@ export class SocketLeg implements AudioLeg {
 
   // --- from the program ---
 
-  /** Whatever comes shows that the program lives, and counts against what is read in a tick. */
+  /** Count a message: a sign of life, and part of what is read in a tick. */
   private count(bytes: number): void {
     this.lastHeardMs = this.options.nowMs()
     this.bytesNow += bytes
@@ -184,7 +184,7 @@ export class SocketLeg implements AudioLeg {
     if (++this.ticks % toldEveryTicks === 0) this.tellOfDropped()
   }
 
-  /** Nothing to keep in step with: a message has no time of its own. */
+  /** Skipped frames need nothing here: messages have no timestamps. */
   skip(): void {}
 
   dial(digits: string): void {
@@ -226,7 +226,7 @@ export class SocketLeg implements AudioLeg {
     this.socket.ping()
   }
 
-  /** There are no figures of packets: nothing is lost on the way. */
+  /** Quality figures do not exist here: a websocket loses no packets. */
   quality(): null {
     return null
   }

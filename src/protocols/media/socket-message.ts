@@ -14,7 +14,7 @@ export type SocketNotice =
 
 const mostTextBytes = 8_192
 
-/** What a customer's program asks for. */
+/** Command of a customer's program. */
 export function readSocketCommand(text: string): SocketCommand {
   if (text.length > mostTextBytes) return { problem: `a text has at most ${mostTextBytes} characters` }
   const given = parsed(text)

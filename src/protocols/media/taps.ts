@@ -160,7 +160,7 @@ export class MachineDetector {
   private elapsedMs = 0
   private beeping = 0
 
-  /** True for a machine, false for a person, null while it cannot be told. */
+  /** Whether a machine answered: false for a person, null while it cannot be told. */
   take(frame: Int16Array): boolean | null {
     const speaks = this.activity.take(frame)
     this.elapsedMs += frameMs

@@ -2,7 +2,7 @@
 // Header fields of a message (RFC 5322 §2.2): written folded, with encoded words for what is not ASCII (RFC 2047), and read.
 
 export interface HeaderField {
-  /** As it was written. */
+  /** Name as it was written. */
   readonly name: string
   /** Unfolded, without the space around it; encoded words are as they came. */
   readonly value: string
@@ -66,7 +66,7 @@ export function decodeWords(value: string): string {
     })
 }
 
-/** Null: the character set is unknown. */
+/** Text of bytes in a character set; null when the set is unknown. */
 export function decodeCharset(bytes: Buffer, charset: string): string | null {
   try {
     return new TextDecoder(charset).decode(bytes)

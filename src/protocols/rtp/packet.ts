@@ -11,7 +11,7 @@ export interface RtpPacket {
 
 export const headerBytes = 12
 
-/** Null for what is no RTP packet. */
+/** RTP packet of a datagram; null for anything else. */
 export function parseRtp(bytes: Buffer): RtpPacket | null {
   if (bytes.length < headerBytes || (bytes[0] ?? 0) >> 6 !== 2) return null
   const first = bytes[0] ?? 0
@@ -47,7 +47,7 @@ const keys = '0123456789*#ABCD'
 export interface DigitEvent {
   digit: string
   isEnd: boolean
-  /** In samples. */
+  /** Duration in samples. */
   duration: number
 }
 

@@ -21,7 +21,7 @@ export class Reception {
   private reportedReceived = 0
   source: number | null = null
   received = 0
-  /** In samples. */
+  /** Jitter in samples. */
   jitter = 0
   rttMs = 0
 

@@ -7,10 +7,10 @@ export interface ReceptionReport {
   fractionLost: number
   lost: number
   highestSequence: number
-  /** In samples. */
+  /** Jitter in samples. */
   jitter: number
   lastSenderReport: number
-  /** In 1/65536 s. */
+  /** Delay in units of 1/65536 s. */
   delaySinceLast: number
 }
 

@@ -37,7 +37,7 @@ const statics: Readonly<Record<number, [string, number]>> = {
 const mostLines = 500
 const directions = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const
 
-/** Null for a text that is no session description. */
+/** Session description of a text; null when it is none. */
 function parseDescription(text: string): SessionDescription | null {
   const lines = text.split(/\r?\n/).filter((line) => line !== '')
   if (lines[0] !== 'v=0' || lines.length > mostLines) return null

@@ -31,7 +31,7 @@ export function dueAfterMs({ seconds, isOurs }: SessionPlan): number {
   return 1_000 * (isOurs ? seconds / 2 : seconds - Math.min(32, seconds / 3))
 }
 
-/** Who refreshes after an answer to our INVITE. */
+/** Session timer plan after an answer to our INVITE: who refreshes, and when. */
 export function planOf({ headers }: SipResponse, self: 'uac' | 'uas'): SessionPlan | null {
   const agreed = readSessionExpires(headers)
   if (!agreed || agreed.seconds < shortestSessionSeconds) return null

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call and those around it expect of each other: what it tells its owner, what it needs of the endpoint, and what an
+// Interfaces between a call and its surroundings: what it tells its owner, what it needs of the endpoint, and what an
 // invitation says.
 import type { Credentials } from './digest.ts'
 import type { SipRequest } from './message.ts'
 import type { ClientHandlers, ClientTransaction, Timing } from './transaction.ts'
 import type { Peer, TransportName } from './transport.ts'
 
-/** What a call tells its owner. A call that was refused or ended tells so exactly once. */
+/** Handlers of a call's owner. A call that was refused or ended tells so exactly once. */
 export interface CallHandlers {
   /** Rings, or a voice announces something before the answer. */
   progress?(status: number, description: string | null): void

@@ -282,7 +282,7 @@ const near: ReadonlyMap<string, string> = new Map(
 export interface Concatenation {
   reference: number
   total: number
-  /** From 1. */
+  /** Number of the part, from 1. */
   number: number
 }
 

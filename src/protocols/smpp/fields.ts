@@ -68,7 +68,7 @@ const bodies: Readonly<Record<string, readonly (readonly [string, FieldKind])[]>
   data_sm_resp: [['message_id', 'text']],
 }
 
-/** Null when it is too short to be a PDU. */
+/** Fields of a frame; null when it is too short to be a PDU. */
 export function readFields(frame: Buffer): ReadPdu | null {
   if (frame.length < headerBytes) return null
   const command = commands.get(frame.readUInt32BE(4)) ?? hex(frame.readUInt32BE(4), 8)

@@ -38,7 +38,7 @@ export interface EsmeOptions {
   window: number
   /** The most requests that wait for a place in the window; 10,000 unless told. */
   maxQueued?: number
-  /** For connecting, binding and each answer. */
+  /** Timeout for connecting, binding and each answer. */
   responseTimeoutMs: number
   /** After so much silence the other side is asked whether it is there. */
   enquireLinkMs: number

@@ -22,7 +22,7 @@ export function encodeWish(wish: Wish): SubmitSm['tlvs'] {
   return { unknown: [{ tag, value: Buffer.from(JSON.stringify(wish)) }] }
 }
 
-/** Null when nothing is wished, or it cannot be understood. */
+/** Wish in a submit_sm; null for none, or one that cannot be read. */
 export function decodeWish({ unknown = [] }: SubmitSm['tlvs']): Wish | null {
   const value = unknown.find((one) => one.tag === tag)?.value
   if (value === undefined) return null

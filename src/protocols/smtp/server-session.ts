@@ -29,7 +29,7 @@ export interface Peer {
   readonly hello: string
   /** Null: the connection is not encrypted. */
   readonly tls: string | null
-  /** As the host gave it when the client authenticated. */
+  /** User as the host returned it when the client authenticated. */
   readonly user: unknown
 }
 
@@ -162,7 +162,7 @@ export class ServerSession {
     }
   }
 
-  /** False: more must come first. */
+  /** Read content; false when more bytes must come first. */
   async #takeContent(reader: ContentReader): Promise<boolean> {
     const input = this.#input
     this.#input = Buffer.alloc(0)

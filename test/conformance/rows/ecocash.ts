@@ -29,7 +29,7 @@ const payments: PaymentRows = {
     [[200, { status: 'SUCCESS', ecocashReference: 'MP1', amount: { amount: 5 } }], { kind: 'paid', receipt: 'MP1' }],
     [[200, { status: 'CANCELLED' }], { kind: 'refused', reason: 'USER_CANCELLED' }],
     [[200, { status: 'EXPIRED' }], { kind: 'refused', reason: 'TRANSACTION_TIMEOUT' }],
-    [[200, { status: 'SUCCESS', amount: { amount: '5,00' } }], { kind: 'unknown' }],
+    [[200, { status: 'SUCCESS', amount: { amount: '5,00' } }], { kind: 'unreadable', words: '5,00' }],
     [[200, { status: 'ROUTED' }], { kind: 'unknown' }],
     [[200, { status: 'FAILED' }], { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'FAILED' }],
   ],

@@ -130,6 +130,7 @@ const payouts: PayoutRows = {
   ],
   results: [
     [result(0, { TransactionAmount: 10 }), { kind: 'paid', receipt: 'NLJ41HAY6Q' }],
+    [result(0, { TransactionAmount: '1,0' }), { kind: 'unreadable', receipt: 'NLJ41HAY6Q', words: '1,0' }],
     [result('1'), { kind: 'refused', reason: 'PROVIDER_FLOAT_LOW' }],
     [result(4), { kind: 'refused', reason: 'RECIPIENT_LIMIT_REACHED' }],
     [result(8), { kind: 'refused', reason: 'RECIPIENT_LIMIT_REACHED' }],

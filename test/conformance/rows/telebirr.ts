@@ -29,7 +29,11 @@ const payments: PaymentRows = {
       [200, done({ order_status: 'PAY_SUCCESS', total_amount: '1000.00', trans_id: 'T1' })],
       { kind: 'paid', receipt: 'T1' },
     ],
-    [[200, done({ order_status: 'PAY_SUCCESS', total_amount: '1.000,00' })], { kind: 'unknown' }],
+    [[200, done({ order_status: 'PAY_SUCCESS', total_amount: '1.000,00' })], { kind: 'unreadable', words: '1.000,00' }],
+    [
+      [200, done({ order_status: 'PAY_SUCCESS', total_amount: '5', trans_currency: 'USD' })],
+      { kind: 'paid', currency: 'USD' },
+    ],
     [[200, done({ order_status: 'PAY_FAILED' })], { kind: 'refused', reason: 'PROVIDER_ERROR' }],
     [[200, done({ order_status: 'ORDER_CLOSED' })], { kind: 'refused', reason: 'TRANSACTION_TIMEOUT' }],
     [[200, { result: 'FAIL', code: '60200002' }], { kind: 'unknown' }],

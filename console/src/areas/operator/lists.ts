@@ -229,7 +229,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       account,
       state,
       { name: 'Asked for', field: 'asked_amount', as: 'money' },
-      { name: 'Told', field: 'told_amount', as: 'money' },
+      { name: 'Told', field: 'told_amount', as: 'money', currencyField: 'told_currency', orField: 'told_words' },
       provider,
     ],
     actions: [

@@ -30,7 +30,7 @@ export async function isPassword(password: string, stored: string | null): Promi
 
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** One that a person can type: four groups of five, 98 bits. */
+/** New password that a person can type: four groups of five characters, 98 bits. */
 export function newPassword(): string {
   const group = (): string => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return [group(), group(), group(), group()].join('-')

@@ -15,7 +15,7 @@ import { countAttempt, forgiveFailures, lockedUntil, memberByEmail, replaceSessi
 import { noteLogin, takeInvitation } from './team-store.ts'
 import { secondFactor } from './totp.ts'
 
-/** Gives the secret of a new session's cookie; `before` is that of the session it takes the place of, if it is the same member's. */
+/** Sign a member in; returns the cookie's secret. `before` is that of a session of the same member, which ends. */
 export async function signIn(
   app: App,
   email: string,

@@ -67,7 +67,7 @@ export interface SessionRow extends AccountFactsRow {
   timezone: string
   signed_in_at: Date
   seen_at: Date
-  /** Of the member; it counts where the account is an operator's. */
+  /** Whether the member may operate; it counts only where the account is an operator's. */
   operates: boolean
   member_name: string
   totp_enabled: boolean

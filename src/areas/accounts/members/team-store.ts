@@ -88,14 +88,14 @@ export const noteLogin = statement.home<{ id: string; at: Date }, object>(
   'update accounts.members set last_login_at = $at where id = $id',
 )
 
-/** Gives no row when the code, or a later one, was used meanwhile: of two sign-ins with one code only one gets in. */
+/** Use a one-time code; no row when it, or a later one, was used meanwhile: one code signs in once. */
 export const useStep = statement.home<{ id: string; step: bigint }, { id: string }>(
   'accounts.use_totp_step',
   `update accounts.members set totp_step = $step
     where id = $id and totp_secret is not null and totp_step < $step returning id`,
 )
 
-/** Gives no row when the recovery code was used meanwhile. */
+/** Use a recovery code; no row when it was used meanwhile. */
 export const useRecoveryCode = statement.home<{ id: string; hash: string }, { id: string }>(
   'accounts.use_recovery_code',
   `update accounts.members set recovery_hashes = array_remove(recovery_hashes, $hash)

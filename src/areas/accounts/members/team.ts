@@ -32,7 +32,11 @@ const inviteForMs = 7 * dayMs
 const maxMembers = 200
 
 const role = OneOf(roles, { description: 'See docs/console.md for what each may do' })
-const name = Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })
+const name = Type.String({
+  maxLength: 100,
+  rule: 'must have at most 100 characters',
+  description: 'As the console greets them; empty unless given',
+})
 
 const Member = Type.Object(
   {
@@ -90,7 +94,12 @@ const inviteRoute = writeAcross({
   summary: 'Invite somebody to the console',
   scope: 'team:write',
   body: Type.Object({
-    email: Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 254, rule: 'must be an e-mail address' }),
+    email: Type.String({
+      pattern: '^[^\\s@]+@[^\\s@]+$',
+      maxLength: 254,
+      rule: 'must be an e-mail address',
+      description: 'What they sign in with; whoever is a member anywhere on this installation cannot be invited again',
+    }),
     name: Type.Optional(name),
     role,
   }),
@@ -153,7 +162,11 @@ const changeRoute = writeAcross({
   body: Type.Object({
     role: Type.Optional(role),
     name: Type.Optional(name),
-    status: Type.Optional(OneOf(['active', 'disabled'])),
+    status: Type.Optional(
+      OneOf(['active', 'disabled'], {
+        description: '`disabled` ends their sessions and keeps them out until they are `active` again',
+      }),
+    ),
   }),
   reply: { status: 200, schema: Member },
   errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],

@@ -24,28 +24,36 @@ import {
 const { name, email } = PaymentCreate.properties.customer.properties
 
 /** Customer fields of a request. */
-export const CustomerIn = Type.Object({
-  name,
-  email,
-  phone: Type.Optional(PaymentCreate.properties.phone),
-  tax_number: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'On the PDF' }),
-  ),
-  address: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 300,
-      rule: 'must have 1 to 300 characters',
-      description: 'On the PDF; lines are kept',
-    }),
-  ),
-  customer_id: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: 'Somebody you billed before; begins with cus_. Nothing else is looked at then',
-    }),
-  ),
-})
+export const CustomerIn = Type.Object(
+  {
+    name,
+    email: Type.Optional(Type.String({ ...email, description: 'Where invoices are mailed' })),
+    phone: Type.Optional(
+      Type.String({
+        ...PaymentCreate.properties.phone,
+        description: 'Where invoices are texted, and payments asked for',
+      }),
+    ),
+    tax_number: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'On the PDF' }),
+    ),
+    address: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        rule: 'must have 1 to 300 characters',
+        description: 'On the PDF; lines are kept',
+      }),
+    ),
+    customer_id: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Somebody you billed before; begins with cus_. Nothing else is looked at then',
+      }),
+    ),
+  },
+  { description: 'Who is billed: found again by customer_id, email or phone, or made' },
+)
 
 export type NewCustomer = Static<typeof CustomerIn>
 

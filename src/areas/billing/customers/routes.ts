@@ -12,15 +12,21 @@ import { type CustomerRow, creditsOf, listCustomers } from './store.ts'
 
 const CustomerRecord = Type.Object(
   {
-    customer_id: Type.String(),
-    name: Nullable(Type.String()),
-    email: Nullable(Type.String()),
-    phone: Nullable(Type.String()),
-    tax_number: Nullable(Type.String()),
-    address: Nullable(Type.String()),
-    credits: Type.Array(Type.Object({ currency: Type.String(), amount: Amount() }), {
-      description: 'What the customer has in hand: it is taken off the next invoices',
-    }),
+    customer_id: Type.String({ description: 'Id of the customer, such as `cus_…`' }),
+    name: Nullable(Type.String({ description: 'As it stands on invoices' })),
+    email: Nullable(Type.String({ description: 'Where invoices are mailed' })),
+    phone: Nullable(Type.String({ description: 'Where invoices are texted' })),
+    tax_number: Nullable(Type.String({ description: 'As it stands on the PDF' })),
+    address: Nullable(Type.String({ description: 'As it stands on the PDF' })),
+    credits: Type.Array(
+      Type.Object({
+        currency: Type.String({ description: 'Of the credit' }),
+        amount: Amount({ description: 'In major units' }),
+      }),
+      {
+        description: 'What the customer has in hand: it is taken off the next invoices',
+      },
+    ),
     created_at: At(),
     updated_at: At(),
   },

@@ -156,7 +156,7 @@ const send = write({
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    phone: Type.Optional(PaymentCreate.properties.phone),
+    phone: Type.Optional(Type.String({ ...PaymentCreate.properties.phone, description: 'Texted to this number' })),
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Mailed to this address' })),
     from: Type.Optional(
       Type.String({
@@ -208,7 +208,13 @@ const voidOne = write({
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        rule: 'must have at most 500 characters',
+        description: 'A note that stands on the voided invoice',
+      }),
+    ),
   }),
   reply,
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],

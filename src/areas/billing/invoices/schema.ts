@@ -23,28 +23,39 @@ const text = (maxLength: number, description?: string) =>
   })
 
 const DiscountIn = Type.Object(
-  { percent: Type.Optional(AmountIn({ rule: 'must be a percentage' })), amount: Type.Optional(AmountIn()) },
-  { rule: 'must have either percent or amount' },
+  {
+    percent: Type.Optional(
+      AmountIn({ rule: 'must be a percentage', description: 'Of what it is on, such as 10 or 2.5' }),
+    ),
+    amount: Type.Optional(AmountIn({ description: 'That much less' })),
+  },
+  { rule: 'must have either percent or amount', description: 'Taken off' },
 )
 
 const ItemIn = Type.Object({
-  description: text(500),
+  description: text(500, 'What is sold, as the customer reads it'),
   quantity: Type.Optional(
     AmountIn({ rule: 'must be a number with at most 6 decimals', description: '1 unless given' }),
   ),
-  unit_amount: AmountIn({ description: 'Major units' }),
+  unit_amount: AmountIn({ description: 'For one of it' }),
   tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
   discount: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 }), DiscountIn], {
       rule: 'must be an amount, or an object with either percent or amount',
+      description: 'Taken off the line before tax',
     }),
   ),
 })
 
 export const InvoiceCreate = Type.Object({
   customer: CustomerIn,
-  currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
-  items: Type.Array(ItemIn, { minItems: 1, maxItems, rule: `must be a list of 1 to ${maxItems} items` }),
+  currency: Type.String({ maxLength: 3, description: 'Of all its amounts, such as KES' }),
+  items: Type.Array(ItemIn, {
+    minItems: 1,
+    maxItems,
+    rule: `must be a list of 1 to ${maxItems} items`,
+    description: 'Lines of the invoice, in this order',
+  }),
   discount: Type.Optional(DiscountIn),
   tax_inclusive: Type.Optional(
     Type.Boolean({

@@ -22,8 +22,17 @@ export const mostMicros = 999_999_999_999_000_000n
 const taxDecimals = 4
 const wholePercent = 100_000_000n
 
-const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
-const description = Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  rule: 'must have 1 to 100 characters',
+  description: 'As customers read it on invoices',
+})
+const description = Type.String({
+  maxLength: 500,
+  rule: 'must have at most 500 characters',
+  description: 'What is in it, for your own pages',
+})
 
 export const trialDays = Type.Integer({
   minimum: 0,
@@ -35,7 +44,7 @@ export const trialDays = Type.Integer({
 export const PlanCreate = Type.Object({
   name,
   amount: AmountIn({ description: 'Major units for each interval; may be 0' }),
-  currency: Type.String({ maxLength: 3, description: 'Such as KES' }),
+  currency: Type.String({ maxLength: 3, description: 'Of all its amounts, such as KES' }),
   interval: OneOf(intervals, { description: 'How often it is billed' }),
   interval_count: Type.Optional(
     Type.Integer({
@@ -79,7 +88,7 @@ const settled = Type.Partial(
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
-  active: Type.Optional(Type.Boolean()),
+  active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe; those who have go on' })),
   metadata: Type.Optional(Metadata),
   ...settled,
   code: Type.Optional(Nullable(settled.code)),
@@ -87,19 +96,19 @@ export const PlanUpdate = Type.Object({
 
 export const Plan = Type.Object(
   {
-    plan_id: Type.String(),
-    code: Nullable(Type.String()),
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    amount: Amount(),
-    currency: Type.String(),
-    interval: OneOf(intervals),
-    interval_count: Type.Integer(),
-    trial_days: Type.Integer(),
+    plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`' }),
+    code: Nullable(Type.String({ description: 'Your own name of it, by which it may be named too' })),
+    name: Type.String({ description: 'As customers read it on invoices' }),
+    description: Nullable(Type.String({ description: 'As it was given' })),
+    amount: Amount({ description: 'Of a period, in major units' }),
+    currency: Type.String({ description: 'Of all its amounts' }),
+    interval: OneOf(intervals, { description: 'Unit of the period' }),
+    interval_count: Type.Integer({ description: 'How many of these units make a period' }),
+    trial_days: Type.Integer({ description: 'Days before the first charge' }),
     tax_rate: Amount({ description: 'Percent' }),
-    tax_inclusive: Type.Boolean(),
-    setup_fee: Amount(),
-    active: Type.Boolean(),
+    tax_inclusive: Type.Boolean({ description: 'The amounts contain the tax' }),
+    setup_fee: Amount({ description: 'Charged once, with the first period' }),
+    active: Type.Boolean({ description: 'False: nobody new can subscribe' }),
     metadata: Metadata,
     created_at: At(),
   },

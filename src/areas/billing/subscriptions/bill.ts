@@ -163,7 +163,7 @@ export function grossOf(row: Pick<SubscriptionRow, 'currency' | 'quantity'>, pla
 
 /** First moment at or after `at` when the payer may be charged. */
 export function chargeableAt({ phone, time_zone }: Pick<SubscriptionRow, 'phone' | 'time_zone'>, at: Date): Date {
-  // A card charge disturbs nobody.
+  // A card charge rings no phone, so it may run at any hour.
   if (phone === null) return at
   return withinHours(at, zoneOf(placeOf(phone).country) ?? time_zone, firstHour, lastHour)
 }

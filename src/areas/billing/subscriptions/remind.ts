@@ -35,7 +35,7 @@ const reminding = {
 
 type Reminder = Static<typeof reminding.payload>
 
-/** What follows a failed charge. */
+/** Next step after a failed charge. */
 export interface NextStep {
   failure: number
   tryAt: Date | null

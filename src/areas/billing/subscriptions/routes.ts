@@ -148,7 +148,13 @@ const change = write({
 
 const cancelling = {
   at_period_end: Type.Optional(Type.Boolean({ description: 'False: now' })),
-  reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  reason: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      rule: 'must have at most 500 characters',
+      description: 'A note that is kept with the subscription',
+    }),
+  ),
   prorate: Type.Optional(
     Type.Boolean({ description: 'What was paid and is not used becomes the customer’s credit; only when all is paid' }),
   ),

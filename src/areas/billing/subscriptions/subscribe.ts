@@ -36,20 +36,28 @@ import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'
 const maxAheadMs = 730 * dayMs
 const maxAnchorMs = 3_660 * dayMs
 
-const { phone, provider, reference, callback_url } = PaymentCreate.properties
+const { phone, phone_number, provider, reference, callback_url } = PaymentCreate.properties
 
-export const quantity = Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' })
-
-export const PaymentMethodIn = Type.Object({
-  type: OneOfAnyCase(['mobile_money', 'card', 'invoice'], {
-    description:
-      '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
-  }),
-  card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
-  phone: Type.Optional(phone),
-  phone_number: Type.Optional(phone),
-  provider,
+export const quantity = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  rule: 'must be 1 to 1000000',
+  description: 'How many of the plan, such as seats; every amount is multiplied by it, 1 unless given',
 })
+
+export const PaymentMethodIn = Type.Object(
+  {
+    type: OneOfAnyCase(['mobile_money', 'card', 'invoice'], {
+      description:
+        '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
+    }),
+    card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
+    phone,
+    phone_number,
+    provider,
+  },
+  { description: 'How periods are paid' },
+)
 
 export const SubscriptionCreate = Type.Object({
   plan_id: Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' }),

@@ -7,22 +7,39 @@ import { settableStatuses } from './agent.ts'
 
 const agent_id = AgentId('Your own id of the agent')
 
-const Endpoint = Type.Object({
-  type: OneOf(['webrtc', 'sip', 'phone'], { description: 'How the agent is reached; webrtc unless told' }),
-  uri: Type.Optional(SipUri),
-  number: Type.Optional(PhoneNumber('Of a phone')),
-})
+const Endpoint = Type.Object(
+  {
+    type: OneOf(['webrtc', 'sip', 'phone'], { description: 'How the agent is reached; webrtc unless told' }),
+    uri: Type.Optional(SipUri),
+    number: Type.Optional(PhoneNumber('Of a phone')),
+  },
+  { description: 'Where calls reach the agent; the browser unless told' },
+)
 
-const skills = Type.Array(Skill, { maxItems: 50, rule: 'must be at most 50 skills' })
+const skills = Type.Array(Skill, {
+  maxItems: 50,
+  rule: 'must be at most 50 skills',
+  description: 'What the agent can do, for queues that ask for it; a list replaces the one before',
+})
 const queues = Type.Array(Type.String({ maxLength: 40 }), {
   maxItems: 100,
   rule: 'must be at most 100 ids of queues',
   description: 'Queues that the agent serves',
 })
-const languages = Type.Array(Language, { maxItems: 20 })
-const name = Type.String({ minLength: 1, maxLength: 100 })
-const email = Type.String({ maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$', rule: 'must be an e-mail address' })
-const max_calls = Type.Integer({ minimum: 1, maximum: 1, rule: 'must be 1: an agent has one call at a time' })
+const languages = Type.Array(Language, { maxItems: 20, description: 'What the agent speaks' })
+const name = Type.String({ minLength: 1, maxLength: 100, description: 'As supervisors and colleagues see it' })
+const email = Type.String({
+  maxLength: 254,
+  pattern: '^[^@\\s]+@[^@\\s]+$',
+  rule: 'must be an e-mail address',
+  description: 'Kept with the agent; nothing is sent to it',
+})
+const max_calls = Type.Integer({
+  minimum: 1,
+  maximum: 1,
+  rule: 'must be 1: an agent has one call at a time',
+  description: 'Only 1 is taken',
+})
 const external_ref = Type.String({ maxLength: 100, description: 'Your own name of the agent elsewhere' })
 
 const changeable = {
@@ -36,7 +53,11 @@ const changeable = {
   external_ref: Type.Optional(external_ref),
 }
 
-export const Login = Type.Object({ agent_id, ...changeable, status: Type.Optional(OneOf(settableStatuses)) })
+export const Login = Type.Object({
+  agent_id,
+  ...changeable,
+  status: Type.Optional(OneOf(settableStatuses, { description: 'What the agent begins with; available unless told' })),
+})
 export const AgentChange = Type.Object(changeable)
 
 export const LoggedIn = Type.Object(
@@ -57,8 +78,16 @@ export const LoggedIn = Type.Object(
 
 export const StatusChange = Type.Object({
   agent_id,
-  status: OneOf(settableStatuses),
-  reason: Type.Optional(Type.String({ maxLength: 64, rule: 'must have at most 64 characters' })),
+  status: OneOf(settableStatuses, {
+    description: 'Only an `available` agent is given calls; during a call it holds from its end',
+  }),
+  reason: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      rule: 'must have at most 64 characters',
+      description: 'Stands in the history of the agent, such as `lunch`',
+    }),
+  ),
   until: Type.Optional(Moment({ description: 'Available again then' })),
 })
 

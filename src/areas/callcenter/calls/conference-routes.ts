@@ -80,15 +80,33 @@ const create = write({
   scope: 'callcenter:write',
   limit: 'voice',
   body: Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
-    participants: Type.Array(Endpoint, { minItems: 1, rule: 'must be at least one number or agent' }),
-    record: Type.Optional(Type.Boolean()),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      rule: 'must have 1 to 64 characters',
+      description: 'What it is called, for yourself',
+    }),
+    participants: Type.Array(Endpoint, {
+      minItems: 1,
+      rule: 'must be at least one number or agent',
+      description: 'Who is called: numbers in E.164 and ids of agents',
+    }),
+    record: Type.Optional(Type.Boolean({ description: 'Record what everybody says; false unless told' })),
     from: Type.Optional(PhoneNumber('The number that everybody sees; the first of yours unless told')),
     moderator: Type.Optional(Endpoint),
     start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
-    mute_on_entry: Type.Optional(Type.Boolean()),
+    mute_on_entry: Type.Optional(
+      Type.Boolean({ description: 'Whoever joins is not heard until `muted` is false; false unless told' }),
+    ),
     entry_tone: Type.Optional(Type.Boolean({ description: 'Everybody hears a tone when somebody joins' })),
-    max_participants: Type.Optional(Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}` })),
+    max_participants: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: most,
+        rule: `must be 1 to ${most}`,
+        description: 'More are refused; 50 unless told',
+      }),
+    ),
   }),
   reply: { status: 201, schema: Conference, location: ({ conference_id }) => `/v1/voice/conference/${conference_id}` },
   errors: [
@@ -222,7 +240,10 @@ const change = write({
   scope: 'callcenter:write',
   params: ParticipantId,
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },
-  body: Type.Object({ muted: Type.Optional(Type.Boolean()), held: Type.Optional(Type.Boolean()) }),
+  body: Type.Object({
+    muted: Type.Optional(Type.Boolean({ description: 'True: they hear, and are not heard' })),
+    held: Type.Optional(Type.Boolean({ description: 'True: they hear music, and are not heard' })),
+  }),
   reply: { status: 200, schema: Participant },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   async handle(app, tx, { params, body }, { tenant }) {

@@ -49,12 +49,16 @@ const start = write({
   summary: 'Listen to a call, whisper to its agent, or join it',
   scope: 'callcenter:write',
   body: Type.Object({
-    call_id: Type.String({ maxLength: 40 }),
+    call_id: Type.String({ maxLength: 40, description: 'The call that is listened to, `call_…`' }),
     mode: Mode,
     supervisor_id: Type.Optional(AgentId('An agent who listens')),
     endpoint: Type.Optional(
       Type.Object(
-        { type: OneOf(['phone', 'sip']), number: Type.Optional(PhoneNumber('Of a phone')), uri: Type.Optional(SipUri) },
+        {
+          type: OneOf(['phone', 'sip'], { description: 'Which of the fields below it is' }),
+          number: Type.Optional(PhoneNumber('Of a phone')),
+          uri: Type.Optional(SipUri),
+        },
         { description: 'In place of an agent' },
       ),
     ),

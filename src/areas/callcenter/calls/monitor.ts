@@ -31,7 +31,7 @@ export function monitorRecord(row: MonitorRow) {
   }
 }
 
-/** Who hears a supervisor: nobody, the agents, or all. */
+/** Listeners of a supervisor: none, the agents, or all. */
 async function heardBy(app: App, tenant: Tenant, { call_id, mode }: MonitorRow): Promise<'all' | string[]> {
   if (mode === 'barge') return 'all'
   if (mode === 'listen') return []

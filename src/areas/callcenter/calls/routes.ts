@@ -61,11 +61,17 @@ const CallWish = Type.Object({
   agent_id: Type.Optional(
     AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
   ),
-  record: Type.Optional(Type.Boolean()),
+  record: Type.Optional(Type.Boolean({ description: 'False unless told' })),
   caller_prompt: Type.Optional(
     Type.Object(
       {
-        text: Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters', sensitive: true }),
+        text: Type.String({
+          minLength: 1,
+          maxLength: 500,
+          rule: 'must have 1 to 500 characters',
+          sensitive: true,
+          description: 'What is said',
+        }),
         language: Type.Optional(Language),
       },
       { description: 'Said first when the customer answers, such as that the call is recorded' },
@@ -214,18 +220,45 @@ const change = write({
   body: Type.Object({
     hold: Type.Optional(Type.Boolean({ description: 'The customer hears music' })),
     mute: Type.Optional(Type.Boolean({ description: 'The agent is not heard' })),
-    recording: Type.Optional(OneOf(['pause', 'resume'])),
+    recording: Type.Optional(
+      OneOf(['pause', 'resume'], {
+        description: 'Leaves out of the recording what is said until `resume`, such as a card number',
+      }),
+    ),
     send_dtmf: Type.Optional(
-      Type.String({ pattern: '^[0-9A-D*#]{1,32}$', rule: 'must be 1 to 32 of 0-9, A-D, * and #' }),
+      Type.String({
+        pattern: '^[0-9A-D*#]{1,32}$',
+        rule: 'must be 1 to 32 of 0-9, A-D, * and #',
+        description: 'Keys that are pressed for the customer’s side to hear',
+      }),
     ),
     wrap_up: Type.Optional(
-      Type.Object({
-        disposition: Type.Optional(Type.String({ maxLength: 64, rule: 'must have at most 64 characters' })),
-        notes: Type.Optional(
-          Type.String({ maxLength: 4_000, rule: 'must have at most 4000 characters', sensitive: true }),
-        ),
-        tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 20 })),
-      }),
+      Type.Object(
+        {
+          disposition: Type.Optional(
+            Type.String({
+              maxLength: 64,
+              rule: 'must have at most 64 characters',
+              description: 'The outcome in a word, such as `sold`',
+            }),
+          ),
+          notes: Type.Optional(
+            Type.String({
+              maxLength: 4_000,
+              rule: 'must have at most 4000 characters',
+              sensitive: true,
+              description: 'What the next agent should know',
+            }),
+          ),
+          tags: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+              maxItems: 20,
+              description: 'A list replaces the one before',
+            }),
+          ),
+        },
+        { description: 'What the call was about; can be sent until long after it' },
+      ),
     ),
   }),
   reply: { status: 200, schema: Changed },
@@ -319,8 +352,8 @@ const transfer = write({
     'Cold: the agent leaves as soon as the other rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
   scope: 'callcenter:agent',
   body: Type.Object({
-    call_id: Type.String({ maxLength: 40 }),
-    transfer_type: OneOf(['warm', 'cold']),
+    call_id: Type.String({ maxLength: 40, description: 'The call that goes on elsewhere, `call_…`' }),
+    transfer_type: OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' }),
     destination: Type.String({
       minLength: 1,
       maxLength: 256,

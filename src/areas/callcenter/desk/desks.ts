@@ -38,7 +38,7 @@ class Desks {
   private readonly timer: NodeJS.Timeout
   private readonly unwatch: () => void
   private isLooking = false
-  /** How many snapshots of agents were begun to be read. */
+  /** Number of reads of agents begun so far. */
   private snapshots = 0
 
   constructor(app: App) {

@@ -8,13 +8,20 @@ import { Destination, type DestinationOf, destinationProblem, Language, plainDes
 const mostMenus = 200
 const mostDepth = 10
 
-const Prompt = Type.Object({
-  text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, description: '`{{variable}}` is filled in' })),
-  language: Type.Optional(Language),
-  url: Type.Optional(Url('A sound in place of the text')),
-})
+const Prompt = Type.Object(
+  {
+    text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, description: '`{{variable}}` is filled in' })),
+    language: Type.Optional(Language),
+    url: Type.Optional(Url('A sound in place of the text')),
+  },
+  { description: 'What is said' },
+)
 
-const values = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]))
+const values = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
+  { description: 'Variables of the call by name, for `{{name}}` in prompts and for conditions of routing rules' },
+)
 
 /** Target of a choice. `then` of a `set` is one of the others. */
 export interface IvrAction {
@@ -33,16 +40,18 @@ export interface IvrAction {
   language?: string
 }
 
-const menuKey = Type.String({
-  pattern: '^[\\w-]{1,64}$',
-  rule: 'must have 1 to 64 letters, digits, dashes and underscores',
-})
+const menuKey = (description: string) =>
+  Type.String({
+    pattern: '^[\\w-]{1,64}$',
+    rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+    description,
+  })
 
 const flat = {
-  menu: Type.Optional(menuKey),
+  menu: Type.Optional(menuKey('Key of the menu that comes next')),
   webhook: Type.Optional(Url('Asked for a list of actions')),
-  repeat: Type.Optional(Type.Literal(true)),
-  back: Type.Optional(Type.Literal(true)),
+  repeat: Type.Optional(Type.Literal(true, { description: 'True: the menu is said again' })),
+  back: Type.Optional(Type.Literal(true, { description: 'True: the menu before' })),
   set: Type.Optional(values),
   type: Type.Optional(Destination.properties.type),
   id: Destination.properties.id,
@@ -52,18 +61,28 @@ const flat = {
   text: Destination.properties.text,
   language: Destination.properties.language,
 }
-const Then = Type.Object(flat)
+const Then = Type.Object(flat, { description: 'Where it goes on after `set`' })
 const Action = Type.Object(
   // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
   { ...flat, then: Type.Optional(Then) },
   { description: 'One of menu, a destination, webhook, set with then, repeat and back' },
 )
 
-const Otherwise = Type.Object({
-  retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, rule: 'must be 0 to 10; 2 unless told' })),
-  prompt: Type.Optional(Prompt),
-  action: Type.Optional(Action),
-})
+const Otherwise = Type.Object(
+  {
+    retries: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10,
+        rule: 'must be 0 to 10; 2 unless told',
+        description: 'How often the menu is tried again before `action`',
+      }),
+    ),
+    prompt: Type.Optional(Prompt),
+    action: Type.Optional(Action),
+  },
+  { description: 'What becomes of a caller who does not choose, or chooses what is not there' },
+)
 
 const Menu = Type.Object({
   prompt: Type.Optional(Prompt),
@@ -71,8 +90,13 @@ const Menu = Type.Object({
     Type.Record(
       Type.String({ pattern: '^[0-9*#]{1,8}$' }),
       Type.Object({
-        label: Type.Optional(Type.String({ maxLength: 64 })),
-        phrases: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 20 })),
+        label: Type.Optional(Type.String({ maxLength: 64, description: 'What it is, for yourself and the trace' })),
+        phrases: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+            maxItems: 20,
+            description: 'Words that choose it too, where `speech` is taken',
+          }),
+        ),
         action: Action,
       }),
       {
@@ -80,59 +104,104 @@ const Menu = Type.Object({
         maxProperties: 50,
         rule: 'must name keys 0-9, * and #',
         nameRule: 'must be keys 0-9, * and #',
+        description: 'What can be chosen, by the keys that are pressed',
       },
     ),
   ),
   input: Type.Optional(
-    Type.Object({
-      types: Type.Optional(Type.Array(OneOf(['dtmf', 'speech']), { minItems: 1, maxItems: 2 })),
-      max_digits: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, rule: 'must be 1 to 20' })),
-      timeout: Type.Optional(Type.Number({ minimum: 1, maximum: 30, rule: 'must be 1 to 30 seconds' })),
-      bargein: Type.Optional(Type.Boolean()),
-    }),
+    Type.Object(
+      {
+        types: Type.Optional(
+          Type.Array(OneOf(['dtmf', 'speech']), {
+            minItems: 1,
+            maxItems: 2,
+            description: 'Keys (`dtmf`), spoken words, or both; keys unless told',
+          }),
+        ),
+        max_digits: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 20,
+            rule: 'must be 1 to 20',
+            description:
+              'After how many keys the choice is complete; as many as the longest option or `collect.max` unless told',
+          }),
+        ),
+        timeout: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            maximum: 30,
+            rule: 'must be 1 to 30 seconds',
+            description: 'Seconds to wait for the first key or word; 5 unless told',
+          }),
+        ),
+        bargein: Type.Optional(Type.Boolean({ description: 'Whether a key stops the prompt; true unless told' })),
+      },
+      { description: 'How the choice is made; unless told by keys, within 5 seconds' },
+    ),
   ),
   collect: Type.Optional(
-    Type.Object({
-      variable: Type.String({
-        pattern: '^[\\w-]{1,64}$',
-        rule: 'must have 1 to 64 letters, digits, dashes and underscores',
-      }),
-      min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-      max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-      pattern: Type.Optional(
-        Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
-      ),
-      mask: Type.Optional(
-        Type.Boolean({ description: 'Keeps what was typed out of traces and events; only your servers are told' }),
-      ),
-      next: Action,
-    }),
+    Type.Object(
+      {
+        variable: Type.String({
+          pattern: '^[\\w-]{1,64}$',
+          rule: 'must have 1 to 64 letters, digits, dashes and underscores',
+          description: 'Name under which the call then has them: `order` is `{{order}}` in prompts',
+        }),
+        min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Fewest digits' })),
+        max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Most digits; 20 unless told' })),
+        pattern: Type.Optional(
+          Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
+        ),
+        mask: Type.Optional(
+          Type.Boolean({ description: 'Keeps what was typed out of traces and events; only your servers are told' }),
+        ),
+        next: Action,
+      },
+      { description: 'Takes digits such as an order number, and no choice' },
+    ),
   ),
   on_timeout: Type.Optional(Otherwise),
   on_invalid: Type.Optional(Otherwise),
 })
 
-const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
+const name = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  rule: 'must have 1 to 64 characters',
+  description: 'Different from your other IVRs',
+})
 const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   minProperties: 1,
   maxProperties: mostMenus,
   additionalProperties: false,
   rule: `must be 1 to ${mostMenus} menus by their keys`,
   nameRule: 'must be a key of letters, digits, dashes and underscores',
+  description: 'By their keys; a menu has options to choose from, or collects digits',
 })
 
 const optional = {
   variables: Type.Optional(values),
-  business_hours_id: Type.Optional(Type.String({ maxLength: 40 })),
+  business_hours_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' }),
+  ),
   closed: Type.Optional(Destination),
-  status: Type.Optional(OneOf(['active', 'draft'])),
+  status: Type.Optional(
+    OneOf(['active', 'draft'], { description: '`draft` is not reached by calls; `active` unless told' }),
+  ),
 }
 
-export const IvrCreate = Type.Object({ name, language: Type.Optional(Language), entry: menuKey, menus, ...optional })
+export const IvrCreate = Type.Object({
+  name,
+  language: Type.Optional(Language),
+  entry: menuKey('Key of the menu that calls begin with'),
+  menus,
+  ...optional,
+})
 export const IvrChange = Type.Object({
   name: Type.Optional(name),
   language: Type.Optional(Language),
-  entry: Type.Optional(menuKey),
+  entry: Type.Optional(menuKey('Key of the menu that calls begin with')),
   menus: Type.Optional(menus),
   ...optional,
 })

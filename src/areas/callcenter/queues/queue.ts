@@ -19,7 +19,13 @@ export type OverflowCause = (typeof overflowCauses)[number]
 
 const fields = {
   strategy: Type.Optional(OneOf(strategies, { description: 'Who is called first; longest_idle unless told' })),
-  skills_required: Type.Optional(Type.Array(RequiredSkill, { maxItems: 20, rule: 'must be at most 20 skills' })),
+  skills_required: Type.Optional(
+    Type.Array(RequiredSkill, {
+      maxItems: 20,
+      rule: 'must be at most 20 skills',
+      description: 'Only agents with all of these are given its calls',
+    }),
+  ),
   skill_relax_seconds: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }), {
       description: 'After each of these stretches of waiting one level less is asked for',
@@ -37,19 +43,41 @@ const fields = {
   music_url: Type.Optional(Nullable(Url('Played while a caller waits'))),
   announcements: Type.Optional(
     Nullable(
-      Type.Object({
-        position: Type.Optional(Type.Boolean()),
-        estimated_wait: Type.Optional(Type.Boolean()),
-        every_seconds: whole(10, 600, 'Seconds between two announcements'),
-        text: Type.Optional(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' })),
-        language: Type.Optional(Language),
-      }),
+      Type.Object(
+        {
+          position: Type.Optional(
+            Type.Boolean({ description: 'Say which place in the queue they have; false unless told' }),
+          ),
+          estimated_wait: Type.Optional(
+            Type.Boolean({
+              description: 'Say how many minutes it will take, once that can be told; false unless told',
+            }),
+          ),
+          every_seconds: whole(10, 600, 'Seconds between two announcements'),
+          text: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 500,
+              rule: 'must have 1 to 500 characters',
+              description: 'Said first, before place and wait',
+            }),
+          ),
+          language: Type.Optional(Language),
+        },
+        { description: 'What waiting callers are told; nothing unless given' },
+      ),
     ),
   ),
   overflow: Type.Optional(
     Nullable(
       Type.Object({
-        on: Type.Array(OneOf(overflowCauses), { minItems: 1, maxItems: 4, rule: 'must name at least one cause' }),
+        on: Type.Array(OneOf(overflowCauses), {
+          minItems: 1,
+          maxItems: 4,
+          rule: 'must name at least one cause',
+          description:
+            'A wait longer than max_wait_seconds, as many callers as max_size, nobody logged in, or out of hours',
+        }),
         action: Destination,
       }),
       { description: 'Where callers go that the queue does not take or keep' },
@@ -58,35 +86,65 @@ const fields = {
   callback: Type.Optional(
     Nullable(
       Type.Object({
-        enabled: Type.Boolean(),
-        key: Type.Optional(Type.String({ pattern: '^[0-9*#]$', rule: 'must be one of 0-9, * and #' })),
+        enabled: Type.Boolean({ description: 'False: nobody is called back' }),
+        key: Type.Optional(
+          Type.String({
+            pattern: '^[0-9*#]$',
+            rule: 'must be one of 0-9, * and #',
+            description: 'What a waiting caller presses to be called back; without it nobody can',
+          }),
+        ),
         max_attempts: whole(1, 10, 'How often a caller is called back who does not answer'),
       }),
       { description: 'A caller who presses the key hangs up, keeps the place and is called back' },
     ),
   ),
   sla: Type.Optional(
-    Type.Object({
-      target_percent: Type.Number({ minimum: 1, maximum: 100, rule: 'must be 1 to 100' }),
-      threshold_seconds: Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
-    }),
+    Type.Object(
+      {
+        target_percent: Type.Number({
+          minimum: 1,
+          maximum: 100,
+          rule: 'must be 1 to 100',
+          description: 'Share of callers that should be answered in time',
+        }),
+        threshold_seconds: Type.Integer({
+          minimum: 1,
+          maximum: 3_600,
+          rule: 'must be 1 to 3600',
+          description: 'Within how many seconds of waiting that is',
+        }),
+      },
+      { description: 'What the service level is measured by: 80 % within 20 seconds unless told' },
+    ),
   ),
   offer_timeout: whole(5, 120, 'Seconds that an agent is rung'),
   wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none'),
   aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one'),
   record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue' })),
   language: Type.Optional(Language),
-  business_hours_id: Type.Optional(Nullable(Type.String({ maxLength: 40 }))),
+  business_hours_id: Type.Optional(
+    Nullable(Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' })),
+  ),
   priority: whole(1, 10, 'Priority of a call that has none of its own'),
 }
 
-const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
+const name = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  rule: 'must have 1 to 64 characters',
+  description: 'Different from your other queues',
+})
 
 export const QueueCreate = Type.Object({ name, ...fields })
 export const QueueChange = Type.Object({
   name: Type.Optional(name),
   ...fields,
-  status: Type.Optional(OneOf(['open', 'closed', 'paused'])),
+  status: Type.Optional(
+    OneOf(['open', 'closed', 'paused'], {
+      description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
+    }),
+  ),
 })
 
 /** Stored queue: all settings, with defaults. */

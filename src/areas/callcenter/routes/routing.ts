@@ -214,7 +214,12 @@ const setHours = write({
   description: 'The same `name` changes those that are there, and answers with 200.',
   scope: 'callcenter:write',
   body: Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      rule: 'must have 1 to 64 characters',
+      description: 'By which they are set again: hours of the same name are replaced',
+    }),
     ...HoursDocument.properties,
   }),
   reply: {
@@ -325,20 +330,38 @@ const simulate = write({
         description: 'What is typed in menus, one entry for each; empty: nothing',
       }),
     ),
-    speech: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50 })),
+    speech: Type.Optional(
+      Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50, description: 'What the caller says, menu by menu' }),
+    ),
     customer: Type.Optional(
-      Type.Object({
-        tags: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 })),
-        attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      Type.Object(
+        {
+          tags: Type.Optional(
+            Type.Array(Type.String({ maxLength: 64 }), {
+              maxItems: 50,
+              description: 'For conditions on `customer.tag`',
+            }),
+          ),
+          attributes: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), {
+              description: 'For conditions on `customer.attribute.<name>`',
+            }),
+          ),
+        },
+        { description: 'Who calls, as your rules would know them' },
+      ),
+    ),
+    variables: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'For conditions on `variable.<name>`, and for prompts',
       }),
     ),
-    variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     assume: Type.Optional(
       Type.Record(
         Type.String(),
         Type.Object({
-          waiting: Type.Optional(Type.Integer({ minimum: 0 })),
-          available_agents: Type.Optional(Type.Integer({ minimum: 0 })),
+          waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'How many callers wait there' })),
+          available_agents: Type.Optional(Type.Integer({ minimum: 0, description: 'How many agents are free there' })),
         }),
         { description: 'Queues as they would be, by their ids' },
       ),

@@ -11,38 +11,49 @@ type Weekday = (typeof weekdays)[number]
 /** Days ahead searched for the next change. */
 const mostDaysAhead = 14
 
-const Time = Type.String({
-  pattern: '^([01]\\d|2[0-9]|3[0-9]|4[0-7]):[0-5]\\d$|^48:00$',
-  rule: 'must be a time such as 08:00; after midnight it goes on, such as 26:00',
-})
+const Time = (description: string) =>
+  Type.String({
+    pattern: '^([01]\\d|2[0-9]|3[0-9]|4[0-7]):[0-5]\\d$|^48:00$',
+    rule: 'must be a time such as 08:00; after midnight it goes on, such as 26:00',
+    description,
+  })
 
-const Interval = Type.Object({ open: Time, close: Time })
-const Intervals = Type.Array(Interval, { maxItems: 4, rule: 'must be at most 4 intervals' })
-const aDay = Type.Optional(Intervals)
+const Interval = Type.Object({ open: Time('From when'), close: Time('Until when') })
+const Intervals = (description: string) =>
+  Type.Array(Interval, { maxItems: 4, rule: 'must be at most 4 intervals', description })
+const aDay = Type.Optional(Intervals('When it is open; closed unless given'))
 
 export const HoursDocument = Type.Object({
-  timezone: TimeZone(),
-  weekly: Type.Object({
-    monday: aDay,
-    tuesday: aDay,
-    wednesday: aDay,
-    thursday: aDay,
-    friday: aDay,
-    saturday: aDay,
-    sunday: aDay,
-  }),
+  timezone: TimeZone({ description: 'In which the times below are meant' }),
+  weekly: Type.Object(
+    {
+      monday: aDay,
+      tuesday: aDay,
+      wednesday: aDay,
+      thursday: aDay,
+      friday: aDay,
+      saturday: aDay,
+      sunday: aDay,
+    },
+    { description: 'When it is open; a day without intervals is closed' },
+  ),
   holidays: Type.Optional(
     Type.Array(
       Type.Object({
-        date: Day(),
-        name: Type.Optional(Type.String({ maxLength: 64 })),
-        intervals: Type.Optional(Intervals),
-        every_year: Type.Optional(Type.Boolean()),
+        date: Day({ description: 'The day' }),
+        name: Type.Optional(Type.String({ maxLength: 64, description: 'What it is called, for yourself' })),
+        intervals: Type.Optional(Intervals('When it is open; closed all day unless given')),
+        every_year: Type.Optional(Type.Boolean({ description: 'True: on this day of every year' })),
       }),
-      { maxItems: 400, rule: 'must be at most 400 holidays' },
+      { maxItems: 400, rule: 'must be at most 400 holidays', description: 'Days on which other hours hold' },
     ),
   ),
-  queue_ids: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 100 })),
+  queue_ids: Type.Optional(
+    Type.Array(Type.String({ maxLength: 40 }), {
+      maxItems: 100,
+      description: 'A note of the queues that keep them; a queue keeps hours by its own `business_hours_id`',
+    }),
+  ),
   closed_action: Type.Optional(Destination),
 })
 

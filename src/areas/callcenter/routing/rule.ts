@@ -30,8 +30,9 @@ const Condition = Type.Object({
     pattern: fieldForm.source,
     maxLength: 120,
     rule: 'must be a field that calls have, such as from_country, weekday or queue.<id>.waiting',
+    description: 'What is looked at: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`',
   }),
-  op: OneOf(operators),
+  op: OneOf(operators, { description: 'How the field is compared with `value`' }),
   value: Type.Optional(
     Type.Union(
       [
@@ -40,7 +41,10 @@ const Condition = Type.Object({
         Type.Boolean(),
         Type.Array(Type.Union([Type.String({ maxLength: 200 }), Type.Number()]), { maxItems: 200 }),
       ],
-      { rule: 'must be a text, a number, true, false, or a list' },
+      {
+        rule: 'must be a text, a number, true, false, or a list',
+        description: 'What it is compared with; a list for `in`',
+      },
     ),
   ),
 })
@@ -50,21 +54,44 @@ export type ConditionOf = Static<typeof Condition>
 const variables = Type.Record(
   Type.String(),
   Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
+  { description: 'Variables that the call then has' },
 )
 
-const name = Type.String({ minLength: 1, maxLength: 64, rule: 'must have 1 to 64 characters' })
+const name = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  rule: 'must have 1 to 64 characters',
+  description: 'By which you tell it from your others',
+})
 const priority = Type.Integer({
   minimum: -1_000_000,
   maximum: 1_000_000,
   rule: 'must be a whole number; lower ones come first',
+  description: 'Rules are tried in this order',
 })
-const match = OneOf(['all', 'any'])
-const conditions = Type.Array(Condition, { maxItems: 20, rule: 'must be at most 20 conditions' })
+const match = OneOf(['all', 'any'], { description: 'Whether all conditions must hold or any of them; all unless told' })
+const conditions = Type.Array(Condition, {
+  maxItems: 20,
+  rule: 'must be at most 20 conditions',
+  description: 'Without any, the rule matches every call',
+})
 const action = Type.Object(
   {
     ...Destination.properties,
-    priority: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, rule: 'must be 1 to 10' })),
-    skills: Type.Optional(Type.Array(RequiredSkill, { maxItems: 20 })),
+    priority: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10,
+        rule: 'must be 1 to 10',
+        description: 'In the queue; that of the queue unless told',
+      }),
+    ),
+    skills: Type.Optional(
+      Type.Array(RequiredSkill, {
+        maxItems: 20,
+        description: 'What the agent must have, besides what the queue asks for',
+      }),
+    ),
     set: Type.Optional(variables),
   },
   { description: 'Where the call goes, and what it takes there' },
@@ -83,11 +110,11 @@ export const RuleCreate = Type.Object({
 export const RuleChange = Type.Object({
   name: Type.Optional(name),
   priority: Type.Optional(priority),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Type.Boolean({ description: 'False: it is not tried' })),
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action: Type.Optional(action),
-  stop: Type.Optional(Type.Boolean()),
+  stop: Type.Optional(Type.Boolean({ description: 'false goes on with the next rule, whose action then counts' })),
 })
 
 export interface RuleDocument {

@@ -19,7 +19,7 @@ export interface Carried {
   readonly verdict: Verdict
   readonly mx: string | null
   readonly tls: string | null
-  /** How the server was known; null where none was spoken to. */
+  /** Security of the connection; null when no server was reached. */
   readonly level: TlsLevel | null
   /** Accepted by a relay, not by the recipient's server. */
   readonly isRelayed: boolean

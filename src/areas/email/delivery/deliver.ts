@@ -104,7 +104,7 @@ function tellLate(app: App, tenant: Tenant, row: OutgoingRow): () => Promise<Dat
       reason: null,
       events: [event],
     }).then(() => new Date(occasion.nowMs))
-    // It is awaited only when the dialogue is over.
+    // The promise is awaited only when the dialogue is over; until then a rejection must have a handler.
     telling.catch(() => undefined)
   }, longDialogueMs)
   return () => {

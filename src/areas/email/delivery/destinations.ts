@@ -30,19 +30,19 @@ interface Idle {
   readonly timer: NodeJS.Timeout
 }
 
-/** How a server is known: by nothing, by any encryption, by its certificate as MTA-STS asks, or as DANE does. */
+/** Security of a connection: none, encrypted with any certificate, or with one that MTA-STS or DANE accepts. */
 export type TlsLevel = 'plain' | 'encrypted' | 'mta_sts' | 'dane'
 
 export interface Server extends ClientOptions {
-  /** Level that a connection has at least; with `plain` TLS is used where it is offered. */
+  /** Minimum security of a connection; `plain` still uses TLS where it is offered. */
   readonly level: TlsLevel
-  /** Records that the certificate has to match; a connection is not used for others. */
+  /** TLSA records that the certificate must match; the connection is not shared with servers that have others. */
   readonly pinned?: string
-  /** Whose rule it is that the server must be known: `MTA-STS of shop.example`. */
+  /** Source of the required security: `MTA-STS of shop.example`. */
   readonly rule?: string
 }
 
-/** A server that is not known as its rule asks: nothing was sent to it. */
+/** Server without the required security: nothing was sent to it. */
 export class InsecureServerError extends SmtpError {
   readonly level: TlsLevel
 
@@ -57,7 +57,7 @@ export interface Exchanged {
   readonly server: Server
   readonly tls: string | null
   readonly level: TlsLevel
-  /** Why the server's certificate would not do for MTA-STS; null where it would. */
+  /** Reason why MTA-STS would refuse the certificate; null when it would accept it. */
   readonly distrust: string | null
 }
 
@@ -139,7 +139,7 @@ export class Destination {
     return this.#open < this.#limit.within(mostConnections)
   }
 
-  /** Let in as many as the limit allows; after it was halved, that is none at first. */
+  /** Start as many waiting messages as the connection limit allows: none at first after the limit was halved. */
   #admit(): void {
     while (this.#hasRoom() && this.#waiting.length > 0) this.#waiting.shift()?.()
   }
@@ -214,7 +214,7 @@ async function connectTolerantly(server: Server): Promise<SmtpClient> {
   }
 }
 
-/** Connections are shared by what they go to and by what was asked of its certificate. */
+/** Key of a shared connection: its server and the security required of it. */
 function keyOf({ host, port, servername, level, tls, pinned = '' }: Server): string {
   return tls === 'opportunistic' ? `${host} ${port}` : `${host} ${port} ${servername} ${level} ${pinned}`
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Route of a message: the servers that may take it, in their order, and what is asked of each one's certificate. MTA-STS is
-// the domain's word on that, found through the web's authorities; DANE is the server's own, found through a signed DNS, and
-// comes first (RFC 8461 §2).
+// Route of a message: the servers that may take it, in their order, and the security required of each. MTA-STS is a rule of
+// the domain, fetched over HTTPS; DANE is one of the server, found in signed DNS records, and comes first (RFC 8461 §2).
 import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { daneProblem, usableTlsa } from '../../../protocols/dane.ts'
 import { allowsServer, type StsPolicy } from '../../../protocols/mta-sts.ts'
-import { type DeliveryNames, deliveryNamesFor } from '../dns/names.ts'
+import type { DnssecAnswer } from '../dns/dnssec-resolver.ts'
+import { type DeliveryDns, deliveryDnsFor } from '../dns/resolvers.ts'
 import { mailWorld } from '../mail-world.ts'
 import type { Server } from './destinations.ts'
 import { authoritiesFor, policiesFor } from './security.ts'
@@ -23,26 +23,26 @@ interface Route {
   readonly name: string
   readonly servers: readonly Server[]
   readonly isRelayed: boolean
-  /** Policy that is tried out: what breaks it is delivered, and counted. */
+  /** MTA-STS policy in testing mode: mail that breaks it is delivered and counted. */
   readonly testing: TestedPolicy | null
 }
 
-/** Route, or a verdict without one; `busy` when it cannot be found out now. */
+/** Route of a message, or a verdict without one; `busy` when it cannot be looked up now. */
 export async function routeFor(app: App, environment: Environment, to: string): Promise<Route | Verdict | 'busy'> {
   const relay = environment === 'live' ? app.config.PAMOJA_MAIL_RELAY : null
   if (relay !== null) return relayRoute(app, new URL(relay))
-  const names = deliveryNamesFor(app, environment)
+  const dns = deliveryDnsFor(app, environment)
   const policies = policiesFor(app, environment)
-  if (!names || !policies) return 'busy'
+  if (!dns || !policies) return 'busy'
   const domain = domainToAsk(environment, to)
-  const [found, policy] = await Promise.all([names.exchanges(domain), policies.of(domain)])
+  const [found, policy] = await Promise.all([dns.exchanges(domain), policies.of(domain)])
   if (policy === 'busy') return 'busy'
-  if (found.kind === 'failed') return deferred(found.reason)
+  if (found.kind === 'failed') return found.isBusy ? 'busy' : deferred(found.reason)
   if (found.kind === 'none' && found.isNameMissing) return unknownDomain(`the domain ${domain} does not exist`)
   // Without MX records the domain itself is the server (RFC 5321 §5.1).
   const hosts = found.kind === 'found' ? found.values.map(({ host }) => host) : [domain]
   if (hosts.every((host) => host === '' || host === '.')) return unknownDomain(`the domain ${domain} takes no mail`)
-  return new MxRoutes(app, environment, names, domain, policy).to(hosts, found.isSecure, found.kind === 'found')
+  return new MxRoutes(app, environment, dns, domain, policy).to(hosts, found.isSecure, found.kind === 'found')
 }
 
 /** Sandbox recipients whose server is special have a domain of their own. */
@@ -53,8 +53,9 @@ function domainToAsk(environment: Environment, to: string): string {
   return special ? `${special[1]}.${domain}` : domain
 }
 
-/** Servers of one host, or why it is passed over. */
-type Host = { servers: readonly Server[] } | { problem: string | null }
+/** Servers of one host, or the reason why it is skipped; busy when no resolver could be asked. */
+type Host = { servers: readonly Server[] } | Skipped
+type Skipped = { problem: string | null; isBusy?: boolean | undefined }
 
 type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
   servername?: string
@@ -63,28 +64,32 @@ type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' |
 class MxRoutes {
   readonly #app: App
   readonly #environment: Environment
-  readonly #names: DeliveryNames
+  readonly #dns: DeliveryDns
   readonly #domain: string
   readonly #policy: StsPolicy | null
 
-  constructor(app: App, environment: Environment, names: DeliveryNames, domain: string, policy: StsPolicy | null) {
+  constructor(app: App, environment: Environment, dns: DeliveryDns, domain: string, policy: StsPolicy | null) {
     this.#app = app
     this.#environment = environment
-    this.#names = names
+    this.#dns = dns
     this.#domain = domain
     this.#policy = policy
   }
 
-  async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict> {
-    const mayBeAsked = hosts.filter((host) => isSecure || this.#isAllowed(host)).slice(0, maxServers)
+  async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict | 'busy'> {
+    const allowed = hosts.filter((host) => this.#isAllowed(host)).slice(0, maxServers)
+    // A host of a signed domain may do without the policy's word; which one does is known when it was asked about.
+    const mayBeAsked = hosts.filter((host, i) => allowed.includes(host) || (isSecure && i < maxServers))
     if (mayBeAsked.length === 0)
       return deferred(`${this.#rule} allows none of its mail servers: ${hosts.slice(0, maxServers).join(', ')}`)
     const each = await Promise.all(mayBeAsked.map((host) => this.#host(host, isSecure)))
-    const servers = each.flatMap((one) => ('servers' in one ? one.servers : []))
+    const usable = each.flatMap((one) => ('servers' in one && one.servers.length > 0 ? [one.servers] : []))
+    const servers = usable.slice(0, maxServers).flat()
     if (servers.length > 0) {
       const testing = this.#policy?.mode === 'testing' ? { domain: this.#domain, policy: this.#policy } : null
       return { name: mayBeAsked.join(' '), servers, isRelayed: false, testing }
     }
+    if (each.some((one) => 'problem' in one && one.isBusy)) return 'busy'
     const problem = each.flatMap((one) => ('problem' in one && one.problem !== null ? [one.problem] : []))[0]
     if (problem !== undefined) return deferred(problem)
     return hasRecord
@@ -93,24 +98,38 @@ class MxRoutes {
   }
 
   async #host(host: string, isSecure: boolean): Promise<Host> {
-    const addresses = await this.#names.addresses(host)
-    if (addresses.kind === 'failed') return { problem: addresses.reason }
+    const addresses = await this.#dns.addresses(host)
+    if (addresses.kind === 'failed') return { problem: addresses.reason, isBusy: addresses.isBusy }
     if (addresses.kind !== 'found') return { problem: null }
-    const asked = await this.#askedOf(host, isSecure && addresses.isSecure ? [addresses.name, host] : [])
+    const signed = isSecure ? await this.#signedNames(host, addresses) : []
+    if ('problem' in signed) return signed
+    const asked = await this.#askedOf(host, signed)
     if ('problem' in asked) return asked
     const usable = addresses.values.filter((one) => mayReach(this.#environment, one)).slice(0, maxAddresses)
-    const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(host), servername: host }
+    const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(addresses.name), servername: host }
     return { servers: usable.map((address) => ({ ...common, ...asked, host: address })) }
   }
 
-  /** What is asked of a host's certificate: what its TLSA records say (RFC 7672 §2.2), else what the policy does. */
-  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | { problem: string }> {
+  /**
+   * Names of a host under which its TLSA records may be: what it is an alias of and itself, or itself alone where only the
+   * alias is signed (RFC 7672 §2.2.2).
+   */
+  async #signedNames(host: string, addresses: DnssecAnswer<string>): Promise<readonly string[] | Skipped> {
+    if (addresses.isSecure) return [addresses.name, host]
+    if (addresses.name === host.toLowerCase()) return []
+    const alias = await this.#dns.alias(host)
+    if (alias.kind === 'failed') return { problem: `DANE of ${host}: ${alias.reason}`, isBusy: alias.isBusy }
+    return alias.kind === 'found' && alias.isSecure ? [host] : []
+  }
+
+  /** Security required of a host: by its TLSA records (RFC 7672 §2.2), otherwise by the policy. */
+  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | Skipped> {
     for (const name of new Set(signedNames)) {
-      const found = await this.#names.certificates(name)
-      if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}` }
+      const found = await this.#dns.certificates(name)
+      if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}`, isBusy: found.isBusy }
       if (found.kind !== 'found' || !found.isSecure) continue
       const dane = this.#daneOf(name, host, found.values)
-      // Records that cannot be used ask for less than a policy does.
+      // Unusable TLSA records require less than a policy does.
       if (dane.level === 'dane' || this.#policy?.mode !== 'enforce') return dane
       break
     }
@@ -121,7 +140,7 @@ class MxRoutes {
     return { level: 'mta_sts', tls: 'required', rule: this.#rule, ...trusted }
   }
 
-  /** Without a record that can be used TLS is a must, with any certificate (RFC 7672 §2.2). */
+  /** Security that TLSA records require: without a usable one, TLS with any certificate (RFC 7672 §2.2). */
   #daneOf(name: string, host: string, values: readonly string[]): Asked {
     const records = usableTlsa(values)
     const common = { tls: 'encrypted', servername: name, rule: `DANE of ${host}` } as const

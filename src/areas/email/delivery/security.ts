@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the security of a delivery is found out: policies of domains, and the authorities whose certificates count. The
-// sandbox has its own of both.
+// Security sources of an environment: MTA-STS policies, and the certificate authorities that are trusted. The sandbox has
+// its own of both.
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { Outbound } from '../../../platform/outbound.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
-import { namesFor } from '../dns/names.ts'
+import { dnsFor } from '../dns/resolvers.ts'
 import { mailWorld } from '../mail-world.ts'
 import { StsPolicies } from './sts-policies.ts'
 import { tlsTally } from './tls-tally.ts'
@@ -22,7 +22,7 @@ interface Security {
 
 const both = onePerApp((app) => ({ live: liveSecurity(app), test: sandboxSecurity(app) }))
 
-/** Null on a node without a sandbox, for test mail. */
+/** Policies of an environment; null for test mail on a node without a sandbox. */
 export function policiesFor(app: App, environment: Environment): StsPolicies | null {
   return both(app)[environment]?.policies ?? null
 }
@@ -32,23 +32,23 @@ export function authoritiesFor(app: App, environment: Environment): SecureContex
 }
 
 export async function closeSecurity(app: App): Promise<void> {
-  await both(app).test?.close()
+  await both.made(app)?.test?.close()
 }
 
 function liveSecurity(app: App): Security | null {
-  const names = namesFor(app, 'live')
-  if (!names) return null
-  const policies = new StsPolicies(app, 'live', { names, outbound: app.outbound, port: https }, (result) =>
+  const dns = dnsFor(app, 'live')
+  if (!dns) return null
+  const policies = new StsPolicies(app, 'live', { dns, outbound: app.outbound, port: https }, (result) =>
     tlsTally(app).fetched(result),
   )
   return { policies, authorities: null, close: async () => undefined }
 }
 
-/** The sandbox's names lead to its policy host, whose certificates are checked as those of others are. */
+/** Security of test mail: the sandbox's DNS leads to its policy host, whose certificates are checked like any other. */
 function sandboxSecurity(app: App): Security | null {
   const world = mailWorld.of(app)
-  const names = namesFor(app, 'test')
-  if (!world || !names) return null
+  const dns = dnsFor(app, 'test')
+  if (!world || !dns) return null
   const outbound = new Outbound({
     policy: {
       production: true,
@@ -60,12 +60,12 @@ function sandboxSecurity(app: App): Security | null {
       proxy: null,
     },
     lookup: async (name) => {
-      const found = await names.addresses(name)
+      const found = await dns.addresses(name)
       const values = found.kind === 'found' ? found.values : []
       return values.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
   })
-  const policies = new StsPolicies(app, 'test', { names, outbound, port: world.policyPort }, (result) =>
+  const policies = new StsPolicies(app, 'test', { dns, outbound, port: world.policyPort }, (result) =>
     tlsTally(app).fetched(result),
   )
   return { policies, authorities: createSecureContext({ ca: world.ca }), close: () => outbound.close() }

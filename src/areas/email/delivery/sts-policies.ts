@@ -2,8 +2,8 @@
 // MTA-STS policies of the domains that mail goes to (RFC 8461): found by a TXT record, fetched over HTTPS, and kept in the
 // database until they expire, so that neither a restart nor a DNS that is tampered with takes a domain's protection away.
 import type { App } from '../../../platform/app.ts'
-import { maybe, statement } from '../../../platform/db.ts'
-import type { Names } from '../../../platform/outbound/dns.ts'
+import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
+import type { DnsResolver } from '../../../platform/outbound/dns.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { maxPolicyBytes, parsePolicy, policyIdOf, type StsPolicy } from '../../../protocols/mta-sts.ts'
@@ -58,7 +58,7 @@ const keep = statement.home<
    returning ${columns}`,
 )
 
-/** Deletes what expired, and beyond the bound what was fetched longest ago. */
+/** Deletes expired policies, and beyond the bound the oldest ones. */
 const forget = statement.home<{ at: Date; most: number }, object>(
   'email.forget_sts_policies',
   `delete from email.sts_policies
@@ -73,14 +73,14 @@ export const policyChore = {
   },
 }
 
-/** Where policies of an environment are found: its DNS, its HTTPS client, and the port of policy hosts. */
+/** Source of an environment's policies: its DNS, its HTTPS client, and the port of policy hosts. */
 interface PolicySource {
-  readonly names: Names
+  readonly dns: DnsResolver
   readonly outbound: Outbound
   readonly port: number
 }
 
-/** Policy of a domain that tries it out: what breaks it is delivered, and counted. */
+/** Policy in testing mode: mail that breaks it is delivered and counted. */
 export interface TestedPolicy {
   readonly domain: string
   readonly policy: StsPolicy
@@ -104,12 +104,23 @@ export class StsPolicies {
     this.#onFetch = onFetch
   }
 
-  /** Policy in force; null where there is none, `busy` where it cannot be found out now. */
+  /** Policy in force for a domain; null for none, `busy` when it cannot be looked up now. */
   async of(domain: string): Promise<StsPolicy | null | 'busy'> {
-    const [texts, before] = await Promise.all([
-      this.#source.names.texts(`_mta-sts.${domain}`),
-      this.#read(domain, false),
-    ])
+    try {
+      return await this.#of(domain)
+    } catch (error) {
+      if (isUnavailable(error)) throw error
+      this.#app.log.error(
+        { area: 'email', domain, error },
+        'MTA-STS policy not read or kept: mail to the domain waits for it; check the error',
+      )
+      return 'busy'
+    }
+  }
+
+  async #of(domain: string): Promise<StsPolicy | null | 'busy'> {
+    const [texts, before] = await Promise.all([this.#source.dns.texts(`_mta-sts.${domain}`), this.#read(domain, false)])
+    if (texts.kind === 'failed' && texts.isBusy && !before) return 'busy'
     // Without a record, or with a DNS that fails, a policy stays in force until it expires (RFC 8461 §3.3).
     const id = texts.kind === 'found' ? policyIdOf(texts.values) : null
     let row = before
@@ -155,7 +166,7 @@ export class StsPolicies {
     if (known) return known
     if (this.#fetching.size >= maxFetching) return null
     const fetching = this.#fetchAndKeep(domain, id).finally(() => this.#fetching.delete(domain))
-    // A refresh is awaited by nobody.
+    // A refresh is not awaited; its rejection must have a handler.
     fetching.catch(() => undefined)
     this.#fetching.set(domain, fetching)
     return fetching
@@ -166,7 +177,10 @@ export class StsPolicies {
     const nowMs = this.#app.clock.nowMs()
     if ('problem' in policy) {
       this.#onFetch('failed')
-      this.#app.log.info({ area: 'email', domain, problem: policy.problem }, 'MTA-STS policy not fetched')
+      this.#app.log.info(
+        { area: 'email', domain, problem: policy.problem },
+        'MTA-STS policy not fetched: a stored one stays in force, and it is tried again later; nothing to do unless many domains fail',
+      )
       dropOldest(this.#failed, maxFailed)
       this.#failed.set(`${domain} ${id}`, nowMs + failedMs)
       return null

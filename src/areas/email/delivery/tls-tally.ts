@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tally of how mail servers were known, of those that were refused, and of policies that were fetched: metrics of this node.
+// Metrics of mail security on this node: levels of connections, refused servers, and fetched policies.
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { LabelledValue } from '../../../platform/telemetry/metrics.ts'
@@ -7,7 +7,7 @@ import { allowsServer } from '../../../protocols/mta-sts.ts'
 import type { Exchanged, TlsLevel } from './destinations.ts'
 import type { FetchResult, TestedPolicy } from './sts-policies.ts'
 
-/** What breaks a policy: the server's name, its lack of TLS, its certificate. */
+/** Breach of a policy: by the server's name, its lack of TLS, or its certificate. */
 type Breach = 'mx' | 'starttls' | 'certificate'
 
 class TlsTally {
@@ -20,12 +20,15 @@ class TlsTally {
   constructor(app: App) {
     this.#app = app
     const { metrics } = app
-    metrics.totals('pamoja_email_tls_total', 'Exchanges with mail servers, by how they were known.', ['level'], () =>
-      valuesOf('level', this.#levels),
+    metrics.totals(
+      'pamoja_email_tls_total',
+      'Exchanges with mail servers, by security of the connection.',
+      ['level'],
+      () => valuesOf('level', this.#levels),
     )
     metrics.totals(
       'pamoja_email_tls_refusals_total',
-      'Mail put off because no server was known as MTA-STS or DANE asks.',
+      'Mail deferred because no server had the security that MTA-STS or DANE requires.',
       ['level'],
       () => valuesOf('level', this.#refusals),
     )
@@ -47,7 +50,10 @@ class TlsTally {
     count(this.#breaches, breach)
     const { domain } = testing
     const { servername: mx } = exchanged.server
-    this.#app.log.info({ area: 'email', domain, mx, breach }, 'MTA-STS policy in testing is broken by its server')
+    this.#app.log.info(
+      { area: 'email', domain, mx, breach },
+      'mail server breaks its domain’s MTA-STS policy in testing mode: the mail went out; nothing to do, the domain’s owner mends it',
+    )
   }
 
   refused(level: TlsLevel): void {

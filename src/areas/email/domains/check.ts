@@ -7,10 +7,10 @@ import { dayMs, hourMs, minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
-import type { Names } from '../../../platform/outbound/dns.ts'
+import type { DnsResolver } from '../../../platform/outbound/dns.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
-import { namesFor } from '../dns/names.ts'
+import { dnsFor } from '../dns/resolvers.ts'
 import { emailEvents } from '../events.ts'
 import { type DomainRow, keyLabel, recordOf, type WantedRecord, wantedRecords } from './domain.ts'
 import { edwardsSelector } from './keys.ts'
@@ -83,12 +83,12 @@ async function lookUp(
   { environment }: Tenant,
   row: DomainRow,
 ): Promise<Record<string, string> | { error: string }> {
-  const usual = namesFor(app, environment)
+  const usual = dnsFor(app, environment)
   if (!usual) return { error: 'this node has no sandbox' }
-  const names = environment === 'live' ? ((await usual.authoritative(row.domain)) ?? usual) : usual
+  const dns = environment === 'live' ? ((await usual.authoritative(row.domain)) ?? usual) : usual
   const found: Record<string, string> = {}
   for (const wanted of wantedRecords(row, app.config.PAMOJA_MAIL_HOST)) {
-    const { status, seen, error } = await lookUpOne(names, wanted)
+    const { status, seen, error } = await lookUpOne(dns, wanted)
     if (error !== undefined) return { error }
     found[wanted.key] = status
     if (seen !== undefined) found[`${wanted.key}.found`] = seen.slice(0, 500)
@@ -97,10 +97,10 @@ async function lookUp(
 }
 
 async function lookUpOne(
-  names: Names,
+  dns: DnsResolver,
   { type, name, value, key }: WantedRecord,
 ): Promise<{ status: string; seen?: string; error?: string }> {
-  const answer = type === 'TXT' ? await names.texts(name) : await names.aliases(name)
+  const answer = type === 'TXT' ? await dns.texts(name) : await dns.aliases(name)
   if (answer.kind === 'failed') return { status: 'pending', error: answer.reason }
   if (answer.kind === 'none') return { status: 'missing' }
   const plain = (text: string) => text.toLowerCase().replace(/\.$/, '').replace(/\s+/g, '')

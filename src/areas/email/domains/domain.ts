@@ -60,16 +60,16 @@ const RecordShape = Type.Object({
 
 export const DomainRecord = Type.Object(
   {
-    id: Type.String(),
-    domain: Type.String(),
-    status: OneOf(['pending', 'verified', 'failed']),
+    id: Type.String({ description: 'Id of the domain' }),
+    domain: Type.String({ description: 'What you send from' }),
+    status: OneOf(['pending', 'verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
     created_at: At(),
-    verified_at: Nullable(At()),
-    last_checked_at: Nullable(At()),
-    last_error: Nullable(Type.String()),
-    dkim_selector: Type.String(),
-    records: Type.Array(RecordShape),
-    dns_records: Type.Array(RecordShape),
+    verified_at: Nullable(At({ description: 'When its records were first found' })),
+    last_checked_at: Nullable(At({ description: 'When DNS was last asked' })),
+    last_error: Nullable(Type.String({ description: 'What was wrong then' })),
+    dkim_selector: Type.String({ description: 'Of the present signing key' }),
+    records: Type.Array(RecordShape, { description: 'What has to be in your DNS, and what was found there' }),
+    dns_records: Type.Array(RecordShape, { description: 'The same as records' }),
   },
   { title: 'EmailDomain' },
 )

@@ -21,7 +21,7 @@ import { newKeys, publicKeysOf, sealKeys } from './keys.ts'
 import { announceDomains } from './senders.ts'
 
 const checksPerMinute = 6
-/** How long rotated keys stay published, for mail in transit. */
+/** Time that rotated keys stay published, for mail in transit. */
 const publishedMs = 7 * dayMs
 /** Public suffixes: registries, not a company's own domain. */
 const publicSuffixes = new Set(
@@ -89,7 +89,8 @@ function registrable(app: App, text: string): string {
   return domain
 }
 
-const label = (rule: string) => Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule })
+const label = (rule: string, description: string) =>
+  Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', rule, description })
 
 /** A verified domain belongs to one account of the installation, so each example needs its own. */
 const aDomain: Need = {
@@ -106,10 +107,19 @@ const createDomain = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
-    domain: Type.String({ minLength: 1, maxLength: 253 }),
-    tracking_subdomain: Type.Optional(label('must be one label, such as link')),
-    return_path_subdomain: Type.Optional(label('must be one label, such as rp')),
-    dkim_record: Type.Optional(OneOf(['cname', 'txt'])),
+    domain: Type.String({ minLength: 1, maxLength: 253, description: 'What you send from, such as `shop.example`' }),
+    tracking_subdomain: Type.Optional(
+      label('must be one label, such as link', 'Under which links are counted: `link` unless given'),
+    ),
+    return_path_subdomain: Type.Optional(
+      label('must be one label, such as rp', 'Under which bounces come back: `rp` unless given'),
+    ),
+    dkim_record: Type.Optional(
+      OneOf(['cname', 'txt'], {
+        description:
+          'How the signing key stands in your DNS: `cname`, unless given, lets us renew it; `txt` holds it itself',
+      }),
+    ),
   }),
   reply: { status: 201, schema: DomainRecord, location: ({ id }) => `/v1/email/domains/${id}` },
   errors: ['INVALID_DOMAIN', 'DOMAIN_EXISTS'],

@@ -5,7 +5,6 @@ import { createSecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
-import { networkOf } from '../../../platform/http/admission.ts'
 import type { AreaListener } from '../../../platform/program/listeners.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type DeliveryReport, parseAbuseReport, parseDeliveryReport } from '../../../protocols/dsn.ts'
@@ -15,7 +14,7 @@ import { bounceNews, storeChange } from '../delivery/finish.ts'
 import { aboutOf, newsOf } from '../delivery/news.ts'
 import { verdictOf } from '../delivery/verdict.ts'
 import { emailEvents } from '../events.ts'
-import { listenSmtp } from '../listening.ts'
+import { listenSmtp, networkCounted } from '../listening.ts'
 import { mailWorld } from '../mail-world.ts'
 import { type Recipient, readEnvelopeLocal } from '../tracking/token.ts'
 import { storeAction } from './spool.ts'
@@ -74,8 +73,15 @@ export const returnsListener: AreaListener = {
 }
 
 async function isAdmitted(app: App, { address }: Peer): Promise<boolean> {
-  const key = `bounces:${networkOf(address)}`
-  const policy = { name: 'bounces', key, limit: reportsPerMinute, windowMs: 60_000, shared: false }
+  const network = networkCounted(app, address)
+  if (network === null) return true
+  const policy = {
+    name: 'bounces',
+    key: `bounces:${network}`,
+    limit: reportsPerMinute,
+    windowMs: 60_000,
+    shared: false,
+  }
   return (await app.limits.admit([policy])).admitted
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages behind the unsubscribe link of a message say.
+// Texts of the pages behind the unsubscribe link of a message.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const unsubscribeTexts = {

@@ -103,7 +103,7 @@ const listCaught = list({
   query: Type.Object({
     limit: listQuery.limit,
     cursor: listQuery.cursor,
-    to: Type.Optional(Type.String({ maxLength: 320 })),
+    to: Type.Optional(Type.String({ maxLength: 320, description: 'Only those to this address' })),
     message_id: Type.Optional(Type.String({ maxLength: 40 })),
   }),
   row: Caught,
@@ -167,8 +167,12 @@ const getChecks = read({
 const recordKinds = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'NS', 'TLSA'] as const
 
 const DnsEdit = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 253 }),
-  type: OneOf(recordKinds),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    description: 'Name of the record, such as `pj1._domainkey.shop.example`',
+  }),
+  type: OneOf(recordKinds, { description: 'Which kind of record' }),
   value: Type.Optional(
     Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
       description: 'null takes the records of this type away',

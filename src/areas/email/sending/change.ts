@@ -157,7 +157,11 @@ const resendEmail = commit({
   scope: 'email:send',
   limit: 'email',
   params: MessageParam,
-  body: Type.Object({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })) }),
+  body: Type.Object({
+    to: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 320, description: 'Another recipient, instead of those it went to' }),
+    ),
+  }),
   reply: { status: 200, schema: EmailAccepted },
   errors: ['NOT_FOUND', 'INVALID_EMAIL', 'DOMAIN_NOT_VERIFIED', 'DESTINATION_NOT_ALLOWED', 'INSUFFICIENT_BALANCE'],
   handle: (app, { params, body }, caller, keyed) => resend(app, params.message_id, body.to, caller, keyed),

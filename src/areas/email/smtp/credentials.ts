@@ -142,7 +142,7 @@ const WithPassword = Type.Object(
 )
 
 const CredentialCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from your others' }),
   domains: Type.Optional(
     Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' }),
   ),

@@ -23,14 +23,16 @@ const maxAtOnce = 1_000
 
 const Suppression = Type.Object(
   {
-    id: Type.String(),
-    email: Type.String(),
-    reason: OneOf(reasons),
-    applies_to: OneOf(['all', 'bulk']),
-    message_id: Nullable(Type.String()),
-    detail: Nullable(Type.String()),
-    created_at: At(),
-    expires_at: Nullable(At()),
+    id: Type.String({ description: 'Id of the entry' }),
+    email: Type.String({ description: 'Who is not written to' }),
+    reason: OneOf(reasons, { description: 'Why' }),
+    applies_to: OneOf(['all', 'bulk'], {
+      description: 'Whether nothing at all is sent, or nothing that people may unsubscribe from',
+    }),
+    message_id: Nullable(Type.String({ description: 'The message that led to it' })),
+    detail: Nullable(Type.String({ description: 'What the other server said' })),
+    created_at: At({ description: 'Since when' }),
+    expires_at: Nullable(At({ description: 'Until when; null for ever' })),
   },
   { title: 'EmailSuppression' },
 )
@@ -77,13 +79,25 @@ const add = write({
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
-    email: Type.Optional(Address),
-    emails: Type.Optional(
-      Type.Array(Address, { minItems: 1, maxItems: maxAtOnce, rule: `must be 1 to ${maxAtOnce} addresses` }),
+    email: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 320, description: 'One address; this or `emails` is needed' }),
     ),
-    reason: Type.Optional(OneOf(reasons)),
-    applies_to: Type.Optional(OneOf(['all', 'bulk'])),
-    expires_at: Type.Optional(Moment()),
+    emails: Type.Optional(
+      Type.Array(Address, {
+        minItems: 1,
+        maxItems: maxAtOnce,
+        rule: `must be 1 to ${maxAtOnce} addresses`,
+        description: 'Several addresses at once',
+      }),
+    ),
+    reason: Type.Optional(OneOf(reasons, { description: '`manual` unless given' })),
+    applies_to: Type.Optional(
+      OneOf(['all', 'bulk'], {
+        description:
+          'Whether they get nothing at all, or nothing that people may unsubscribe from; `all` unless the reason is `unsubscribe`',
+      }),
+    ),
+    expires_at: Type.Optional(Moment({ description: 'When they are written to again; never unless given' })),
   }),
   reply: {
     status: 201,

@@ -21,30 +21,44 @@ const fields = {
     maxLength: 998,
     pattern: '^[^\\r\\n]*$',
     rule: 'must be 1 to 998 characters in one line',
+    description: 'With {{placeholders}}; a message may have its own instead',
   }),
-  html: Type.String({ minLength: 1, maxLength: 1024 * 1024, rule: 'must be 1 character to 1 MiB' }),
-  text: Type.Optional(Nullable(Type.String({ maxLength: 1024 * 1024 }))),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
+  html: Type.String({
+    minLength: 1,
+    maxLength: 1024 * 1024,
+    rule: 'must be 1 character to 1 MiB',
+    description: 'With {{placeholders}}, which messages fill in by `variables`',
+  }),
+  text: Type.Optional(
+    Nullable(
+      Type.String({ maxLength: 1024 * 1024, description: 'For readers without html; made from it unless given' }),
+    ),
+  ),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'A note for yourself' }))),
   defaults: Type.Optional(Variables),
 }
 
 const TemplateCreate = Type.Object({
-  name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', rule: 'must be 1 to 100 letters, digits, _ . -' }),
+  name: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
+    rule: 'must be 1 to 100 letters, digits, _ . -',
+    description: 'By which messages name it',
+  }),
   ...fields,
 })
 const TemplateReplace = Type.Object(fields)
 
 const TemplateRecord = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    subject: Type.String(),
-    html: Type.String(),
-    text: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    id: Type.String({ description: 'Id of the template, such as `tmpl_…`' }),
+    name: Type.String({ description: 'By which messages name it' }),
+    subject: Type.String({ description: 'With {{placeholders}}' }),
+    html: Type.String({ description: 'With {{placeholders}}' }),
+    text: Nullable(Type.String({ description: 'For readers without html; null: made from it' })),
+    description: Nullable(Type.String({ description: 'Your note' })),
     defaults: Variables,
-    variables: Type.Array(Type.String()),
-    version: Type.Integer(),
+    variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
+    version: Type.Integer({ description: 'One more with each change' }),
     status: Type.Literal('active'),
     created_at: At(),
     updated_at: At(),

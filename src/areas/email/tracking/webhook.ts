@@ -34,7 +34,7 @@ const TrackingWebhook = Type.Object(
 )
 
 const TrackingWebhookSet = Type.Object({
-  url: Type.String({ maxLength: 2048 }),
+  url: Type.String({ maxLength: 2048, description: 'Where events are posted, https://' }),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 60 }), {
       minItems: 1,
@@ -42,7 +42,7 @@ const TrackingWebhookSet = Type.Object({
       description: 'Bare or with email. before them; all unless given',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Type.Boolean({ description: 'False keeps it, and sends nothing; true unless given' })),
 })
 
 const find = statement.tenant<Tenant, { webhook_id: string }>(

@@ -19,48 +19,72 @@ import { printedFields } from './visual-zone.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 
 const Scan = Type.Object({
-  document_type: Type.Optional(Type.String({ maxLength: 40 })),
-  country: Type.Optional(Type.String({ minLength: 2, maxLength: 3 })),
+  document_type: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'What it should be, such as `passport`; anything that can be read unless given',
+    }),
+  ),
+  country: Type.Optional(
+    Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
+  ),
   document_front: Picture('Front of the document'),
   document_back: Type.Optional(Picture('Back of the document')),
-  languages: Type.Optional(Type.Array(Type.String({ maxLength: 5 }), { maxItems: 10 })),
-  include_text: Type.Optional(Type.Boolean()),
-  include_portrait: Type.Optional(Type.Boolean()),
+  languages: Type.Optional(
+    Type.Array(Type.String({ maxLength: 5 }), {
+      maxItems: 10,
+      description: 'Taken, and not used yet: Latin letters are read',
+    }),
+  ),
+  include_text: Type.Optional(
+    Type.Boolean({ description: 'Reply also with every line that was read; false unless given' }),
+  ),
+  include_portrait: Type.Optional(
+    Type.Boolean({ description: 'Reply also with the face on the document; false unless given' }),
+  ),
 })
 
 const Field = Type.Object({
-  value: Type.String(),
-  confidence: Type.Number(),
-  source: OneOf(['mrz', 'barcode', 'visual']),
+  value: Type.String({ description: 'As it was read' }),
+  confidence: Type.Number({ description: '0 to 100' }),
+  source: OneOf(['mrz', 'barcode', 'visual'], { description: 'Machine-readable lines, a barcode, or the print' }),
   box: Nullable(Type.Array(Type.Integer(), { description: 'x, y, width, height in the upright picture' })),
 })
 
 const Scanned = Type.Object(
   {
-    scan_id: Type.String(),
-    document_type: Nullable(Type.String()),
-    country: Nullable(Type.String()),
-    fields: Type.Record(Type.String(), Field),
+    scan_id: Type.String({ description: 'Id of the reading, such as `scn_…`' }),
+    document_type: Nullable(Type.String({ description: 'What it is; null if that was not recognised' })),
+    country: Nullable(Type.String({ description: 'Issuing country' })),
+    fields: Type.Record(Type.String(), Field, { description: 'What was read, by its name, such as `last_name`' }),
     mrz: Nullable(
-      Type.Object({
-        format: Type.String(),
-        valid: Type.Boolean(),
-        lines: Type.Array(Type.String()),
-        errors: Type.Array(Type.String()),
-      }),
+      Type.Object(
+        {
+          format: Type.String(),
+          valid: Type.Boolean(),
+          lines: Type.Array(Type.String()),
+          errors: Type.Array(Type.String()),
+        },
+        { description: 'The machine-readable lines; null if there are none' },
+      ),
     ),
-    barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String() })),
-    quality: Type.Object({
-      sharpness: Type.Number(),
-      brightness: Type.Number(),
-      glare: Type.Number(),
-      width: Type.Integer(),
-      height: Type.Integer(),
-      acceptable: Type.Boolean(),
+    barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String() }), {
+      description: 'What the barcodes say',
     }),
+    quality: Type.Object(
+      {
+        sharpness: Type.Number(),
+        brightness: Type.Number(),
+        glare: Type.Number(),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        acceptable: Type.Boolean(),
+      },
+      { description: 'Of the picture of the front' },
+    ),
     portrait: Nullable(Type.String({ description: 'JPEG in base64' })),
-    text: Nullable(Type.String()),
-    processing_ms: Type.Integer(),
+    text: Nullable(Type.String({ description: 'Every line that was read, with `include_text`' })),
+    processing_ms: Type.Integer({ description: 'Milliseconds that it took' }),
     created_at: At(),
     ...costFields,
   },

@@ -21,18 +21,30 @@ export const Frames = Type.Union(
     Type.Array(
       Type.Object({
         image: Picture('A frame'),
-        step: Type.String({ maxLength: 20 }),
-        at_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
+        step: Type.String({ maxLength: 20, description: 'The step of the challenge that it shows, such as `blink`' }),
+        at_ms: Type.Integer({ minimum: 0, maximum: 600_000, description: 'Milliseconds since the first frame' }),
       }),
       { minItems: 3, maxItems: 30 },
     ),
     Type.String({ maxLength: 40 }),
   ],
-  { rule: 'must be 3 to 30 frames, or sandbox:frames_live or sandbox:frames_still' },
+  {
+    rule: 'must be 3 to 30 frames, or sandbox:frames_live or sandbox:frames_still',
+    description: 'Pictures taken while the person follows the steps, at most 1 MB each and 10 MB together',
+  },
 )
 export type Frames = Static<typeof Frames>
 
-export const ActiveSubmission = Type.Object({ challenge_id: Type.String({ maxLength: 40 }), frames: Frames })
+export const ActiveSubmission = Type.Object(
+  {
+    challenge_id: Type.String({
+      maxLength: 40,
+      description: 'Of the challenge that POST /v1/identity/liveness gave; it works once, for two minutes',
+    }),
+    frames: Frames,
+  },
+  { description: 'Frames of an active liveness check; the best of them serves as the selfie where there is none' },
+)
 
 const addChallenge = statement.tenant<One & { steps: readonly string[]; expires: Date }, object>(
   'identity.add_challenge',

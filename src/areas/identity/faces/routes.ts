@@ -32,21 +32,30 @@ const FaceMatch = Type.Object({
   image_b: Type.Optional(Picture('Another; also called target_image')),
   source_image: Type.Optional(Picture('The same as image_a')),
   target_image: Type.Optional(Picture('The same as image_b')),
-  threshold: Type.Optional(Type.Number({ minimum: reviewThreshold, maximum: 1, rule: 'must be 0.5 to 1' })),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: reviewThreshold,
+      maximum: 1,
+      rule: 'must be 0.5 to 1',
+      description: 'Similarity from which they are one person; 0.58 unless given',
+    }),
+  ),
   strict: Type.Optional(Type.Boolean({ description: 'Answer a mismatch with 422 FACE_MISMATCH' })),
-  reference: Type.Optional(Type.String({ maxLength: 128 })),
+  reference: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Your own id of the case, repeated in the reply' }),
+  ),
 })
 
 const FaceShown = Type.Object({ count: Type.Integer(), box: Type.Array(Type.Integer()), quality: Type.Number() })
 
 const FaceMatched = Type.Object(
   {
-    face_match_id: Type.String(),
-    match: Type.Boolean(),
-    confidence: Type.Number(),
-    similarity_score: Type.Number(),
-    threshold: Type.Number(),
-    faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }),
+    face_match_id: Type.String({ description: 'Id of the comparison, such as `fmt_…`' }),
+    match: Type.Boolean({ description: 'Whether the similarity reaches the threshold' }),
+    confidence: Type.Number({ description: '0 to 100' }),
+    similarity_score: Type.Number({ description: '0 to 1' }),
+    threshold: Type.Number({ description: 'What was compared with' }),
+    faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'What was found in each picture' }),
     reference: Nullable(Type.String()),
     created_at: At(),
     ...costFields,
@@ -137,22 +146,31 @@ const faceMatch = write({
 })
 
 const LivenessCheck = Type.Object({
-  method: OneOf(['passive', 'active']),
+  method: OneOf(['passive', 'active'], {
+    description: '`active` asks for movements and is told apart from a picture of a picture; `passive` is one picture',
+  }),
   selfie: Type.Optional(Picture('For the passive method')),
-  challenge_id: Type.Optional(Type.String({ maxLength: 40 })),
+  challenge_id: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'With `frames`: of the challenge they answer; it works once, for two minutes',
+    }),
+  ),
   frames: Type.Optional(Frames),
   strict: Type.Optional(Type.Boolean({ description: 'Answer a failure with 422 LIVENESS_FAILED' })),
 })
 
 const LivenessReply = Type.Object(
   {
-    challenge_id: Type.Optional(Type.String()),
-    nonce: Type.Optional(Type.String()),
-    expires_at: Type.Optional(At()),
-    liveness_id: Type.Optional(Type.String()),
-    passed: Type.Optional(Type.Boolean()),
-    confidence: Type.Optional(Type.Number()),
-    method: OneOf(['passive', 'active']),
+    challenge_id: Type.Optional(
+      Type.String({ description: 'What the frames are sent with; only where a challenge was asked for' }),
+    ),
+    nonce: Type.Optional(Type.String({ description: 'Only where a challenge was asked for' })),
+    expires_at: Type.Optional(At({ description: 'When the challenge ends' })),
+    liveness_id: Type.Optional(Type.String({ description: 'Id of the check, such as `liv_…`' })),
+    passed: Type.Optional(Type.Boolean({ description: 'Whether a living person was seen' })),
+    confidence: Type.Optional(Type.Number({ description: '0 to 100; at most 80 for `passive`' })),
+    method: OneOf(['passive', 'active'], { description: 'As it was asked for' }),
     steps: Type.Array(
       Type.Union([
         Type.String(),
@@ -162,8 +180,11 @@ const LivenessReply = Type.Object(
           measure: Type.Record(Type.String(), Type.Number()),
         }),
       ]),
+      { description: 'What to do, in this order; or what became of each' },
     ),
-    signals: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]))),
+    signals: Type.Optional(
+      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'What was measured' }),
+    ),
     created_at: At(),
     cost: Type.Optional(costFields.cost),
     currency: Type.Optional(costFields.currency),

@@ -25,7 +25,7 @@ export interface Judged {
   readonly nowMs: number
 }
 
-/** Throws OTP_BLOCKED with its reason; the policy `monitor` lets everything pass. */
+/** Guard of a one-time code: throws OTP_BLOCKED with its reason; the policy `monitor` lets everything pass. */
 export async function guard(queryable: Queryable, policy: Policy, judged: Judged): Promise<void> {
   const reason = await reasonAgainst(queryable, policy, judged)
   if (reason && policy.otp_guard === 'block')

@@ -17,19 +17,32 @@ import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.t
 
 export const OtpVerify = Type.Object({
   otp_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the reply to the sending; or `phone` instead' })),
-  phone: Type.Optional(Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE' })),
+  phone: Type.Optional(
+    Type.String({
+      pattern: e164,
+      rule: e164Rule,
+      errorCode: 'INVALID_PHONE',
+      description: 'Who got the code, where there is no `otp_id`',
+    }),
+  ),
   purpose: Type.Optional(Type.String({ maxLength: 60, description: 'The same as it was sent with' })),
-  code: Type.String({ minLength: 1, maxLength: 20, sensitive: true, rule: 'must be the code as it was typed' }),
+  code: Type.String({
+    minLength: 1,
+    maxLength: 20,
+    sensitive: true,
+    rule: 'must be the code as it was typed',
+    description: 'Wrong five times, it is worth nothing any more',
+  }),
 })
 
 export const OtpVerified = Type.Object(
   {
-    otp_id: Type.String(),
-    phone: Type.String(),
+    otp_id: Type.String({ description: 'Id of the code' }),
+    phone: Type.String({ description: 'Whose number this proves' }),
     verified: Type.Literal(true),
     status: Type.Literal('verified'),
-    verified_at: At(),
-    channel: Type.String(),
+    verified_at: At({ description: 'When the right code came' }),
+    channel: Type.String({ description: 'How it went' }),
   },
   { title: 'IdentityOtpVerified' },
 )

@@ -14,13 +14,14 @@ import { registryPlace } from './registries.ts'
 
 const RegistryCreate = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100 }),
-    country: CountryCode(),
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from others' }),
+    country: CountryCode({ description: 'Whose documents it knows' }),
     id_types: Type.Optional(Type.Array(OneOf(documentTypes), { maxItems: 8, description: 'None: all of the country' })),
     url: Type.String({
       pattern: '^https?://[^?#\\s]+[^/?#\\s]$',
       maxLength: 500,
       rule: 'must be a URL without a slash at its end; /lookup is added to it',
+      description: 'Where it answers',
     }),
     token: Type.String({ minLength: 1, maxLength: 1024, sensitive: true, description: 'Sent as a bearer token' }),
   },

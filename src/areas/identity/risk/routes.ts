@@ -21,42 +21,64 @@ import { assess, type Raised } from '../verify/risk-score.ts'
 import { riskLevels } from '../verify/schema.ts'
 import { outcomeOf } from '../verify/transition.ts'
 
-const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true }))
+const text = (description: string, maxLength: number) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
 
 const RiskRequest = Type.Object({
-  phone: text(20),
-  email: text(254),
-  ip: text(45),
+  phone: text('In E.164: whether it exists, what kind of number it is, how often it was sent codes', 20),
+  email: text('Whether it can be written to, and is no throw-away address', 254),
+  ip: text('Address of the user: how many users of yours share it', 45),
   device: Type.Optional(
-    Type.Object({ device_id: text(128), user_agent: text(500), timezone: text(60), language: text(20) }),
+    Type.Object(
+      {
+        device_id: text('By which you know the device again: how many users of yours share it', 128),
+        user_agent: text('Taken, and not judged yet', 500),
+        timezone: text('Taken, and not judged yet', 60),
+        language: text('Taken, and not judged yet', 20),
+      },
+      { description: 'What the user holds in hand' },
+    ),
   ),
   subject: Type.Optional(
-    Type.Object({
-      first_name: text(120),
-      last_name: text(120),
-      date_of_birth: text(10),
-      country: Type.Optional(CountryCode()),
+    Type.Object(
+      {
+        first_name: text('Taken, and not judged yet', 120),
+        last_name: text('Taken, and not judged yet', 120),
+        date_of_birth: text('YYYY-MM-DD; taken, and not judged yet', 10),
+        country: Type.Optional(
+          CountryCode({ description: 'Where they live: a number of another country raises the score' }),
+        ),
+      },
+      { description: 'Who the user says they are' },
+    ),
+  ),
+  verification_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'A verification of the person, whose flags count too' }),
+  ),
+  event: Type.Optional(
+    OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'], {
+      description: 'What the user is doing; taken, and not judged yet',
     }),
   ),
-  verification_id: Type.Optional(Type.String({ maxLength: 40 })),
-  event: Type.Optional(OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'])),
   account_id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' }),
   ),
-  amount: Type.Optional(Type.Number()),
-  currency: Type.Optional(Type.String({ maxLength: 3 })),
+  amount: Type.Optional(Type.Number({ description: 'Taken, and not judged yet' })),
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Taken, and not judged yet' })),
   metadata: Type.Optional(Metadata),
 })
 type RiskRequest = Static<typeof RiskRequest>
 
 const RiskScore = Type.Object(
   {
-    risk_id: Type.String(),
-    risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-    risk_level: OneOf(riskLevels),
-    flags: Type.Array(Type.String()),
-    factors: Type.Array(Type.Object({ flag: Type.String(), weight: Type.Number(), detail: Type.String() })),
-    unavailable_signals: Type.Array(Type.String()),
+    risk_id: Type.String({ description: 'Id of the score, such as `rsk_…`' }),
+    risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+    risk_level: OneOf(riskLevels, { description: 'The score in a word' }),
+    flags: Type.Array(Type.String(), { description: 'What raised it, such as `phone_voip`' }),
+    factors: Type.Array(Type.Object({ flag: Type.String(), weight: Type.Number(), detail: Type.String() }), {
+      description: 'How much each flag weighs, and why',
+    }),
+    unavailable_signals: Type.Array(Type.String(), { description: 'What could not be asked, and so did not count' }),
     created_at: At(),
     ...costFields,
   },

@@ -16,9 +16,16 @@ import { findVerification, lockVerification, type VerificationRow } from './stor
 import { move, outcomeOf } from './transition.ts'
 
 export const ReviewDecision = Type.Object({
-  decision: OneOf(['approve', 'reject']),
-  reason: Type.String({ minLength: 1, maxLength: 500, rule: 'must say why, in at most 500 characters' }),
-  code: Type.Optional(Type.String({ maxLength: 40 })),
+  decision: OneOf(['approve', 'reject'], { description: 'Makes it `verified` or `rejected`' }),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    rule: 'must say why, in at most 500 characters',
+    description: 'Stands in the record as `review.reason`',
+  }),
+  code: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Of the failure reason of a rejection; REVIEW_REJECTED unless given' }),
+  ),
 })
 
 export async function review(

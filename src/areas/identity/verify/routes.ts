@@ -142,9 +142,11 @@ const listAll = list({
     ...listQuery,
     status: Type.Optional(OneOf(['pending', 'verified', 'rejected', 'expired'])),
     stage: Type.Optional(OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'])),
-    reference: Type.Optional(Type.String({ maxLength: 128 })),
-    created_from: Type.Optional(Type.String({ maxLength: 40 })),
-    created_to: Type.Optional(Type.String({ maxLength: 40 })),
+    reference: Type.Optional(Type.String({ maxLength: 128, description: 'Only those with this reference' })),
+    created_from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
+    created_to: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time' }),
+    ),
   }),
   row: ListedVerification,
   errors: ['INVALID_DATE_RANGE'],
@@ -180,7 +182,11 @@ const getAudit = read({
   query: Type.Object({
     limit: listQuery.limit,
     cursor: Type.Optional(
-      Type.String({ pattern: '^[1-9][0-9]{0,8}$', rule: 'must be the next_cursor of a page before' }),
+      Type.String({
+        pattern: '^[1-9][0-9]{0,8}$',
+        rule: 'must be the next_cursor of a page before',
+        description: '`next_cursor` of the page before',
+      }),
     ),
   }),
   needs: { operation: 'identity.scoreRisk', id: 'risk_id' },

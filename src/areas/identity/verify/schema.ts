@@ -15,25 +15,49 @@ const checkNames = [
   'risk_score',
 ] as const
 
-const personal = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true }))
+const personal = (description: string, maxLength: number) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
 
-const Subject = Type.Object({
-  first_name: personal(120),
-  last_name: personal(120),
-  date_of_birth: Type.Optional(Day({ sensitive: true })),
-  sex: personal(10),
-  phone: personal(20),
-  email: personal(254),
-  external_id: personal(128),
-})
+const Subject = Type.Object(
+  {
+    first_name: personal('Given names; compared with the document', 120),
+    last_name: personal('Family name; compared with the document', 120),
+    date_of_birth: Type.Optional(
+      Day({ sensitive: true, description: 'As they say it is; compared with the document' }),
+    ),
+    sex: personal('F or M; compared with the document', 10),
+    phone: personal('In E.164; looked for on your blocklist', 20),
+    email: personal('Looked for on your blocklist', 254),
+    external_id: personal(
+      'Your own id of the person: what is known of them is erased by it, and duplicates are other people',
+      128,
+    ),
+  },
+  { description: 'What the person says of themselves' },
+)
 
-const Device = Type.Object({
-  ip: personal(45),
-  user_agent: personal(500),
-  device_id: personal(128),
-  latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
-  longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
-})
+const Device = Type.Object(
+  {
+    ip: personal('Address they came from; kept with the verification, and not judged', 45),
+    user_agent: personal('Of their browser or app; kept with the verification, and not judged', 500),
+    device_id: personal('By which you know the device again: looked for on your blocklist and among duplicates', 128),
+    latitude: Type.Optional(
+      Type.Number({
+        minimum: -90,
+        maximum: 90,
+        description: 'Degrees, north positive; kept with the verification, and not judged',
+      }),
+    ),
+    longitude: Type.Optional(
+      Type.Number({
+        minimum: -180,
+        maximum: 180,
+        description: 'Degrees, east positive; kept with the verification, and not judged',
+      }),
+    ),
+  },
+  { description: 'Of the person, not of your server' },
+)
 
 export const VerifyId = Type.Object({
   document_type: Type.String({ minLength: 1, maxLength: 40, description: 'See GET /v1/identity/document-types' }),
@@ -42,22 +66,48 @@ export const VerifyId = Type.Object({
   document_back: Type.Optional(Picture('Back of the document, where it has one')),
   selfie: Type.Optional(Picture('The person')),
   liveness: Type.Optional(ActiveSubmission),
-  checks: Type.Optional(Type.Array(OneOf(checkNames), { maxItems: 6 })),
-  document_number: personal(40),
-  subject: Type.Optional(Subject),
-  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  previous_verification_id: Type.Optional(Type.String({ maxLength: 40 })),
-  consent: Type.Optional(
-    Type.Object({
-      granted: Type.Boolean(),
-      granted_at: Type.Optional(Type.String({ maxLength: 40 })),
-      privacy_notice_url: Type.Optional(Type.String({ maxLength: 2048 })),
-      language: Type.Optional(Type.String({ maxLength: 20 })),
+  checks: Type.Optional(
+    Type.Array(OneOf(checkNames), {
+      maxItems: 6,
+      description:
+        'Besides document_verification, which is always done; face_match and liveness_detection where there is a selfie or liveness, unless given',
     }),
+  ),
+  document_number: personal('As the person typed it; compared with the document, and what a registry is asked for', 40),
+  subject: Type.Optional(Subject),
+  reference: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Your own id of the person or the case, by which verifications are listed; it may be used again',
+    }),
+  ),
+  previous_verification_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'The rejected try that this one repeats' }),
+  ),
+  consent: Type.Optional(
+    Type.Object(
+      {
+        granted: Type.Boolean({ description: 'True: the person agreed' }),
+        granted_at: Type.Optional(
+          Type.String({ maxLength: 40, description: 'When they agreed; checked for its length only, and not kept' }),
+        ),
+        privacy_notice_url: Type.Optional(
+          Type.String({ maxLength: 2048, description: 'What they agreed to; not kept' }),
+        ),
+        language: Type.Optional(Type.String({ maxLength: 20, description: 'In which they were asked; not kept' })),
+      },
+      { description: 'That the person agreed; needed where the policy of the account says so' },
+    ),
   ),
   device: Type.Optional(Device),
   metadata: Type.Optional(Metadata),
-  callback_url: Type.Optional(Type.String({ maxLength: 2048 })),
+  callback_url: Type.Optional(
+    Type.String({
+      maxLength: 2048,
+      description: 'Told of what becomes of this verification, beside your webhooks; https://',
+    }),
+  ),
   wait: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -81,28 +131,39 @@ export const Claims = Type.Object({
 })
 export type Claims = Static<typeof Claims>
 
-const maybeText = Nullable(Type.String())
+const maybe = (description: string) => Nullable(Type.String({ description }))
 
 const Document = Type.Object({
-  document_type: Type.String(),
-  country: Type.String(),
-  document_number: maybeText,
-  first_name: maybeText,
-  last_name: maybeText,
-  date_of_birth: maybeText,
-  sex: maybeText,
-  nationality: maybeText,
-  issue_date: maybeText,
-  expiry_date: maybeText,
-  personal_number: maybeText,
-  mrz: Nullable(Type.Object({ format: Type.String(), valid: Type.Boolean(), lines: Type.Array(Type.String()) })),
+  document_type: Type.String({ description: 'What it is, such as `passport`' }),
+  country: Type.String({ description: 'Issuing country, ISO 3166' }),
+  document_number: maybe('As it was read; null if it was not'),
+  first_name: maybe('Given names, as on the document'),
+  last_name: maybe('Family name, as on the document'),
+  date_of_birth: maybe('YYYY-MM-DD'),
+  sex: maybe('F or M'),
+  nationality: maybe('Three letters, such as KEN'),
+  issue_date: maybe('YYYY-MM-DD'),
+  expiry_date: maybe('YYYY-MM-DD'),
+  personal_number: maybe('Where the document has one beside its own'),
+  mrz: Nullable(
+    Type.Object(
+      {
+        format: Type.String({ description: 'Such as TD3' }),
+        valid: Type.Boolean({ description: 'Whether its check digits are right' }),
+        lines: Type.Array(Type.String(), { description: 'As they were read' }),
+      },
+      { description: 'The machine-readable lines; null if there are none' },
+    ),
+  ),
 })
 
 const Check = Type.Object({
-  check: Type.String(),
-  result: OneOf(['pass', 'fail', 'warn', 'skipped', 'unavailable']),
-  weight: OneOf(['critical', 'major', 'minor']),
-  detail: Type.String(),
+  check: Type.String({ description: 'What was looked at, such as `mrz_check_digits`' }),
+  result: OneOf(['pass', 'fail', 'warn', 'skipped', 'unavailable'], {
+    description: '`unavailable` could not be asked, `skipped` was not wanted',
+  }),
+  weight: OneOf(['critical', 'major', 'minor'], { description: 'How much a failure of it counts' }),
+  detail: Type.String({ description: 'What was found' }),
 })
 
 /** Findings on the document; sealed. */
@@ -112,66 +173,105 @@ export type Findings = Static<typeof Findings>
 export const riskLevels = ['low', 'medium', 'high', 'very_high'] as const
 
 const Results = Type.Object({
-  document_authentic: Nullable(Type.Boolean()),
-  face_match: Nullable(Type.Boolean()),
-  liveness_passed: Nullable(Type.Boolean()),
-  overall_risk: Nullable(OneOf(riskLevels)),
+  document_authentic: Nullable(Type.Boolean({ description: 'Null until it is judged' })),
+  face_match: Nullable(
+    Type.Boolean({ description: 'Whether the person is that of the document; null if it was not asked' }),
+  ),
+  liveness_passed: Nullable(
+    Type.Boolean({ description: 'Whether a living person was seen; null if it was not asked' }),
+  ),
+  overall_risk: Nullable(OneOf(riskLevels, { description: 'Null if it was not asked' })),
 })
 
 const FailureReason = Type.Object({
-  code: Type.String(),
-  check: maybeText,
-  message: Type.String(),
+  code: Type.String({ description: 'Such as DOCUMENT_EXPIRED' }),
+  check: maybe('The check it comes from'),
+  message: Type.String({ description: 'The same in words' }),
   retryable: Type.Boolean({ description: 'A better picture can help' }),
 })
 export type FailureReason = Static<typeof FailureReason>
 
-const Review = Type.Object({ decision: maybeText, reason: maybeText, by: maybeText, at: maybeText })
+const Review = Type.Object({
+  decision: maybe('`approve` or `reject`'),
+  reason: maybe('What was written'),
+  by: maybe('Who decided'),
+  at: maybe('When it was decided'),
+})
 
 /** Outcome without personal data, kept as long as the audit. */
 export const Outcome = Type.Object({
   results: Results,
-  checks_performed: Type.Array(Type.String()),
+  checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
   face_match: Nullable(
-    Type.Object({ match: Type.Boolean(), confidence: Type.Number(), similarity_score: Type.Number() }),
+    Type.Object(
+      {
+        match: Type.Boolean({ description: 'Whether it is one person' }),
+        confidence: Type.Number({ description: '0 to 100' }),
+        similarity_score: Type.Number({ description: '0 to 1' }),
+      },
+      { description: 'How alike the faces are; null if it was not asked' },
+    ),
   ),
   liveness: Nullable(
-    Type.Object({ passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) }),
+    Type.Object(
+      {
+        passed: Type.Boolean({ description: 'Whether a living person was seen' }),
+        confidence: Type.Number({ description: '0 to 100' }),
+        method: OneOf(['passive', 'active'], { description: 'One picture, or movements' }),
+      },
+      { description: 'Null if it was not asked' },
+    ),
   ),
   risk_assessment: Nullable(
-    Type.Object({
-      risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-      risk_level: OneOf(riskLevels),
-      flags: Type.Array(Type.String()),
-    }),
+    Type.Object(
+      {
+        risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+        risk_level: OneOf(riskLevels, { description: 'The score in a word' }),
+        flags: Type.Array(Type.String(), { description: 'What raised it' }),
+      },
+      { description: 'Null if it was not asked' },
+    ),
   ),
-  failure_reasons: Type.Array(FailureReason),
-  review: Nullable(Review),
-  engine: Type.Object({ version: Type.String(), ocr: Type.String(), face: Type.String(), threshold: Type.Number() }),
+  failure_reasons: Type.Array(FailureReason, { description: 'Why it was rejected; empty unless it was' }),
+  review: Nullable(Review, { description: 'What a person decided; null if none did' }),
+  engine: Type.Object(
+    { version: Type.String(), ocr: Type.String(), face: Type.String(), threshold: Type.Number() },
+    { description: 'What judged it' },
+  ),
 })
 export type Outcome = Static<typeof Outcome>
 
 export const VerificationRecord = Type.Object(
   {
-    verification_id: Type.String(),
-    status: OneOf(['verified', 'pending', 'rejected', 'expired']),
-    checks_performed: Type.Array(Type.String()),
+    verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
+    status: OneOf(['verified', 'pending', 'rejected', 'expired'], {
+      description: '`pending` until the verdict is there',
+    }),
+    checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
     results: Results,
-    created_at: At(),
-    completed_at: Nullable(At()),
-    stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done']),
-    reference: maybeText,
+    created_at: At({ description: 'When it was asked for' }),
+    completed_at: Nullable(At({ description: 'When the verdict was there' })),
+    stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
+      description: 'What it waits for; a person decides in `awaiting_review`',
+    }),
+    reference: maybe('Your own id of the person or the case'),
     document: Nullable(Document),
-    checks: Type.Array(Check),
+    checks: Type.Array(Check, { description: 'What was looked at, one by one' }),
     face_match: Outcome.properties.face_match,
     liveness: Outcome.properties.liveness,
     risk_assessment: Outcome.properties.risk_assessment,
     failure_reasons: Outcome.properties.failure_reasons,
     review: Outcome.properties.review,
-    previous_verification_id: maybeText,
+    previous_verification_id: maybe('The rejected try that it repeats'),
     metadata: Metadata,
-    retention: Type.Object({ images_erased_at: At(), record_erased_at: At() }),
-    erased_at: Nullable(At()),
+    retention: Type.Object(
+      {
+        images_erased_at: At({ description: 'Of the pictures' }),
+        record_erased_at: At({ description: 'Of what was read' }),
+      },
+      { description: 'When what is kept of it is erased' },
+    ),
+    erased_at: Nullable(At({ description: 'When it was erased on request; null if it was not' })),
     engine: Nullable(Outcome.properties.engine),
     ...costFields,
     images: Type.Optional(

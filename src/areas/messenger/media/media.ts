@@ -37,7 +37,7 @@ const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>
  */
 export const mediaFiles = fileKind({ name: 'messenger.media', types: { '*': mostMediaBytes }, keepDays: 30 })
 
-/** Throws 131053 when the type is not allowed or the file too large for it. */
+/** Check the type and size of a file; throws 131053. */
 export function checkMedia(type: string, bytes: number): void {
   const kind = Object.values(kinds).find(({ types }) => types.includes(type))
   if (!kind) throw new AppError('131053', `files of the type ${type} are not taken`)
@@ -49,7 +49,7 @@ export function mediaIdOf(uuid: string): string {
   return idOf('media', uuid)
 }
 
-/** Throws 131053 unless the media belongs to the account and suits the message type. */
+/** Media of a message; throws 131053 unless it belongs to the account and suits the message type. */
 export async function usableMedia(
   app: App,
   caller: Pick<Caller, 'tenant' | 'nowMs'>,

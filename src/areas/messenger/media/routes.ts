@@ -13,12 +13,12 @@ import { checkMedia, mediaFiles, mediaIdOf, mostMediaBytes, openMedia } from './
 
 const MediaRecord = Type.Object(
   {
-    media_id: Type.String(),
+    media_id: Type.String({ description: 'What messages name it by' }),
     type: Type.String({ description: 'Content type' }),
-    expires_at: Nullable(At()),
-    sha256: Type.String(),
-    file_size: Type.Integer(),
-    filename: Nullable(Type.String()),
+    expires_at: Nullable(At({ description: 'When it is erased' })),
+    sha256: Type.String({ description: 'Of the file, in hexadecimal' }),
+    file_size: Type.Integer({ description: 'Bytes' }),
+    filename: Nullable(Type.String({ description: 'As it was uploaded' })),
   },
   { title: 'MessengerMediaRecord' },
 )
@@ -38,7 +38,7 @@ const uploadMedia = multipart({
   scope: 'messenger:write',
   limit: 'messenger',
   // Above the storage limit, so that storage gives the error.
-  files: { file: { maxBytes: mostMediaBytes + slackBytes } },
+  files: { file: { maxBytes: mostMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
   bodyLimitBytes: mostMediaBytes + 2 * slackBytes,
   body: Type.Object({
     type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; that of the part unless given' })),

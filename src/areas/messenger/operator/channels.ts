@@ -16,18 +16,28 @@ const Secret = (description: string) => Type.String({ minLength: 1, maxLength: 1
 const ChannelCreate = Type.Object(
   {
     account_id: Type.String({ maxLength: 64, description: 'Whose number it is' }),
-    name: Type.String({ minLength: 1, maxLength: 100 }),
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from other numbers' }),
     base_url: Type.String({
       pattern: '^https?://[^/?#\\s]+$',
       maxLength: 200,
       rule: 'must be a URL without a path, such as https://graph.facebook.com',
+      description: 'Where the provider’s API is',
     }),
     phone_number_id: Type.String({
       pattern: '^[\\w.-]{1,64}$',
       rule: 'must be the id that the provider gave the number',
+      description: 'Stands in the address that messages are posted to',
     }),
-    business_id: Type.String({ pattern: '^[\\w.-]{1,64}$', rule: 'must be the id of the business account' }),
-    display_number: Type.String({ pattern: '^[1-9]\\d{1,14}$', rule: 'must be the digits of the number' }),
+    business_id: Type.String({
+      pattern: '^[\\w.-]{1,64}$',
+      rule: 'must be the id of the business account',
+      description: 'Under which templates are registered',
+    }),
+    display_number: Type.String({
+      pattern: '^[1-9]\\d{1,14}$',
+      rule: 'must be the digits of the number',
+      description: 'What users see, without a plus: 254711000001',
+    }),
     token: Secret('With which messages are sent'),
     app_secret: Secret('With which the provider signs its calls'),
     verify_token: Secret('With which the provider asks for the challenge'),

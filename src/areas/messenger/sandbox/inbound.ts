@@ -14,52 +14,97 @@ import { openMedia } from '../media/media.ts'
 import { Phone } from '../schema.ts'
 import { findByProviderId, findMessage } from '../store.ts'
 
-const Choice = Type.Object({
-  id: Type.String({ minLength: 1, maxLength: 256 }),
-  title: Type.String({ minLength: 1, maxLength: 24 }),
-  description: Type.Optional(Type.String({ maxLength: 72 })),
-})
+const Choice = (description: string) =>
+  Type.Object(
+    {
+      id: Type.String({ minLength: 1, maxLength: 256, description: 'The id that your message gave it' }),
+      title: Type.String({ minLength: 1, maxLength: 24, description: 'What stood on it' }),
+      description: Type.Optional(Type.String({ maxLength: 72, description: 'The line below its title' })),
+    },
+    { description },
+  )
 
-const File = Type.Object({
-  id: Type.String({ maxLength: 64, description: 'A media_id of yours, whose bytes the user sends' }),
-  caption: Type.Optional(Type.String({ maxLength: 1024 })),
-  filename: Type.Optional(Type.String({ maxLength: 240 })),
-})
+const File = (description: string) =>
+  Type.Object(
+    {
+      id: Type.String({ maxLength: 64, description: 'A media_id of yours, whose bytes the user sends' }),
+      caption: Type.Optional(Type.String({ maxLength: 1024, description: 'What they write below it' })),
+      filename: Type.Optional(Type.String({ maxLength: 240, description: 'What it is called on their phone' })),
+    },
+    { description },
+  )
 
 const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 
 const Inbound = Type.Object({
   from: Phone('Who writes'),
   to: Type.Optional(Type.String({ maxLength: 20, description: 'Your number; there is only one' })),
-  name: Type.Optional(Type.String({ maxLength: 100 })),
-  type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction']),
-  text: Type.Optional(Type.Object({ body: Type.String({ minLength: 1, maxLength: 4096, sensitive: true }) })),
-  image: Type.Optional(File),
-  video: Type.Optional(File),
-  audio: Type.Optional(File),
-  document: Type.Optional(File),
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'What they call themselves in the messenger' })),
+  type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction'], {
+    description: 'Which of the fields below they send',
+  }),
+  text: Type.Optional(
+    Type.Object(
+      {
+        body: Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          sensitive: true,
+          description: 'What they write; STOP opts them out',
+        }),
+      },
+      { description: 'A written message' },
+    ),
+  ),
+  image: Type.Optional(File('A picture')),
+  video: Type.Optional(File('A video')),
+  audio: Type.Optional(File('A sound')),
+  document: Type.Optional(File('A file')),
   interactive: Type.Optional(
-    Type.Object({
-      type: OneOf(['button_reply', 'list_reply']),
-      button_reply: Type.Optional(Choice),
-      list_reply: Type.Optional(Choice),
-    }),
+    Type.Object(
+      {
+        type: OneOf(['button_reply', 'list_reply'], { description: 'Whether a button was pressed or a row chosen' }),
+        button_reply: Type.Optional(Choice('The button that was pressed')),
+        list_reply: Type.Optional(Choice('The row that was chosen')),
+      },
+      { description: 'An answer to your buttons or list' },
+    ),
   ),
   button: Type.Optional(
-    Type.Object({ payload: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 256 }) }),
+    Type.Object(
+      {
+        payload: Type.String({ maxLength: 256, description: 'The payload that your message gave the button' }),
+        text: Type.String({ maxLength: 256, description: 'What stood on it' }),
+      },
+      { description: 'A button of a template that was pressed' },
+    ),
   ),
   location: Type.Optional(
-    Type.Object({
-      latitude: Type.Number({ minimum: -90, maximum: 90 }),
-      longitude: Type.Number({ minimum: -180, maximum: 180 }),
-      name: Type.Optional(Type.String({ maxLength: 200 })),
-      address: Type.Optional(Type.String({ maxLength: 500 })),
-    }),
+    Type.Object(
+      {
+        latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees, north positive, such as -1.2921' }),
+        longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees, east positive, such as 36.8219' }),
+        name: Type.Optional(Type.String({ maxLength: 200, description: 'What the place is called' })),
+        address: Type.Optional(Type.String({ maxLength: 500, description: 'Its address, in one line' })),
+      },
+      { description: 'A place that they share' },
+    ),
   ),
   reaction: Type.Optional(
-    Type.Object({ message_id: Type.String({ maxLength: 64 }), emoji: Type.String({ maxLength: 20 }) }),
+    Type.Object(
+      {
+        message_id: Type.String({ maxLength: 64, description: 'The message it is on' }),
+        emoji: Type.String({ maxLength: 20, description: 'One emoji; empty takes it back' }),
+      },
+      { description: 'An emoji on a message of the chat' },
+    ),
   ),
-  context: Type.Optional(Type.Object({ message_id: Type.String({ maxLength: 64, description: 'What it answers' }) })),
+  context: Type.Optional(
+    Type.Object(
+      { message_id: Type.String({ maxLength: 64, description: 'What it answers' }) },
+      { description: 'Makes it an answer to a message of the chat' },
+    ),
+  ),
 })
 
 /** Lifetime of a file's URL in seconds. */

@@ -220,8 +220,13 @@ const remove = write({
 
 const Decision = Type.Object({
   account_id: Type.String({ maxLength: 64, description: 'Whose template it is' }),
-  environment: Type.Optional(OneOf(['test', 'live'])),
-  reason: Type.Optional(Type.String({ maxLength: 500 })),
+  environment: Type.Optional(OneOf(['test', 'live'], { description: '`live` unless given' })),
+  reason: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      description: 'What the customer reads when it is rejected; `REJECTED_BY_OPERATOR` unless given',
+    }),
+  ),
 })
 
 const decision = (verb: 'approve' | 'reject', status: TemplateStatus, summary: string): Route =>

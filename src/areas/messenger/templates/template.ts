@@ -9,34 +9,61 @@ export const templateStatuses = ['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'D
 export type TemplateStatus = (typeof templateStatuses)[number]
 
 const Button = Type.Object({
-  type: OneOf(['QUICK_REPLY', 'URL', 'PHONE_NUMBER']),
-  text: Type.String({ minLength: 1, maxLength: 25 }),
-  url: Type.Optional(Type.String({ maxLength: 2000 })),
-  phone_number: Type.Optional(Type.String({ maxLength: 20 })),
+  type: OneOf(['QUICK_REPLY', 'URL', 'PHONE_NUMBER'], {
+    description: 'Answers you, opens a page, or calls a number; `QUICK_REPLY` does not stand beside the others',
+  }),
+  text: Type.String({ minLength: 1, maxLength: 25, description: 'What stands on it' }),
+  url: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'Where `URL` leads, https://; may end with the placeholder {{1}}' }),
+  ),
+  phone_number: Type.Optional(Type.String({ maxLength: 20, description: 'Whom `PHONE_NUMBER` calls, in E.164' })),
 })
 
 const Component = Type.Object({
-  type: OneOf(['HEADER', 'BODY', 'FOOTER', 'BUTTONS']),
-  text: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, rule: 'must have 1 to 1024 characters' })),
-  format: Type.Optional(OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'])),
-  buttons: Type.Optional(Type.Array(Button, { minItems: 1, maxItems: 3 })),
-  example: Type.Optional(Type.Unknown()),
+  type: OneOf(['HEADER', 'BODY', 'FOOTER', 'BUTTONS'], {
+    description: 'Which part it is; each at most once, and a `BODY` always',
+  }),
+  text: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      rule: 'must have 1 to 1024 characters',
+      description:
+        'With placeholders {{1}}, {{2}}, not at its beginning or end. A header or footer has at most 60 characters',
+    }),
+  ),
+  format: Type.Optional(
+    OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'], { description: 'What a `HEADER` shows; `TEXT` unless given' }),
+  ),
+  buttons: Type.Optional(Type.Array(Button, { minItems: 1, maxItems: 3, description: 'For `BUTTONS`' })),
+  example: Type.Optional(
+    Type.Unknown({ description: 'Sample values for the placeholders, as the provider’s reviewers want them' }),
+  ),
 })
 export type Component = Static<typeof Component>
 
-const Components = Type.Array(Component, { minItems: 1, maxItems: 4, rule: 'must have 1 to 4 components' })
+const Components = Type.Array(Component, {
+  minItems: 1,
+  maxItems: 4,
+  rule: 'must have 1 to 4 components',
+  description: 'The parts of the message',
+})
 
 export const TemplateCreate = Type.Object(
   {
     name: Type.String({
       pattern: '^[a-z0-9_]{1,512}$',
       rule: 'must be 1 to 512 small letters, digits and underscores',
+      description: 'By which it is sent; each language of it is a template of its own',
     }),
     language: Type.String({
       pattern: '^[a-z]{2,3}(_[A-Z]{2})?$',
       rule: 'must be a language such as en, sw or en_US',
+      description: 'What its text is written in',
     }),
-    category: OneOf(['UTILITY', 'MARKETING', 'AUTHENTICATION']),
+    category: OneOf(['UTILITY', 'MARKETING', 'AUTHENTICATION'], {
+      description: 'What it is for, as the provider prices it: news of an order, advertising, or a code',
+    }),
     components: Components,
   },
   { title: 'MessengerTemplateCreate' },
@@ -47,14 +74,14 @@ export const TemplateChange = Type.Object({ components: Components })
 
 export const TemplateRecord = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    language: Type.String(),
-    category: Type.String(),
-    status: OneOf(templateStatuses),
-    components: Type.Array(Type.Unknown()),
-    rejected_reason: Nullable(Type.String()),
-    quality: Type.String(),
+    id: Type.String({ description: 'Such as `tpl_…`' }),
+    name: Type.String({ description: 'By which it is sent' }),
+    language: Type.String({ description: 'Such as `en`, `sw` or `en_US`' }),
+    category: Type.String({ description: 'UTILITY, MARKETING or AUTHENTICATION' }),
+    status: OneOf(templateStatuses, { description: 'Only an `APPROVED` one can be sent' }),
+    components: Type.Array(Type.Unknown(), { description: 'The parts of the message, as they were given' }),
+    rejected_reason: Nullable(Type.String({ description: 'What the reviewers said; null unless it was rejected' })),
+    quality: Type.String({ description: 'How users take it, as the provider says' }),
     created_at: At(),
     updated_at: At(),
   },
@@ -63,7 +90,7 @@ export const TemplateRecord = Type.Object(
 
 const mostFooter = 60
 
-/** Throws VALIDATION_ERROR for components no provider accepts. */
+/** Check the components of a template; throws VALIDATION_ERROR for those that no provider accepts. */
 export function checkComponents(components: readonly Component[]): void {
   const seen = new Set<string>()
   for (const { type } of components) {

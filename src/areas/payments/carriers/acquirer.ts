@@ -2,7 +2,7 @@
 // A card acquirer with payment intents. The attempt's own id is the key of the request and the reference of the intent: a
 // request that failed on the way may be sent a second time at once, and is done once; later it is only asked about.
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Currency, currencies } from '../../../kernel/money.ts'
+import { type Currency, currencies, isCurrency } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import {
   acquirerPaths,
@@ -27,6 +27,7 @@ import type {
 import { cardRefunds } from '../providers/card-refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason } from '../providers/provider.ts'
+import { mostWords } from './paid-as.ts'
 
 type AcquirerSettings = { base_url: string; secret_key: string; webhook_secret: string }
 
@@ -89,7 +90,8 @@ class AcquirerCarrier implements Acquirer {
   async capture(attempt: string, { micros, currency }: Money): Promise<CardOutcome> {
     const found = await this.#find(attempt)
     if (!('status' in found)) return found
-    if (found.status !== 'requires_capture') return intentOutcome(found, currency)
+    if (found.status !== 'requires_capture' || moneyOf(found, currency) !== currency)
+      return intentOutcome(found, currency)
     const body = { amount_to_capture: Number(minorUnits(micros, currency)) }
     const path = `${acquirerPaths.intents}/${found.id}/capture`
     const outcome = outcomeOf(await this.#post(path, `${attempt}-capture`, body, queryMs), currency)
@@ -200,12 +202,19 @@ function outcomeOf(answer: ProviderAnswer, currency: Currency): CardOutcome {
   }
 }
 
-function intentOutcome({ id, status, received, challengeUrl, token, code }: Intent, currency: Currency): CardOutcome {
+function intentOutcome(intent: Intent, asked: Currency): CardOutcome {
+  const { id, status, received, challengeUrl, token, code } = intent
+  const currency = moneyOf(intent, asked)
   switch (status) {
     case 'succeeded':
-      return { kind: 'paid', id, micros: received * minorUnit(currency), token }
+      return received === null || currency === null
+        ? { kind: 'unreadable', receipt: id, words: `${received ?? ''} ${intent.currency}`.trim().slice(0, mostWords) }
+        : { kind: 'paid', id, micros: received * minorUnit(currency), currency, token }
     case 'requires_capture':
-      return { kind: 'authorised', id, token }
+      // What was set aside in another currency is not taken, and given up when its time is over.
+      return currency === asked
+        ? { kind: 'authorised', id, token }
+        : { kind: 'unknown', reason: `it was set aside in ${intent.currency.slice(0, mostWords)}` }
     case 'canceled':
       return { kind: 'withdrawn' }
     case 'failed':
@@ -215,6 +224,13 @@ function intentOutcome({ id, status, received, challengeUrl, token, code }: Inte
         ? { kind: 'unknown', reason: 'it does not say where the payer must go' }
         : { kind: 'challenge', id, url: challengeUrl }
   }
+}
+
+/** Currency of an intent: the one asked for where the acquirer does not say; null for one that is not known. */
+function moneyOf({ currency }: Intent, asked: Currency): Currency | null {
+  const told = currency.trim().toUpperCase()
+  if (told === '') return asked
+  return isCurrency(told) ? told : null
 }
 
 function refundOutcome(answer: ProviderAnswer): RefundOutcome {

@@ -24,6 +24,7 @@ import { bankRefunds } from '../providers/bank-refunds.ts'
 import type { BankAccountIn } from '../providers/banks.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason, Verdict } from '../providers/provider.ts'
+import { paidAs } from './paid-as.ts'
 
 type BankSettings = { base_url: string; api_key: string; webhook_secret: string }
 
@@ -166,7 +167,7 @@ const isTaken: Readonly<Record<BankState, boolean>> = {
   failed: false,
 }
 
-function inProgress({ id, state, paidMicros, currency, reference, code, account }: BankObject): Verdict {
+function inProgress({ id, state, paidAmount: amount, currency, reference, code, account }: BankObject): Verdict {
   if (isTaken[state])
     return {
       kind: 'accepted',
@@ -174,7 +175,7 @@ function inProgress({ id, state, paidMicros, currency, reference, code, account 
       ...(account && state !== 'pending' ? { details: { pay_into: account } } : {}),
     }
   if (state !== 'paid') return refused(code)
-  return { kind: 'paid', receipt: reference, micros: paidMicros, ...(currency === '' ? {} : { currency }) }
+  return paidAs(reference, { amount, currency })
 }
 
 function refused(code: string): Verdict {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // M-Pesa payouts, over Daraja's B2C. The payout's own id is the provider's OriginatorConversationID, by which it can be asked
 // about. Nothing is answered at once: what became of a payout, and of a question about one, comes to an address.
-import { formatMicros, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
   b2cBody,
@@ -20,6 +20,7 @@ import type {
   OutgoingVerdict,
   Sent,
 } from '../providers/provider.ts'
+import { paidAs } from './paid-as.ts'
 
 export interface InitiatorSettings {
   initiator_name: string
@@ -135,7 +136,7 @@ export function readResult(body: unknown, reasons: Readonly<Record<string, Failu
   if (resultCode === repeatedCode) return { id, verdict: { kind: 'unknown', reason: 'the id came twice' } }
   if (resultCode !== '0')
     return { id, verdict: { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode } }
-  return { id, verdict: { kind: 'paid', receipt, micros: microsOf(parameters.get('TransactionAmount')) } }
+  return { id, verdict: paidAs(receipt, { amount: parameters.get('TransactionAmount') ?? '', currency: '' }) }
 }
 
 /** Verdict that the answer to a poll gives. Its id is that of the poll; the request polled for is among its parameters. */
@@ -152,11 +153,7 @@ export function readAnswer(body: unknown): Heard | null {
     case 'paid':
       return {
         id,
-        verdict: {
-          kind: 'paid',
-          receipt: parameters.get('ReceiptNo') || null,
-          micros: microsOf(parameters.get('Amount')),
-        },
+        verdict: paidAs(parameters.get('ReceiptNo') || null, { amount: parameters.get('Amount') ?? '', currency: '' }),
       }
     case 'reversed':
       return { id, verdict: { kind: 'reversed' } }
@@ -165,9 +162,4 @@ export function readAnswer(body: unknown): Heard | null {
     default:
       return { id, verdict: { kind: 'pending' } }
   }
-}
-
-function microsOf(amount: string | undefined): bigint | null {
-  const micros = amount ? parseAmount(amount, 2) : null
-  return typeof micros === 'bigint' ? micros : null
 }

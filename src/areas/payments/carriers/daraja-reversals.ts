@@ -2,7 +2,7 @@
 // M-Pesa refunds, over Daraja's reversal: all of a payment at once, named by its receipt. The provider knows the reversal by
 // an id that it gives itself. When that got lost with the answer, the reversal is asked for again: a payment is taken back
 // once, and that it was done before is an answer too.
-import { formatMicros, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { readOutgoingResult, securityCredential, statusQueryBody } from '../../../protocols/daraja-outgoing.ts'
 import { readReversalAnswer, reversalBody, reversalCodes } from '../../../protocols/daraja-reversals.ts'
 import type {
@@ -14,6 +14,7 @@ import type {
   RefundOrder,
 } from '../providers/provider.ts'
 import { type InitiatorSettings, outgoingVerdict, type Post, readAnswer, readResult } from './daraja-outgoing.ts'
+import { paidAs } from './paid-as.ts'
 
 const requestMs = 30_000
 const queryMs = 10_000
@@ -75,7 +76,7 @@ export class DarajaReversals implements RefundCarrier {
   readRefund(topic: keyof Addresses, body: unknown): Heard | null {
     if (topic === 'answer') return readAnswer(body)
     const heard = readResult(body, reasons)
-    if (heard?.verdict.kind === 'paid') return { ...heard, verdict: { ...heard.verdict, micros: amountIn(body) } }
+    if (heard?.verdict.kind === 'paid') return { ...heard, verdict: paidAs(heard.verdict.receipt, amountIn(body)) }
     if (heard?.verdict.kind !== 'refused' || heard.verdict.code !== reversalCodes.doneBefore) return heard
     return { ...heard, verdict: { kind: 'paid', receipt: null, micros: null } }
   }
@@ -87,8 +88,6 @@ export class DarajaReversals implements RefundCarrier {
 }
 
 /** Amount taken back, where the result of a reversal names it. */
-function amountIn(body: unknown): bigint | null {
-  const amount = readOutgoingResult(body)?.parameters.get('Amount')
-  const micros = amount ? parseAmount(amount, 2) : null
-  return typeof micros === 'bigint' ? micros : null
+function amountIn(body: unknown): { amount: string; currency: string } {
+  return { amount: readOutgoingResult(body)?.parameters.get('Amount') ?? '', currency: '' }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // M-Pesa in Kenya, over Daraja. A push has no key of ours that would make it safe to repeat, so it is never sent twice: an
 // attempt whose answer was lost waits for its callback, which comes to an address of its own.
-import { formatMicros, parseAmount } from '../../../kernel/money.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { ProviderAnswer, ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import {
@@ -34,6 +34,7 @@ import { darajaFacts } from './daraja-facts.ts'
 import { DarajaOutgoing, type InitiatorSettings, type Post } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import { noRefunds } from './no-refunds.ts'
+import { paidAs } from './paid-as.ts'
 
 type DarajaSettings = Partial<InitiatorSettings> & {
   base_url: string
@@ -142,11 +143,7 @@ class DarajaCarrier implements MobileMoney {
     const callback = readStkCallback(body)
     if (callback === null) return null
     const { checkoutId, resultCode, amount, receipt } = callback
-    const micros = amount === null ? null : parseAmount(amount, 2)
-    return {
-      providerId: checkoutId,
-      verdict: verdictOf(resultCode, receipt, typeof micros === 'bigint' ? micros : null),
-    }
+    return { providerId: checkoutId, verdict: verdictOf(resultCode, receipt, amount) }
   }
 
   stop(): Promise<void> {
@@ -164,8 +161,8 @@ function paysOut(settings: DarajaSettings): settings is DarajaSettings & Initiat
   return settings.initiator_name !== undefined && 'certificate' in settings
 }
 
-function verdictOf(resultCode: string, receipt: string | null, micros: bigint | null): Verdict {
-  if (resultCode === '0') return { kind: 'paid', receipt, micros }
+function verdictOf(resultCode: string, receipt: string | null, amount: string | null): Verdict {
+  if (resultCode === '0') return paidAs(receipt, { amount: amount ?? '', currency: '' })
   return { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode }
 }
 

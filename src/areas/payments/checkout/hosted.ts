@@ -49,7 +49,7 @@ interface HostedCheckout<Thing extends Payable> {
   readonly follow: Named
   readonly limits: { readonly views: Limit; readonly forms: readonly Limit[] }
   find(app: App, call: HookCall<{ token: string }>): Promise<Thing | null>
-  /** Whether it can be paid. */
+  /** Whether the thing can be paid. */
   isOpen(thing: Thing): boolean
   /** Content of its page. `forms` are the ways to pay it. */
   content(thing: Thing, forms: Html): Html

@@ -18,7 +18,7 @@ const maxBodyBytes = 64 * 1024
 /** About one thing that a provider was asked. */
 const callsPerSecond = 20
 
-/** Gives the answer that the provider expects, or null when no such call is expected at the address. */
+/** Handler of a callback: returns the answer for the provider, or null when its address expects no such call. */
 export type Taker = (app: App, call: Call) => Promise<object | null>
 
 const takers = new Map<Subject, Taker>([['attempt', takeAttempt]])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State table of a payment: the change that a verdict makes, and the money that is posted. Nothing is read or stored here; what
 // cannot be is no change, so that verdicts may come twice, late and in any order.
-import type { FailureReason, Verdict } from '../providers/provider.ts'
+import { type FailureReason, isAsAsked, type Verdict } from '../providers/provider.ts'
 import { type AttemptState, open, type PaymentRow, type Status } from '../records/store.ts'
 
 /** A success that the provider itself confirmed also revives a payment that was given up. */
@@ -10,7 +10,7 @@ const givenUp: readonly Status[] = ['expired', 'cancelled', 'failed']
 export interface Change {
   /** Progress of the attempt, if it is not further already. */
   readonly attempt: AttemptState | null
-  /** As the provider knows it, if it said so now. */
+  /** Provider's id of the attempt, if this verdict brought it. */
   readonly providerId: string | null
   /** The payment as it is then; null when it stays as it is. */
   readonly after: PaymentRow | null
@@ -22,6 +22,7 @@ interface Posting {
   readonly step: 'settle' | 'mismatch'
   readonly credit: string
   readonly micros: bigint
+  readonly currency: string
   readonly fee: bigint
 }
 
@@ -45,6 +46,7 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
       return { ...nothing, attempt: 'accepted', after: moved(payment, from, 'processing', at, { details, expires_at }) }
     }
     case 'unknown':
+    case 'unreadable':
     case 'missing':
       return { ...nothing, attempt: 'unknown' }
     case 'unavailable':
@@ -54,9 +56,7 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
       return { ...nothing, attempt: 'final', after: ended(payment, to, at, verdict.reason) }
     }
     case 'paid': {
-      const { micros, receipt } = verdict
-      const isAsAsked = micros === null || micros === payment.amount
-      const made = isAsAsked ? paid(payment, receipt, at) : mismatched(payment, micros, receipt, at)
+      const made = isAsAsked(payment, verdict) ? paid(payment, verdict.receipt, at) : mismatched(payment, verdict, at)
       return { ...nothing, attempt: 'final', ...made }
     }
   }
@@ -90,24 +90,28 @@ function begun(
 function paid(payment: PaymentRow, receipt: string | null, at: Date): Pick<Change, 'after' | 'posting'> {
   const late = givenUp.includes(payment.status)
   const after = moved(payment, late ? givenUp : open, 'completed', at, { provider_reference: receipt, late })
-  const { amount, fee } = payment
-  if (after) return { after, posting: { step: 'settle', credit: 'wallet', micros: amount - fee, fee } }
+  const { amount, currency, fee } = payment
+  if (after) return { after, posting: { step: 'settle', credit: 'wallet', micros: amount - fee, currency, fee } }
   // The money may have been known of before the provider's receipt for it.
   const isNews = payment.status === 'completed' && payment.provider_reference === null && receipt !== null
   return { after: isNews ? withChanges(payment, { provider_reference: receipt }) : null, posting: null }
 }
 
-/** Another amount came than was asked for, in time or late: it stays in suspense until an operator resolves it. */
+/** Payment of other money than was asked for, in time or late: it stays in suspense until an operator resolves it. */
 function mismatched(
   payment: PaymentRow,
-  micros: bigint,
-  receipt: string | null,
+  { micros, receipt, currency }: Extract<Verdict, { kind: 'paid' }>,
   at: Date,
 ): Pick<Change, 'after' | 'posting'> {
   const from = [...open, ...givenUp]
   const after = moved(payment, from, 'failed', at, { failure_reason: 'AMOUNT_MISMATCH', provider_reference: receipt })
   const credit = `suspense:${payment.provider}`
-  return { after, posting: after && { step: 'mismatch', credit, micros, fee: 0n } }
+  // How much of another currency it was is not always told: then nothing can be booked.
+  const isBooked = after !== null && micros !== null
+  return {
+    after,
+    posting: isBooked ? { step: 'mismatch', credit, micros, currency: currency ?? payment.currency, fee: 0n } : null,
+  }
 }
 
 /** Payment after a transition; null when the transition is not allowed. Events of a payment are numbered. */
@@ -133,7 +137,7 @@ function moved(
   })
 }
 
-/** By assignment: spreading a row of thirty columns takes twenty times as long. */
+/** Copy of a payment with changes. By assignment: spreading a row of thirty columns takes twenty times as long. */
 function withChanges(payment: PaymentRow, changes: Partial<PaymentRow>): PaymentRow {
   return Object.assign({}, payment, changes)
 }

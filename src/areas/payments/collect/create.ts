@@ -133,7 +133,7 @@ async function storeRest(app: App, tx: Tx, draft: Draft, since: number | null): 
   return payment
 }
 
-/** Of one whose reference was used before nothing stays, not even that it was counted. */
+/** Refusal of a reference that was used before: nothing of the payment stays, not even its velocity counts. */
 async function usedBefore(tx: Tx, { request, weighed }: Draft): Promise<AppError> {
   const { input, occasion } = request
   const { reference = '' } = input
@@ -160,6 +160,8 @@ function attemptOf({ receivedMs, nowMs }: Occasion, payment: PaymentRow, id: str
     said_paid_at: null,
     called_amount: null,
     called_receipt: null,
+    called_currency: null,
+    called_words: null,
     clock_offset_ms: BigInt(nowMs - receivedMs),
   }
 }
@@ -183,7 +185,7 @@ function subjectOf({ request, id, method, plan, money }: Intent): Subject {
   }
 }
 
-/** As it is stored; the database gives it its version. */
+/** Row of a new payment; the database gives it its version. */
 function rowOf({ request, id, method, plan, money }: Intent, risk: Risk | null, expiresAt: Date): PaymentRow {
   const { input, purpose = collection, occasion } = request
   const { tenant, nowMs, requestId } = occasion
@@ -223,6 +225,11 @@ function rowOf({ request, id, method, plan, money }: Intent, risk: Risk | null, 
     updated_at: new Date(nowMs),
     version: '',
   }
+}
+
+/** Whether a request is answered before the provider is asked: never where only this request can ask it. */
+export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
+  return wait === 0 && methodOf(payment).isQueued
 }
 
 /** Asks the provider, and waits a while for its first word. `input` is what the request brought, if it is at hand. */

@@ -25,9 +25,9 @@ export interface PaymentAttempt {
 }
 
 class Handovers {
-  /** By the attempt's id, or by the payment's where the request that brought it sends it. */
+  /** Accepted payments, by the attempt's id, or by the payment's where the request that brought it sends it. */
   readonly accepted = new Handover<PaymentAttempt>(acceptedForMs, maxKept)
-  /** By the account, the environment and the attempt's id. */
+  /** Attempts sent to the provider, by account, environment and attempt id. */
   readonly asked = new Handover<Promise<PaymentAttempt | null>>(askedForMs, maxKept)
   /** Generation: grows when everything is dropped. Rows read in an older one may be out of date and are not kept. */
   forgotten = 0

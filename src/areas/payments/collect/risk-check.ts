@@ -28,20 +28,35 @@ import { findPayment } from '../records/store.ts'
 
 const { amount, currency, provider, phone, phone_number, ...others } = PaymentCreate.properties
 
-const digits = (length: string, rule: string) => Type.String({ pattern: `^\\d{${length}}$`, rule })
+const digits = (length: string, rule: string, description: string) =>
+  Type.String({ pattern: `^\\d{${length}}$`, rule, description })
 
 const Card = Type.Object(
   {
     // The card of a payment, as it would be sent there; the number alone is looked at.
     ...Type.Partial(cardFields.card).properties,
-    number: Type.Optional(Type.String({ maxLength: 23, rule: 'must be a card number', sensitive: true })),
-    bin: Type.Optional(digits('6,8', 'must be the first 6 to 8 digits')),
-    last4: Type.Optional(digits('4', 'must be the last 4 digits')),
+    number: Type.Optional(
+      Type.String({
+        maxLength: 23,
+        rule: 'must be a card number',
+        sensitive: true,
+        description: 'Compared with the blacklist, and not kept',
+      }),
+    ),
+    bin: Type.Optional(
+      digits(
+        '6,8',
+        'must be the first 6 to 8 digits',
+        'The bank and kind of the card, where you do not have its number',
+      ),
+    ),
+    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Taken, and not looked at')),
   },
   {
     additionalProperties: false,
     sensitive: true,
     rule: 'must be a card as a payment takes it, its number alone, or its bin and last4',
+    description: 'What would be charged',
   },
 )
 
@@ -52,47 +67,65 @@ const RiskCheckCreate = Type.Object({
   direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
-  method: Type.Optional(OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'])),
+  method: Type.Optional(
+    OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+      description: 'Seen by `phone`, `card` or `bank` unless named',
+    }),
+  ),
   provider,
   phone,
   phone_number,
   card: Type.Optional(Card),
   bank: Type.Optional(
-    Type.Object({
-      account_number: Type.Optional(Type.String({ maxLength: 40 })),
-      bank_code: Type.Optional(Type.String({ maxLength: 20 })),
-      account_name: Type.Optional(Type.String({ maxLength: 100 })),
-    }),
+    Type.Object(
+      {
+        account_number: Type.Optional(Type.String({ maxLength: 40, description: 'Compared with the blacklist' })),
+        bank_code: Type.Optional(Type.String({ maxLength: 20, description: 'Of the bank' })),
+        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose account it is' })),
+      },
+      { description: 'What would be debited, or paid to' },
+    ),
   ),
 })
 
 const risk = {
-  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-  risk_level: OneOf(levels),
-  flags: Type.Array(Type.String()),
+  risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+  risk_level: OneOf(levels, { description: 'The score in a word' }),
+  flags: Type.Array(Type.String(), { description: 'What raised it' }),
 }
 
 const RiskCheck = Type.Object(
   {
-    risk_check_id: Type.String(),
+    risk_check_id: Type.String({ description: 'Id of the check' }),
     ...risk,
-    decision: OneOf(actions),
-    risk_assessment: Type.Object(risk),
+    decision: OneOf(actions, { description: 'What would become of the payment' }),
+    risk_assessment: Type.Object(risk, { description: 'The same three once more, as identity checks have them' }),
     matched_rules: Type.Array(
-      Type.Object({ rule_id: Type.String(), name: Type.String(), action: OneOf(actions), dry_run: Type.Boolean() }),
+      Type.Object({
+        rule_id: Type.String({ description: 'Id of the rule' }),
+        name: Type.String({ description: 'Its name' }),
+        action: OneOf(actions, { description: 'What it asks for' }),
+        dry_run: Type.Boolean({ description: 'It is recorded, and decides nothing' }),
+      }),
+      { description: 'Rules of yours that match' },
     ),
     blacklist_hits: Type.Array(
-      Type.Object({ blacklist_id: Type.String(), type: OneOf(blacklistTypes), value: Type.String() }),
+      Type.Object({
+        blacklist_id: Type.String({ description: 'Id of the entry' }),
+        type: OneOf(blacklistTypes, { description: 'What it is' }),
+        value: Type.String({ description: 'As it is compared; of a card masked' }),
+      }),
+      { description: 'What stands on your blacklist' },
     ),
     components: Type.Object(
       {
-        velocity: Type.Integer(),
-        amount: Type.Integer(),
-        identity: Type.Integer(),
-        card: Type.Integer(),
-        geo: Type.Integer(),
-        history: Type.Integer(),
-        rules: Type.Integer(),
+        velocity: Type.Integer({ description: 'How often the phone, device, address or card was used lately' }),
+        amount: Type.Integer({ description: 'How unusual the amount is' }),
+        identity: Type.Integer({ description: 'Who pays, as far as it looks unusual' }),
+        card: Type.Integer({ description: 'What looks unusual of the card' }),
+        geo: Type.Integer({ description: 'Country of the address and of the phone that differ' }),
+        history: Type.Integer({ description: 'Failures of the phone in the last day' }),
+        rules: Type.Integer({ description: 'Scores of your rules' }),
       },
       { description: `They add up to the score: ${componentNames.join(', ')}` },
     ),

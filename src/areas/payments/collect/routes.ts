@@ -10,7 +10,6 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { methods } from '../methods/offers.ts'
-import { methodOf } from '../methods/payment-methods.ts'
 import { accepting } from '../records/accepting.ts'
 import { Payment } from '../records/events.ts'
 import {
@@ -22,10 +21,10 @@ import {
   phoneOf,
 } from '../records/input.ts'
 import { noSuchPayment, paymentUuid, recordOf } from '../records/payment.ts'
-import { findPayment, open, type PaymentRow } from '../records/store.ts'
+import { findPayment, open } from '../records/store.ts'
 import { recordWithRefunds } from '../refunds/refund.ts'
 import { acceptInBatch } from './accept-batch.ts'
-import { sendNow } from './create.ts'
+import { isAnsweredAtOnce, sendNow } from './create.ts'
 import { passed } from './enforce.ts'
 import { cancel } from './settle.ts'
 import { paymentWaits } from './waiting.ts'
@@ -180,11 +179,6 @@ async function answer(
 ) {
   if (isAnsweredAtOnce(wait, reply)) return passed(reply)
   return recordOf(await sendNow(app, caller, paymentUuid(reply.payment_id), input))
-}
-
-/** Whether the answer is given before the provider is asked: never where only this request can ask it. */
-export function isAnsweredAtOnce(wait: number | undefined, payment: Pick<PaymentRow, 'method'>): boolean {
-  return wait === 0 && methodOf(payment).isQueued
 }
 
 /** The payment when it is over, or as it is when the time that was given for it has passed. */

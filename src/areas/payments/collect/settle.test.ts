@@ -50,6 +50,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.constantFrom(amount, null).map<Happening>((micros) => ({ kind: 'paid', receipt: 'NLJ7RT61SV', micros })),
   fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: otherAmount }),
   fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: amount, currency: 'UGX' }),
+  fc.constant<Happening>({ kind: 'unreadable', receipt: 'NLJ7RT61SV', words: 'much' }),
 )
 
 interface Model {
@@ -59,8 +60,16 @@ interface Model {
   late: boolean
   /** What was told, oldest first. */
   told: string[]
-  suspense: bigint
+  suspense: Kept
 }
+
+/** What is in suspense, by currency. */
+interface Kept {
+  KES: bigint
+  UGX: bigint
+}
+
+const nothing: Kept = { KES: 0n, UGX: 0n }
 
 test('any history of verdicts ends as the table of states says, step by step', async () => {
   await fc.assert(
@@ -68,7 +77,7 @@ test('any history of verdicts ends as the table of states says, step by step', a
       const { account, tenant, id } = await newPayment()
       const model: Model = {
         ...{ status: 'pending', attempt: 'planned', reason: null, late: false },
-        ...{ told: ['payment.created'], suspense: 0n },
+        ...{ told: ['payment.created'], suspense: nothing },
       }
       for (const one of happenings) {
         judge(model, one)
@@ -78,7 +87,8 @@ test('any history of verdicts ends as the table of states says, step by step', a
         assert.deepEqual(found, [model.status, model.reason, model.late], JSON.stringify(one, bigintText))
       }
       assert.deepEqual(await toldOf(account), model.told)
-      await assertMoney(tenant, account, model.status === 'completed', model.suspense)
+      await assertWallet(account, model.status === 'completed')
+      assert.deepEqual(await keptOf(tenant), model.suspense)
     }),
     { ...bounded, numRuns: runs(60) },
   )
@@ -96,7 +106,10 @@ test('verdicts that come all at once settle a payment once, and what the provide
       const isMismatched = body.failure_reason === 'AMOUNT_MISMATCH'
       const wasPaid = happenings.some((one) => one.kind === 'paid' && one.micros !== otherAmount && isAskedMoney(one))
       if (wasPaid) assert.ok(body.status === 'completed' || isMismatched, `it is ${body.status}`)
-      await assertMoney(tenant, account, body.status === 'completed', isMismatched ? otherAmount : 0n)
+      await assertWallet(account, body.status === 'completed')
+      const kept = await keptOf(tenant)
+      const expected = kept.UGX > 0n ? { KES: 0n, UGX: amount } : { KES: otherAmount, UGX: 0n }
+      assert.deepEqual(kept, isMismatched ? expected : nothing)
     }),
     { ...bounded, numRuns: runs(60) },
   )
@@ -134,22 +147,37 @@ test('a reference may be used again when nobody was asked, and not when the prov
   }
 })
 
-test('another amount is on the operator’s list once, whenever it is told', async () => {
+test('other money is on the operator’s list once, whenever it is told', async () => {
   const path = '/v1/operator/payments/discrepancies'
   const listed = async () => (await world.operator.get(`${path}?limit=200`)).body.data
   const before = (await listed()).length
   const asked = { kind: 'paid', receipt: 'NLJ7RT61SV', micros: amount } as const
   const other = { kind: 'paid', receipt: 'NLJ7RT61SW', micros: otherAmount } as const
+  const foreign = { kind: 'paid', receipt: 'NLJ7RT61SW', micros: amount, currency: 'UGX' } as const
+  const uncounted = { kind: 'paid', receipt: 'NLJ7RT61SW', micros: null, currency: 'UGX' } as const
+  const unread = { kind: 'unreadable', receipt: 'NLJ7RT61SW', words: '1,000 KSH' } as const
   const expired = { kind: 'expire' } as const
+  const inOther = { told_amount: Number(otherAmount / 1_000_000n), told_currency: 'KES', told_words: null }
+  const inForeign = { told_amount: Number(amount / 1_000_000n), told_currency: 'UGX', told_words: null }
+  const inWords = { told_amount: null, told_currency: null, told_words: '1,000 KSH' }
   const accepted = { kind: 'accepted', providerId: 'ws_CO_1' } as const
-  for (const [happenings, status, reason, suspense] of [
-    [[asked, other, other], 'completed', null, 0n],
-    [[accepted, expired, other, other], 'failed', 'AMOUNT_MISMATCH', otherAmount],
-    [[accepted, other, expired, asked], 'failed', 'AMOUNT_MISMATCH', otherAmount],
+  for (const [happenings, status, reason, suspense, told] of [
+    [[asked, other, other], 'completed', null, nothing, inOther],
+    [[accepted, expired, other, other], 'failed', 'AMOUNT_MISMATCH', { KES: otherAmount, UGX: 0n }, inOther],
+    [[accepted, other, expired, asked], 'failed', 'AMOUNT_MISMATCH', { KES: otherAmount, UGX: 0n }, inOther],
+    [[accepted, foreign, foreign, asked], 'failed', 'AMOUNT_MISMATCH', { KES: 0n, UGX: amount }, inForeign],
+    [[accepted, expired, foreign], 'failed', 'AMOUNT_MISMATCH', { KES: 0n, UGX: amount }, inForeign],
+    [[asked, foreign], 'completed', null, nothing, inForeign],
+    [[accepted, uncounted, asked], 'failed', 'AMOUNT_MISMATCH', nothing, { ...inForeign, told_amount: null }],
+    [[accepted, unread, unread], 'processing', null, nothing, inWords],
+    [[accepted, unread, expired], 'expired', 'TRANSACTION_TIMEOUT', nothing, inWords],
+    [[accepted, unread, asked], 'completed', null, nothing, inWords],
+    [[accepted, unread, other, unread], 'failed', 'AMOUNT_MISMATCH', { KES: otherAmount, UGX: 0n }, inOther],
   ] as const) {
     const { account, tenant, id } = await newPayment()
     for (const one of happenings) await happen(tenant, id, one)
-    await assertMoney(tenant, account, status === 'completed', suspense)
+    await assertWallet(account, status === 'completed')
+    assert.deepEqual(await keptOf(tenant), suspense)
     const mine = (await listed()).filter((row: { payment_id: string }) => row.payment_id === id)
     assert.equal(mine.length, 1)
     const { found_at, ...row } = mine[0]
@@ -161,7 +189,7 @@ test('another amount is on the operator’s list once, whenever it is told', asy
       provider: 'mpesa',
       currency: 'KES',
       asked_amount: Number(amount / 1_000_000n),
-      told_amount: Number(otherAmount / 1_000_000n),
+      ...told,
       provider_reference: 'NLJ7RT61SW',
       resolved_at: null,
       note: null,
@@ -175,6 +203,18 @@ test('another amount is on the operator’s list once, whenever it is told', asy
   }
   assert.equal((await world.operator.post(`${path}/pay_1/resolve`, {})).status, 404)
   assert.equal((await listed()).length, before)
+})
+
+test('money in another currency goes to the account’s wallet in that currency when the operator says so', async () => {
+  const { account, tenant, id } = await newPayment()
+  await happen(tenant, id, { kind: 'paid', receipt: 'NLJ7RT61SX', micros: amount, currency: 'UGX' })
+  const path = `/v1/operator/payments/discrepancies/${id}/resolve`
+  const { status, body, text } = await world.operator.post(path, { action: 'credit_account', note: 'as agreed' })
+  assert.deepEqual([status, body.amount_moved, body.told_currency], [200, 1_000, 'UGX'], text)
+  assert.deepEqual(await keptOf(tenant), nothing)
+  const balance = async (currency: string) =>
+    (await account.client.get(`/v1/wallet/balance?currency=${currency}`)).body.balance
+  assert.deepEqual([await balance('UGX'), await balance('KES')], [1_000, 0])
 })
 
 test('the job that looks after an attempt goes with it', async () => {
@@ -194,8 +234,7 @@ function isAskedMoney(one: Happening): boolean {
 }
 
 /** What the table of states makes of it. */
-function judge(model: Model, told: Happening): void {
-  const one: Happening = isAskedMoney(told) ? told : { kind: 'unknown', reason: 'another currency' }
+function judge(model: Model, one: Happening): void {
   const isOpen = open.includes(model.status)
   const end = (status: Status, reason: string | null): void => {
     Object.assign(model, { status, reason })
@@ -209,6 +248,7 @@ function judge(model: Model, told: Happening): void {
       if (model.attempt !== 'final') model.attempt = 'accepted'
       break
     case 'unknown':
+    case 'unreadable':
     case 'missing':
       if (isUnsent) model.attempt = 'unknown'
       break
@@ -222,10 +262,10 @@ function judge(model: Model, told: Happening): void {
       break
     case 'paid':
       model.attempt = 'final'
-      if (one.micros !== null && one.micros !== amount) {
+      if ((one.micros ?? amount) !== amount || !isAskedMoney(one)) {
         if (model.status === 'completed' || model.reason === 'AMOUNT_MISMATCH') break
         end('failed', 'AMOUNT_MISMATCH')
-        model.suspense = one.micros
+        model.suspense = { ...nothing, [one.currency ?? 'KES']: one.micros }
       } else if (model.status !== 'completed' && model.reason !== 'AMOUNT_MISMATCH') {
         model.late ||= !isOpen
         end('completed', null)
@@ -271,11 +311,14 @@ async function toldOf({ client }: Account): Promise<string[]> {
   return body.data.map(({ event }: { event: string }) => event).reverse()
 }
 
-async function assertMoney(tenant: Tenant, { client }: Account, isPaid: boolean, suspense: bigint): Promise<void> {
+async function assertWallet({ client }: Account, isPaid: boolean): Promise<void> {
   const { body } = await client.get('/v1/wallet/balance?currency=KES')
   assert.equal(body.balance, isPaid ? Number((amount - fee) / 1_000_000n) : 0)
-  const kept = await balanceOfContra(world.app.db, tenant, 'suspense:mpesa', 'KES')
-  assert.equal(kept, suspense)
+}
+
+async function keptOf(tenant: Tenant): Promise<Kept> {
+  const kept = (currency: keyof Kept) => balanceOfContra(world.app.db, tenant, 'suspense:mpesa', currency)
+  return { KES: await kept('KES'), UGX: await kept('UGX') }
 }
 
 const bigintText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)

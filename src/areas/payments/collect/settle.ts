@@ -11,7 +11,7 @@ import { type EventType, eventRow, type NewEvent, type Occasion, occasionNow } f
 import { type Tenant, tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { notePending, pendingAccount, settlementMs } from '../methods/card-settlement.ts'
 import type { Verdict } from '../providers/provider.ts'
-import { noteDiscrepancy, otherAmount } from '../records/discrepancies.ts'
+import { noteDiscrepancy, otherMoney } from '../records/discrepancies.ts'
 import { paymentEvents } from '../records/events.ts'
 import { noSuchPayment, toldOf } from '../records/payment.ts'
 import { purposeOf } from '../records/purpose.ts'
@@ -73,13 +73,12 @@ export async function settle(
   app: App,
   tenant: Tenant,
   attempt: AttemptRow,
-  told: Verdict,
+  verdict: Verdict,
   known: PaymentRow | null = null,
 ): Promise<PaymentRow> {
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
-  const verdict = inOtherMoney(app, attempt, told) ?? told
   // Less may have been captured since it was read: what the provider tells is held against the payment as it is now.
-  let payment = known && !otherAmount(known, verdict) ? known : await find()
+  let payment = known && !otherMoney(known, verdict) ? known : await find()
   for (let tries = 0; tries < mostTries; tries++) {
     // First, so that a node that dies in between loses nothing, and who sees how the payment ended finds it on the list.
     await noteDiscrepancy(app, payment, verdict)
@@ -90,20 +89,6 @@ export async function settle(
     payment = await find()
   }
   throw new Error(`payment ${attempt.payment_id} changes faster than it can be read`)
-}
-
-/** Verdict in place of one that tells of money in another currency than was asked for, which cannot be booked; null for any other. */
-export function inOtherMoney(
-  app: App,
-  { payment_id, provider, currency }: AttemptRow,
-  verdict: Verdict,
-): Verdict | null {
-  if (verdict.kind !== 'paid' || verdict.currency === undefined || verdict.currency === currency) return null
-  app.log.error(
-    { payment: idOf('payment', payment_id), provider, asked: currency, told: verdict.currency },
-    'provider was paid in another currency than was asked for: nothing is booked; compare the payment with the provider’s statement',
-  )
-  return { kind: 'unknown', reason: `it was paid in ${verdict.currency}` }
 }
 
 /** Cancels a payment that no provider was asked for yet, whose payer has not decided, or whose money is only set aside. */
@@ -161,7 +146,7 @@ async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): 
   return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-/** Gives the payment after the change; null when it was changed meanwhile. */
+/** Store a change; returns the payment after it, or null when it was changed meanwhile. */
 async function store(
   app: App,
   occasion: Occasion,
@@ -243,7 +228,7 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
   const event = after.sequence > payment.sequence ? eventOf(app, occasion, after) : null
   const { posting } = change
   const { bucket, account, environment } = tenant
-  // Each by its name: spreading into an object of forty members takes twenty times as long.
+  // Members one by one: spreading into an object of forty members takes twenty times as long.
   const item = {
     bucket,
     account,
@@ -273,7 +258,7 @@ function itemOf(app: App, occasion: Occasion, payment: PaymentRow, attempt: Atte
     transfer: posting && newUuid(receivedMs),
     fee: posting?.fee ?? null,
     fee_transfer: posting && newUuid(receivedMs),
-    currency: payment.currency,
+    currency: posting?.currency ?? payment.currency,
     event: event?.row ?? null,
   }
   return { after, event, item }

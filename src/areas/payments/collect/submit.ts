@@ -26,7 +26,7 @@ import {
   restartPolls,
 } from '../records/store.ts'
 import { keepAsked, learningSince, type PaymentAttempt, takeAccepted } from './handover.ts'
-import { expire, inOtherMoney, settle } from './settle.ts'
+import { expire, settle } from './settle.ts'
 
 /** A payment is given up so long after its time, when the provider was asked once more. */
 const graceMs = 30_000
@@ -38,7 +38,7 @@ const callbackMs = 10_000
 
 const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the provider' }
 
-/** Only one may send an attempt. */
+/** Mark an attempt as being sent; only one caller gets `begun`. */
 const beginSending = operation.tenant(
   'payments.begin_sending',
   {
@@ -103,15 +103,13 @@ async function watch(
 async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: PaymentRow): Promise<Outcome> {
   const method = methodOf(payment)
   // The operator may have removed the account: then nothing is heard of it, and its time runs out all the same.
-  const heard = (await method.query(app, tenant, attempt, payment)) ?? unheard
-  // Money that cannot be booked is no answer: the payment's time runs on.
-  const told = inOtherMoney(app, attempt, heard) ?? heard
+  const told = (await method.query(app, tenant, attempt, payment)) ?? unheard
   const isFirst = attempt.said_paid_at === null && open.includes(payment.status)
   if (isBare(told) && isFirst && !isOver(app, tenant, payment, attempt)) {
     await app.db.query(noteSaidPaid, { ...tenant, id: attempt.id, at: new Date(app.clock.nowMs()) })
     return { kind: 'again', afterMs: callbackMs }
   }
-  // Another account than the one that was asked has never heard of anything.
+  // An account that replaced the one that was asked does not know its attempts.
   const isReplaced =
     attempt.sent_by !== null && gatewayOf(app).accountOf(attempt, tenant.environment) !== attempt.sent_by
   const isMissing = told.kind === 'missing' && attempt.state !== 'accepted' && !isReplaced
@@ -150,6 +148,7 @@ async function nextPoll(
   return pollMs === null ? { kind: 'done' } : { kind: 'again', afterMs: pollMs }
 }
 
+/** Money of which it cannot be read how much it is is no answer: the payment's time runs on. */
 function isAnswer({ kind }: Verdict): boolean {
   return kind === 'paid' || kind === 'refused'
 }
@@ -207,7 +206,7 @@ function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Pa
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
-/** Once more, if the payer may still be asked. That it was not taken now does not say that it was not before. */
+/** Send an attempt again, if the payer may still be asked. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }

@@ -19,7 +19,7 @@ export interface DisputeRow {
   currency: string
   reason: CardDispute['reason']
   polls: number
-  /** By the account's clock, as all times. */
+  /** Time by the account's clock, like all times here. */
   created_at: Date
   closed_at: Date | null
 }
@@ -54,13 +54,13 @@ export const findDispute = statement.tenant<One, DisputeRow>(
   `select ${columns} from payments.disputes where ${mine} and id = $id`,
 )
 
-/** By the name that the acquirer has for it. */
+/** Dispute by the acquirer's id. */
 export const findProvidersDispute = statement.tenant<Tenant & { payment: string; providerId: string }, DisputeRow>(
   'payments.find_providers_dispute',
   `select ${columns} from payments.disputes where ${mine} and payment_id = $payment and provider_id = $providerId`,
 )
 
-/** Of all disputes of a payment: one that is open counts before one that was lost, and that before one that was won. */
+/** Status of a payment's disputes: an open one counts before a lost one, and that before a won one. */
 export const statusOfDisputes = statement.tenant<Tenant & { payment: string }, { status: CardDispute['status'] }>(
   'payments.status_of_disputes',
   `select status from payments.disputes where ${mine} and payment_id = $payment

@@ -54,7 +54,7 @@ export interface Weighing {
 
 export interface Weighed {
   readonly assessment: Assessment
-  /** For the caller to store. */
+  /** Record of the assessment, for the caller to store. */
   readonly check: Check
   /** Counters that it was added to. */
   readonly counted: Counted

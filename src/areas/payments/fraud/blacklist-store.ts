@@ -43,7 +43,7 @@ export const insertEntries = statement.tenant<Tenant & EntryArrays, { id: string
    returning id`,
 )
 
-/** In the order in which they are asked for. */
+/** Entries by type and value, in the order in which they are asked for. */
 export const findEntries = statement.tenant<Tenant & { types: readonly string[]; values: readonly string[] }, EntryRow>(
   'payments.find_blacklist',
   `select ${entryColumns.replace(/(^|, )/g, '$1b.')}

@@ -31,7 +31,7 @@ export interface Candidate {
 const binLengths = [6, 8] as const
 
 interface Form {
-  /** Null when the text is no such thing. */
+  /** Value in its canonical form; null when the text is none of this type. */
   read(text: string): string | null
   readonly rule: string
 }
@@ -68,7 +68,7 @@ export function ruleOf(type: BlacklistType): string {
   return forms[type].rule
 }
 
-/** The one way in which a value is written; null when it is no such thing. */
+/** Canonical form of a value; null when it is none of the type. */
 export function normalised(type: BlacklistType, value: string): string | null {
   return forms[type].read(value.trim())
 }
@@ -121,7 +121,7 @@ function emailText(text: string): string {
   return `${lower(text.slice(0, at))}@${domainText(text.slice(at + 1))}`
 }
 
-/** As mail servers read it: `ｅvil.com` and `evil.com.` are evil.com. */
+/** Domain as mail servers read it: `ｅvil.com` and `evil.com.` are evil.com. */
 function domainText(text: string): string {
   const name = text.replace(/\.+$/, '')
   return domainToASCII(name) || lower(name)

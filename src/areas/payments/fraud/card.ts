@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By what a card is judged: its brand, its first digits and the fingerprint by which it is known again, never its number.
+// Facts by which a card is judged: its brand, its first digits and its fingerprint, never its number.
 import { brandOf, passesLuhn } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'

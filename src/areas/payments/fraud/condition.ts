@@ -10,7 +10,7 @@ import { countedStatuses, type Metric, metrics, type Velocity, velocityName, win
 export const maxConditions = 20
 /** Groups within groups; the conditions of the rule itself are none. */
 const maxDepth = 3
-/** In all groups of a rule together. */
+/** Limit of conditions in all groups of a rule together. */
 const maxConditionsOfRule = 100
 const maxChoices = 1_000
 const maxTextLength = 500
@@ -21,7 +21,7 @@ export type Match = 'all' | 'any'
 /** Facts, totals and lists that a rule is evaluated with. */
 export interface Situation {
   readonly facts: Facts
-  /** By the name of the velocity; none where there is nothing to count by. */
+  /** Totals by the name of the velocity; none where there is nothing to count by. */
   readonly totals: ReadonlyMap<string, bigint>
   listed(type: BlacklistType, value: string): boolean
 }
@@ -45,7 +45,7 @@ interface Reading {
   count: number
 }
 
-/** Throws VALIDATION_ERROR with the path of the first condition that is wrong. */
+/** Compile the conditions of a rule; throws VALIDATION_ERROR with the path of the first wrong one. */
 export function compile(match: Match, conditions: unknown): Compiled {
   const reading: Reading = { velocities: [], lists: [], count: 0 }
   const test = group(match, conditions, 'conditions', 1, reading)

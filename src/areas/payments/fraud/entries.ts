@@ -34,15 +34,27 @@ const value = Type.String({
 })
 
 const details = {
-  reason: Type.Optional(Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })),
+  reason: Type.Optional(
+    Type.String({ maxLength: 500, rule: 'must have at most 500 characters', description: 'A note for yourself' }),
+  ),
   applies_to: Type.Optional(AppliesTo),
   expires_at: Type.Optional(Moment({ description: 'Not served until then; for ever unless given' })),
 }
 
-const Entry = Type.Object({ type: OneOf(blacklistTypes), value, ...details })
+const Entry = Type.Object({
+  type: OneOf(blacklistTypes, {
+    description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
+  }),
+  value,
+  ...details,
+})
 
 const EntryCreate = Type.Object({
-  type: Type.Optional(OneOf(blacklistTypes)),
+  type: Type.Optional(
+    OneOf(blacklistTypes, {
+      description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
+    }),
+  ),
   value: Type.Optional(value),
   ...details,
   entries: Type.Optional(

@@ -41,10 +41,10 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
 
 export const fieldNames: readonly string[] = [...Object.keys(fieldTypes), 'metadata.<key>']
 const metadataForm = /^metadata\..{1,40}$/su
-/** As many digits of a number as say whose range it is from: +254 711. */
+/** Length of a phone prefix that identifies a network's range: +254 711. */
 const prefixLength = 7
 
-/** Null when there is no such field. */
+/** Type of a field; null when there is no such field. */
 export function fieldType(name: string): FieldType | null {
   if (Object.hasOwn(fieldTypes, name)) return fieldTypes[name] ?? null
   return metadataForm.test(name) ? 'any' : null
@@ -142,7 +142,7 @@ export function factsOf(subject: Subject, nowMs: number): Map<string, FieldValue
   return facts
 }
 
-/** One way to write an address: ::ffff:192.0.2.1 is 192.0.2.1, and 2001:DB8:0::1 is 2001:db8:0:0:0:0:0:1. */
+/** Canonical IP address: ::ffff:192.0.2.1 is 192.0.2.1, and 2001:DB8:0::1 is 2001:db8:0:0:0:0:0:1. */
 export function addressText(text: string): string | null {
   const address = parseAddress(text)
   return address && writtenAddress(address.version, address.bits)

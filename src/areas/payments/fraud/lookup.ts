@@ -12,7 +12,7 @@ import { type Looked, look, lookColumns, placeColumns, tallyColumns, uncount } f
 import { type Tally, tallyOf } from './velocity.ts'
 
 /**
- * Whether it is about something that happens: `enforced` is counted and may be blocked, `asked` is a question in advance,
+ * Mode of an assessment: `enforced` is counted and may be blocked, `asked` is a question in advance,
  * `repeated` one about something that was counted when it happened.
  */
 export type Mode = 'enforced' | 'asked' | 'repeated'
@@ -45,7 +45,7 @@ export interface Counted {
   readonly tallies: readonly Tally[]
 }
 
-/** One statement, as a rule; another for those whose rules have changed since this node read them. */
+/** Look up all subjects with one statement; with a second for those whose rules changed since this node read them. */
 export async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise<Seen[]> {
   const seen = new Map<Looking, Seen>()
   const counted = new Map<Looking, Tally[]>(all.map((looking) => [looking, []]))
@@ -178,7 +178,7 @@ export function placeText({ type, value }: { type: string; value: string }): str
   return `${type} ${value}`
 }
 
-/** Each once, the last of those with the same name. */
+/** Items without duplicates: the last of those with the same name. */
 export function unique<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
   return [...new Map(all.map((one) => [nameOf(one), one])).values()]
 }

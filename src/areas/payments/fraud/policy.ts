@@ -21,7 +21,7 @@ const fewestAmounts = 20
 
 export interface Policy {
   readonly version: number
-  /** In the order in which they are asked. */
+  /** Rules in the order in which they are applied. */
   readonly rules: readonly Rule[]
   readonly velocities: Readonly<Record<Direction, readonly Velocity[]>>
   readonly lists: Compiled['lists']

@@ -43,6 +43,8 @@ export const AppliesTo = Type.Array(OneOf(directions), {
   maxItems: directions.length,
   uniqueItems: true,
   rule: `must be a list of ${directions.join(', ')}`,
+  description:
+    'Money that comes in (`payment`), goes out (`payout`), or both; unless given `payment` for a rule, and both for an entry of the blacklist',
 })
 
 const Condition = Type.Unsafe<unknown>({
@@ -56,10 +58,20 @@ const conditions = Type.Array(Condition, {
   minItems: 1,
   maxItems: maxConditions,
   rule: `must be a list of 1 to ${maxConditions} conditions`,
+  description: 'What a payment must have for the rule to match: all or any of them, as `match` says',
 })
 const match = OneOf(['all', 'any'], { description: '`all` unless given' })
-const description = Type.String({ maxLength: 500, rule: 'must have at most 500 characters' })
-const name = Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' })
+const description = Type.String({
+  maxLength: 500,
+  rule: 'must have at most 500 characters',
+  description: 'A note for yourself',
+})
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  rule: 'must have 1 to 100 characters',
+  description: 'Stands in the risk check of what it matched',
+})
 
 const optional = {
   match: Type.Optional(match),
@@ -270,7 +282,7 @@ const removeRule = write({
   },
 })
 
-/** Each velocity is a row that every payment writes and reads. */
+/** Limit the velocities of an account: every payment reads and writes a row for each. */
 async function requireFewVelocities(tx: Tx, { tenant }: Caller): Promise<void> {
   const rules = (await tx.query(rulesInForce, { ...tenant })).map(ruleOf)
   for (const direction of directions)

@@ -52,7 +52,7 @@ const mostForVelocity = 35
 const amountPoints = [[5n, 15], [2n, 10], [1n, 5]] as const // biome-ignore format: a table reads better dense
 const unusualPoints = 10
 const newCustomerPoints = 5
-/** So few that a phone which is paid often and fails often stays below the threshold of review. */
+/** Points of a new recipient; few enough that a phone paid often and failing often is not sent to review by them. */
 const newRecipientPoints = 9
 const disposablePoints = 10
 const cardCountryPoints = 15

@@ -22,7 +22,7 @@ export const touchPolicy = statement.tenant<
    returning version, rules, entries`,
 )
 
-/** As many rows as there were: `version` 0 is an account that has never set anything. */
+/** Fraud policy of an account; no row, which counts as version 0, when it has never set anything. */
 export const readPolicy = statement.tenant<Tenant, { version: number; entries: number }>(
   'payments.read_fraud_policy',
   `select version, entries from payments.fraud_policies where ${mine}`,
@@ -128,12 +128,12 @@ export const countHits = statement.tenant<
 export interface Looked {
   version: number
   first_at: Date | null
-  /** Of each tally that was asked for, in their order: count, total, items, whether the own item is among them. */
+  /** Tallies in the order asked for: count, total, items, whether the own item is among them. */
   totals: [string, string, number, boolean][] | null
   hits: { id: string; type: BlacklistType; value: string; shown: string; applies_to: string[] }[] | null
 }
 
-/** One look into the index for each candidate: as a plain join, all entries of the account may be walked through instead. */
+/** Blacklist entry of a candidate, by one index lookup: a plain join may scan all entries of the account instead. */
 export const entryAt = `select * from payments.blacklist e
   where e.bucket = $bucket and e.account_id = $account and e.environment = $environment and e.type = c.type and e.value = c.value
   limit 1`

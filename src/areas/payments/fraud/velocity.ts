@@ -63,7 +63,7 @@ export interface Tally {
   readonly statuses: readonly string[] | null
 }
 
-/** Null where the subject has nothing to be counted by. */
+/** Tally of a velocity for a subject; null where it has nothing to be counted by. */
 export function tallyOf(velocity: Velocity, direction: string, facts: Facts, nowMs: number): Tally | null {
   const { metric, of, by, windowSeconds: seconds, statuses } = velocity
   const values = [...by].sort().map((field) => facts.get(field))

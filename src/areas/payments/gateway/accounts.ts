@@ -41,7 +41,7 @@ export async function openSecret(app: App, row: EnteredRow): Promise<Settings> {
   return JSON.parse((await app.secrets.open(owner, placeOf(row), row.secret)).toString())
 }
 
-/** As its carrier needs them. */
+/** Settings of a provider account, decrypted for its carrier. */
 export async function settingsOf(app: App, row: EnteredRow): Promise<Settings> {
   const { base_url = '', ...settings } = row.settings
   return { ...settings, ...(await openSecret(app, row)), base_url: base_url.replace(/\/+$/, '') }

@@ -205,7 +205,7 @@ class Gateway {
       }
     }
     this.#entered = now
-    // It finishes its requests; closing is not waited for.
+    // A replaced carrier finishes its requests; closing is not waited for.
     for (const [name, { carrier }] of before) if (now.get(name)?.carrier !== carrier) void carrier.stop()
   }
 

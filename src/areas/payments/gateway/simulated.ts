@@ -3,7 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { Simulator } from '../../../platform/program/simulators.ts'
 
-/** By provider: what an operator would enter for an account with it. */
+/** Simulated accounts by provider: what an operator would enter for each. */
 export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** Key beside the providers: provider -> what answering its prompts for a payer takes. */

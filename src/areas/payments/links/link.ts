@@ -26,7 +26,7 @@ const mostUses = 100_000
 const mostAheadMs = 5 * 366 * dayMs
 
 export const LinkCreate = Type.Object({
-  amount: AmountIn({ description: 'Major units' }),
+  amount: AmountIn({ description: 'What is paid each time' }),
   currency: PaymentCreate.properties.currency,
   description: Type.String({
     minLength: 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which country a bank is asked for money of a currency: where countries share it, in the one where this installation has
+// Country in which a bank is asked for money of a currency: where countries share it, the one where this installation has
 // an account with a bank.
 import { AppError } from '../../../kernel/errors.ts'
 import type { Currency, Money } from '../../../kernel/money.ts'

@@ -36,8 +36,13 @@ const credit = write({
   description: 'The amount that was asked for completes the payment; any other is kept apart, and the payment fails.',
   scope: 'sandbox:write',
   body: Type.Object({
-    account_number: Type.String({ minLength: 1, maxLength: 34, rule: 'must have 1 to 34 characters' }),
-    amount: AmountIn({ description: 'Major units' }),
+    account_number: Type.String({
+      minLength: 1,
+      maxLength: 34,
+      rule: 'must have 1 to 34 characters',
+      description: '`bank_transfer.account_number` of the payment',
+    }),
+    amount: AmountIn({ description: 'What is transferred' }),
   }),
   reply: {
     status: 200,

@@ -168,7 +168,7 @@ export function cardTermsOf(app: App, tenant: Pick<Tenant, 'account'>, currency:
   return termsOf(app, tenant, way, currency)
 }
 
-/** Throws when a card is not among those that the account saved, or is not charged such an amount. */
+/** Require a saved card of the account that can be charged the amount. */
 export async function requireSavedCard(
   app: App,
   tx: Tx,
@@ -182,7 +182,7 @@ export async function requireSavedCard(
   requireWithin('the acquirer', cardTermsOf(app, tenant, money.currency), money)
 }
 
-/** By what of a card a payment is judged. */
+/** Facts of a card by which its payment is judged. */
 function judgedOf(
   { brand, bin, fingerprint, riskHint = null }: Omit<KeptCard, 'last4' | 'exp_month' | 'exp_year'>,
   isSaved: boolean,
@@ -214,7 +214,7 @@ async function verdictOf(app: App, tenant: Tenant, attempt: AttemptRow, outcome:
     await app.db.query(saveCard, { ...tenant, payment, acquirerToken: outcome.token, at: new Date(nowMs) })
   switch (outcome.kind) {
     case 'paid':
-      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros }
+      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros, currency: outcome.currency }
     case 'authorised': {
       const until = new Date(nowMs + authorisedSeconds * 1_000)
       return { kind: 'authorised', until, details: { authorised_until: until.toISOString() } }

@@ -43,7 +43,7 @@ export interface PaymentMethod {
   readonly refusals: Readonly<Partial<Record<FailureReason, ErrorCode>>>
   /** Whether a request that names no method means this one. */
   isMeant(input: NewPayment): boolean
-  /** Throws when it cannot be paid in this way. */
+  /** Plan of a payment by this method; throws when it cannot be paid so. */
   plan(app: App, tx: Tx, occasion: Occasion, input: NewPayment, money: Money): Plan | Promise<Plan>
   /** Stores rows beside the payment, in its transaction. */
   store?(app: App, tx: Tx, occasion: Occasion, input: NewPayment, payment: PaymentRow): Promise<void>

@@ -20,7 +20,7 @@ export interface Provider
   readonly ussdCode: string | null
 }
 
-/** Each in each of its countries. */
+/** Mobile-money providers, one for each of their countries. */
 const providers: readonly Provider[] = kinds
   .flatMap(({ facts }) => (isMobile(facts) ? [facts] : []))
   .flatMap(({ provider, name, confirmsOn, expirySeconds, wholeUnitsOnly, alsoCalled = [], places }) =>

@@ -21,7 +21,7 @@ import { everybody, keepByHand, readByHand } from './mobile-money-by-hand.ts'
 
 const answerMs = 10_000
 const maxNumbers = 100
-/** The one PIN that is wrong on every handset. */
+/** PIN that is wrong on every handset. */
 const wrongPin = '0000'
 
 const Prompt = Type.Object(
@@ -93,7 +93,7 @@ function statusOf({ status, failure_reason }: PaymentRow): Static<typeof Prompt>
 }
 
 const Answer = Type.Object({
-  decision: OneOf(['approve', 'refuse']),
+  decision: OneOf(['approve', 'refuse'], { description: 'Types the PIN, or cancels the prompt' }),
   pin: Type.Optional(
     Type.String({
       pattern: '^\\d{4,6}$',
@@ -159,7 +159,7 @@ function endingOf({ decision, pin }: Static<typeof Answer>): PayerAnswer {
   return pin === wrongPin ? 'wrong_pin' : 'paid'
 }
 
-/** Gives the status that the simulator answered with; null when it did not. */
+/** Tell the simulator of an answer; returns its status, or null without one. */
 async function tell(app: App, provider: string, id: string, ending: PayerAnswer): Promise<number | null> {
   const simulated = simulatedAccounts(app)
   const [settings, key] = [simulated[provider], simulated[payers]?.[provider]]

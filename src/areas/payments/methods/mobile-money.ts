@@ -2,10 +2,11 @@
 // Payments by mobile money: the provider of the payer's number prompts the phone, or has a page that the payer is sent
 // to.
 import { idOf } from '../../../kernel/ids.ts'
+import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
-import { type Asked, isBare, type MobileMoney, type Verdict } from '../providers/provider.ts'
+import type { Asked, MobileMoney, Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { callbackUrl } from '../records/callback-address.ts'
 import { missing, phoneOf } from '../records/input.ts'
@@ -16,7 +17,7 @@ import type { PaymentMethod } from './method.ts'
 import { answersByHand } from './mobile-money-by-hand.ts'
 import { requireProvider } from './mobile-money-providers.ts'
 
-/** Of an id without what says what it names. */
+/** Length of an id without its prefix. */
 const shortIdLength = 26
 const paidAsAsked: Verdict = { kind: 'paid', receipt: null, micros: null }
 
@@ -77,16 +78,16 @@ export const mobileMoney: PaymentMethod = {
     const { provider_id } = attempt
     // The sending node died, and its progress is unknown.
     if (provider_id === null) return { kind: 'unknown', reason: 'the node that sent it is gone' }
-    const { said_paid_at, called_amount: micros, called_receipt: receipt } = attempt
     const carrier = carrierOf(app, tenant, attempt)
-    // It was reported as paid before, and the callback with the amount was waited for.
+    // A payment that an earlier poll reported as paid is not asked about again: its callback was waited for.
     const ask = async () =>
       carrier?.query({ ...(await askedOf(app, tenant, attempt, payment)), providerId: provider_id })
-    const verdict = said_paid_at ? paidAsAsked : await ask()
+    const verdict = attempt.said_paid_at ? paidAsAsked : await ask()
     if (!verdict) return null
     if (verdict.kind === 'action') return taken(app, tenant, attempt, verdict)
     // The unconfirmed callback is confirmed now.
-    return isBare(verdict) && micros !== null ? { kind: 'paid', receipt, micros } : verdict
+    const called = calledOf(attempt)
+    return verdict.kind === 'paid' && called ? surer(verdict, called) : verdict
   },
 
   async heard(app, tenant, attempt, { body }, payment) {
@@ -102,21 +103,47 @@ export const mobileMoney: PaymentMethod = {
     // A provider that knows our id tells everything when polled, so that a callback is only a reason to poll.
     if (carrier.knownByAttempt)
       return { verdicts: [...accepted, await carrier.query({ ...asked, providerId })], thanks }
-    if (verdict.kind !== 'paid') return { verdicts: [...accepted, verdict], thanks }
+    if (verdict.kind !== 'paid' && verdict.kind !== 'unreadable') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query({ ...asked, providerId })
-    if (confirmed.kind === 'paid') return { verdicts: [...accepted, surer(confirmed, verdict)], thanks }
-    // An unconfirmed success is found by the next poll, which may not name the amount.
-    const { micros: amount, receipt } = verdict
-    if (amount !== null) await app.db.query(noteCalled, { ...tenant, id: attempt.id, amount, receipt })
-    return { verdicts: accepted, thanks }
+    const isPaid = confirmed.kind === 'paid'
+    // The next poll may not name the amount: neither of an unconfirmed success, nor of one whose amount cannot be read.
+    if (!isPaid || verdict.kind === 'unreadable') await noteCall(app, tenant, attempt, verdict)
+    return { verdicts: isPaid ? [...accepted, surer(confirmed, verdict)] : accepted, thanks }
   },
 }
 
 type Paid = Extract<Verdict, { kind: 'paid' }>
+type Called = Extract<Verdict, { kind: 'paid' | 'unreadable' }>
+type Noted = Pick<AttemptRow, 'called_amount' | 'called_currency' | 'called_words' | 'called_receipt'>
 
-/** Verdict of two that both say that it was paid: an amount that the provider tells when it is asked counts, not a call's. */
-function surer(confirmed: Paid, called: Paid): Paid {
-  return confirmed.micros === null ? called : { ...confirmed, receipt: confirmed.receipt ?? called.receipt }
+/** Verdict of two that both say that it was paid: what the provider tells when it is asked counts, and a call's for the rest. */
+export function surer(confirmed: Paid, called: Called): Verdict {
+  const receipt = confirmed.receipt ?? called.receipt
+  if (called.kind === 'unreadable') return confirmed.micros === null ? called : { ...confirmed, receipt }
+  const { micros, currency } = confirmed
+  return { kind: 'paid', receipt, micros: micros ?? called.micros, currency: currency ?? called.currency }
+}
+
+async function noteCall(app: App, tenant: Tenant, { id }: AttemptRow, called: Called): Promise<void> {
+  const { receipt } = called
+  const told =
+    called.kind === 'unreadable'
+      ? { amount: null, currency: null, words: called.words }
+      : { amount: called.micros, currency: called.currency ?? null, words: null }
+  if (told.amount !== null || told.words !== null) await app.db.query(noteCalled, { ...tenant, id, receipt, ...told })
+}
+
+/** What a call told of the money; null when none did. */
+export function calledOf({
+  called_amount,
+  called_currency,
+  called_words: words,
+  called_receipt,
+}: Noted): Called | null {
+  if (words !== null) return { kind: 'unreadable', receipt: called_receipt, words }
+  if (called_amount === null) return null
+  const currency = called_currency === null ? undefined : currencyOf(called_currency)
+  return { kind: 'paid', receipt: called_receipt, micros: called_amount, currency }
 }
 
 /** Order to the provider for an attempt. */

@@ -18,29 +18,29 @@ import { mobileTermsOf, offered } from './mobile-money-providers.ts'
 
 const Method = Type.Object(
   {
-    method: OneOf(['mobile_money', 'card', 'bank_transfer']),
-    provider: Type.String(),
-    name: Type.String(),
-    countries: Type.Array(Type.String()),
-    currencies: Type.Array(Type.String()),
+    method: OneOf(['mobile_money', 'card', 'bank_transfer'], { description: 'What a payment names as `method`' }),
+    provider: Type.String({ description: 'What a payment names as `provider`' }),
+    name: Type.String({ description: 'What payers know it by' }),
+    countries: Type.Array(Type.String(), { description: 'Where its payers are' }),
+    currencies: Type.Array(Type.String(), { description: 'What it takes' }),
     directions: Type.Unsafe<readonly ('in' | 'out')[]>(Type.Array(OneOf(['in', 'out']))),
     min_amount: Type.Optional(Amount({ description: 'In the one currency; for cards where `currency` is asked for' })),
-    max_amount: Type.Optional(Amount()),
-    whole_units_only: Type.Boolean(),
+    max_amount: Type.Optional(Amount({ description: 'The most it takes at once' })),
+    whole_units_only: Type.Boolean({ description: 'Amounts have no decimals' }),
     fee: Type.Optional(
       Type.Object(
         { percent: Amount(), fixed: Amount(), currency: Type.String() },
         { description: 'Of a collection, or with `direction=out` of a payout' },
       ),
     ),
-    status: OneOf(['up', 'degraded', 'down']),
+    status: OneOf(['up', 'degraded', 'down'], { description: '`down`: payments by it are refused for now' }),
     logo_url: Type.String({ description: 'A picture to show beside the name' }),
     ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
     confirms_on: Type.Optional(
       OneOf(['phone', 'page'], { description: 'Whether the payer is asked on the phone, or sent to `redirect_url`' }),
     ),
-    brands: Type.Optional(Type.Array(OneOf(cardBrands))),
-    supports_3ds: Type.Optional(Type.Boolean()),
+    brands: Type.Optional(Type.Array(OneOf(cardBrands), { description: 'Cards that are taken' })),
+    supports_3ds: Type.Optional(Type.Boolean({ description: 'Whether payers prove who they are' })),
     banks: Type.Optional(
       Type.Array(Type.Object({ bank_code: Type.String(), name: Type.String() }), {
         description: 'Those whose accounts can be reached',

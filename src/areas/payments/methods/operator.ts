@@ -38,12 +38,15 @@ const openSettings = optional(kinds.flatMap(({ open, outgoing }) => [open, outgo
 const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret, outgoing.secret]))
 
 const created = {
-  provider: OneOf(kinds.map(({ facts }) => facts.provider)),
+  provider: OneOf(
+    kinds.map(({ facts }) => facts.provider),
+    { description: 'Decides which of the settings below are needed' },
+  ),
   environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
   country: Type.Optional(
     CountryOrAll({ description: 'Where the account is; needed where the provider is in several' }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: nothing new is sent to it' })),
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 

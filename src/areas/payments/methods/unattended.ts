@@ -16,7 +16,7 @@ export interface Payer {
   readonly provider: string | null
 }
 
-/** Throws when an amount cannot be collected from a payer who is not there. */
+/** Require a way to collect an amount without the payer. */
 export async function requireUnattended(
   app: App,
   tx: Tx,
@@ -49,7 +49,7 @@ export function uncollectableOf(
   return found.wholeUnitsOnly ? micros % 1_000_000n : 0n
 }
 
-/** Null when no provider collects from such a phone any more: asking for the money will say so. */
+/** Provider of a phone; null when none collects from it any more, which the payment itself then reports. */
 function providerOf(currency: Currency, phone: string, provider: string | undefined) {
   try {
     return providerFor(currency, phone, provider)

@@ -28,7 +28,7 @@ export interface BatchRow {
 const batchColumns = `id, status, currency, total_count, accepted_count, completed_count, failed_count, cancelled_count,
   open_count, total_amount, total_fee, reference, description, metadata, callback_url, sequence, request_id, created_at`
 
-/** None when the reference was used before. One of which nothing was accepted is over at once. */
+/** New batch; no row when the reference was used before. A batch without an accepted payout ends at once. */
 export const insertBatch = statement.tenant<
   One & {
     currency: string
@@ -80,7 +80,7 @@ export const insertRefusals = statement.tenant<
      from unnest($indexes::int[], $codes::text[], $details::text[]) as i(index, code, details)`,
 )
 
-/** One of a batch is over, or was taken back after it; gives the batch as it is then. */
+/** Count a payout of a batch that ended, or was taken back later; returns the batch as it is then. */
 export const countInBatch = statement.tenant<
   One & { completed: number; failed: number; cancelled: number; at: Date },
   BatchRow

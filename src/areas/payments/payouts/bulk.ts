@@ -46,13 +46,15 @@ const maxCallbackUrls = 20
 const { description, metadata, callback_url, reference } = PaymentCreate.properties
 
 // Each item has a verdict of its own, so items are checked one by one.
-const Items = Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
-  rule: `must be a list of 1 to ${maxItems} payouts`,
-})
+const Items = (description: string) =>
+  Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
+    rule: `must be a list of 1 to ${maxItems} payouts`,
+    description,
+  })
 
 export const BulkCreate = Type.Object({
-  items: Type.Optional(Items),
-  payouts: Type.Optional(Items),
+  items: Type.Optional(Items('What is to be paid; each item is judged for itself')),
+  payouts: Type.Optional(Items('The same as items; one of them is needed')),
   currency: Type.Optional(shared.currency),
   method: shared.method,
   provider: shared.provider,
@@ -66,23 +68,27 @@ export const BulkCreate = Type.Object({
 })
 
 const Item = Type.Object({
-  index: Type.Integer(),
-  payout_id: Nullable(Type.String()),
+  index: Type.Integer({ description: 'Place in your list, from 0' }),
+  payout_id: Nullable(Type.String({ description: 'Id of the payout; null if it was refused' })),
   status: payoutStatus,
-  amount: Type.Optional(Amount()),
-  currency: Type.Optional(Type.String()),
-  reference: Type.Optional(Nullable(Type.String())),
-  failure_reason: Type.Optional(Nullable(Type.String())),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  amount: Type.Optional(Amount({ description: 'In major units' })),
+  currency: Type.Optional(Type.String({ description: 'Of the amount' })),
+  reference: Type.Optional(Nullable(Type.String({ description: 'Your own id of it' }))),
+  failure_reason: Type.Optional(
+    Nullable(Type.String({ description: 'A code such as INVALID_PHONE; null unless it failed' })),
+  ),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it was refused' }),
+  ),
 })
 
 export const Batch = Type.Object(
   {
     ...batchFields,
-    reference: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    description: Nullable(Type.String({ description: 'As it was given' })),
     metadata: Metadata,
-    payouts: Type.Array(Item),
+    payouts: Type.Array(Item, { description: 'The items, in your order' }),
     next_cursor: Nullable(Type.String({ description: 'Where the next items begin' })),
   },
   { title: 'PayoutBatchRecord' },
@@ -98,7 +104,7 @@ const checkItem = bodyChecker(Type.Object({ ...PayoutItem.properties, currency: 
 
 type BulkInput = Static<typeof BulkCreate>
 
-/** Addresses that items name and that may not be told, and why. */
+/** Callback URLs of items that are not allowed, and why. */
 type Unreachable = ReadonlyMap<string, AppError>
 
 /** Callback URLs of a batch and of its items are looked up before its transaction begins. */
@@ -344,7 +350,7 @@ function itemsOf({ items, payouts }: BulkInput): readonly unknown[] {
   return given
 }
 
-/** The one that is given for all, or the first item's. */
+/** Currency of a batch: the one given for all, or the first item's. */
 function currencyIn({ currency }: BulkInput, given: readonly unknown[]): string {
   const first = currency ?? given.map((item) => membersOf(item).currency).find((one) => typeof one === 'string')
   if (typeof first !== 'string') throw invalid('currency', 'is required, for all of them or in each')

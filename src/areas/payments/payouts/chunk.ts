@@ -92,7 +92,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     })
 }
 
-/** Gives each payout still under way a job of its own. One that has two jobs, because this one died here, is settled once. */
+/** Hand each unfinished payout to a job of its own. One with two jobs, because this node died here, is settled once. */
 async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
   if (rows.length === 0) return
   const jobs = rows.map(({ id }) =>

@@ -58,9 +58,20 @@ export const PayoutItem = Type.Object({
   recipient: Type.Optional(
     Type.Object(
       {
-        name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters' })),
+        name: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            rule: 'must have at most 100 characters',
+            description: 'Whom you pay, as you know them',
+          }),
+        ),
         email: Type.Optional(
-          Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+          Type.String({
+            pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
+            maxLength: 254,
+            rule: 'must be an email address',
+            description: 'Kept with the payout; nothing is sent to it',
+          }),
         ),
       },
       { description: 'Who is paid, as you know them' },

@@ -41,7 +41,7 @@ const settleRoute = writeAcross({
   operation: 'operator.settlePayout',
   summary: 'Say what became of a payout that nobody knows of',
   description:
-    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more. One that had failed and was paid all the same is taken from the wallet, which must have it.',
+    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more. One that had failed or was taken back and was paid all the same is taken from the wallet, which must have it.',
   scope: 'operator',
   params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
   body: Type.Object({
@@ -51,7 +51,7 @@ const settleRoute = writeAcross({
     ),
   }),
   reply: { status: 200, schema: Overdue },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INSUFFICIENT_WALLET_BALANCE'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE'],
   handle: async (app, tx, { params, body }, caller) => {
     const id = uuidOf('payout', params.payout_id)
     const found = id === null ? null : await maybe(tx.query(findOverdue, { buckets, id }))

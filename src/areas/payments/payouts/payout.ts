@@ -16,8 +16,13 @@ export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): St
 }
 
 /** Names a step of a payout among those of its hold. */
-export function stepOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>, step: 'settle' | 'fee'): string {
-  return batch_id === null ? `payout:${step}` : `payout:${step}:${id}`
+export function stepOf(
+  { id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>,
+  step: 'settle' | 'fee',
+  /** Of one that was paid after all when it had been taken back. */
+  isLate = false,
+): string {
+  return `payout:${step}${batch_id === null ? '' : `:${id}`}${isLate ? ':late' : ''}`
 }
 
 export function recordOf(row: PayoutRow): Static<typeof Payout> {

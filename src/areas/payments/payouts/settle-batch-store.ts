@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL of payouts that are moved together. Rows are locked in the order of their ids first, so that two who move some of
+// SQL of payouts that are settled in batches. Rows are locked in the order of their ids first, so that two batches with some of
 // the same ones wait for each other instead of both for ever.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
@@ -9,12 +9,12 @@ import { columns, type PayoutRow } from './store.ts'
 type Many = Tenant & { ids: readonly string[] }
 
 export const findMany = statement.tenant<Many, PayoutRow>(
-  'payments.find_payouts_together',
+  'payments.find_many_payouts',
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id`,
 )
 
 export const lockMany = statement.tenant<Many, PayoutRow>(
-  'payments.lock_payouts_together',
+  'payments.lock_many_payouts',
   `select ${columns} from payments.payouts where ${mine} and id = any($ids::uuid[]) order by id for update`,
 )
 

@@ -8,7 +8,7 @@ import { one, type Tx } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
-import type { OutgoingVerdict } from '../providers/provider.ts'
+import { isAsAsked, type OutgoingVerdict } from '../providers/provider.ts'
 import { payoutEvents } from '../records/payout-events.ts'
 import { holdOf, stepOf, toldOf } from './payout.ts'
 import { countInto, occasionOf, settle } from './settle.ts'
@@ -29,7 +29,7 @@ interface Said {
   readonly verdict: Paid
 }
 
-/** Not awaited by the others: one that cannot be settled fails by itself. */
+/** Result of one payout; the others do not await it, so one that cannot be settled fails alone. */
 interface Settled {
   readonly after: Promise<PayoutRow>
 }
@@ -47,13 +47,13 @@ export async function settleOne(
   payout: PayoutRow,
   verdict: OutgoingVerdict,
 ): Promise<PayoutRow> {
-  const { id, batch_id: batch, amount } = payout
-  const isSimple = verdict.kind === 'paid' && (verdict.micros === null || verdict.micros === amount)
+  const { id, batch_id: batch } = payout
+  const isSimple = verdict.kind === 'paid' && isAsAsked(payout, verdict)
   if (batch === null || !isSimple) return settle(app, tenant, id, verdict)
   return (await gathererOf(app).join({ tenant, batch, payout, verdict }, batch)).after
 }
 
-/** One that cannot be settled with the others must not keep them from it: then each goes alone. */
+/** Settle several verdicts in one transaction; when it fails, each is settled alone. */
 async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
     .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))

@@ -4,14 +4,14 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'
-import { post, releaseSome, reverse } from '../../../ledger/wallets.ts'
+import { post, postedLegs, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
-import { failureMessages, type OutgoingVerdict } from '../providers/provider.ts'
+import { failureMessages, isAsAsked, type OutgoingVerdict } from '../providers/provider.ts'
 import { payoutEvents } from '../records/payout-events.ts'
 import { type BatchRow, cancelOfBatch, countInBatch } from './batch-store.ts'
 import { batchOf, holdOf, noSuchPayout, stepOf, toldOf } from './payout.ts'
@@ -29,6 +29,8 @@ import {
 
 /** A provider that says twice, so far apart, that it has never heard of a payout has not got it. */
 export const missedMs = 60_000
+const otherMoney =
+  'provider paid other money than it was asked to: compare with the provider and settle the payout by hand'
 /** Payouts per withdrawing statement, which must not take too long. */
 const mostAtOnce = 1_000
 
@@ -62,21 +64,17 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
       return refused(app, tx, payout, verdict.reason)
     case 'reversed':
       return payout.status === 'completed' ? reversed(app, tx, payout) : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
+    case 'unreadable':
+      await stateIs('unknown', ['sending'])
+      return doubtful(app, tx, payout, otherMoney)
     case 'paid':
-      return verdict.micros === null || verdict.micros === payout.amount
-        ? paid(app, tx, payout, verdict.receipt)
-        : doubtful(
-            app,
-            tx,
-            payout,
-            'provider paid another amount than it was asked to: compare with the provider and settle the payout by hand',
-          )
+      return isAsAsked(payout, verdict) ? paid(app, tx, payout, verdict.receipt) : doubtful(app, tx, payout, otherMoney)
   }
 }
 
 /**
- * Apply what an operator found out. A failed payout that was paid after all is taken from the wallet, if it covers it;
- * a completed one that was never paid is given back. A finding that confirms the books takes it off the list.
+ * Apply what an operator found out. A payout that failed or was taken back, and was paid after all, is taken from the
+ * wallet, if it covers it; a completed one that was never paid is given back. A finding that confirms the books takes it off the list.
  */
 export async function decide(
   app: App,
@@ -87,7 +85,8 @@ export async function decide(
 ): Promise<PayoutRow> {
   const payout = await one(tx.query(lockPayout, { ...tenant, id }))
   if (payout.status === 'processing') return settleIn(app, tx, tenant, id, verdict)
-  if (payout.status === 'failed' && verdict.kind === 'paid') return paidAfterAll(app, tx, payout, verdict.receipt)
+  const isGivenBack = payout.status === 'failed' || payout.status === 'reversed'
+  if (isGivenBack && verdict.kind === 'paid') return paidAfterAll(app, tx, payout, verdict.receipt)
   if (payout.status === 'completed' && verdict.kind === 'refused') return reversed(app, tx, payout)
   return one(tx.query(clearOverdue, { ...tenant, id }))
 }
@@ -111,7 +110,7 @@ export function notInReview({ status }: PayoutRow): AppError {
   return new AppError('INVALID_STATE', 'the payout does not wait for a decision', { extra: { status } })
 }
 
-/** A payout that was not sent and must not be. Money is held for it only when it is one of a batch. */
+/** Block a payout that was not sent. Money is held for it only when it is one of a batch. */
 export async function block(
   app: App,
   tx: Tx,
@@ -154,7 +153,7 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
   return cancelled
 }
 
-/** Lets a payout go whose time has come. */
+/** Start a payout whose time has come. */
 export async function begin(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
   return app.db.tx(tenant, async (tx) => {
     const payout = await one(tx.query(lockPayout, { ...tenant, id }))
@@ -165,14 +164,14 @@ export async function begin(app: App, tenant: Tenant, id: string): Promise<Payou
 async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
   const after = await moved(app, tx, payout, { from: ['processing'], to: 'completed', providerReference: receipt })
   if (after === payout)
-    return payout.status === 'failed'
-      ? doubtful(
+    return payout.status === 'completed'
+      ? payout
+      : doubtful(
           app,
           tx,
           payout,
-          'provider paid a payout that it had reported as failed: compare with the provider and correct the wallet by hand',
+          'provider paid a payout that it had reported as failed or taken back: compare with the provider and settle it by hand',
         )
-      : payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { provider, amount, fee } = after
   const { sourceId, step } = holdOf(after)
@@ -197,26 +196,33 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   return after
 }
 
-/** Nothing is held for it any more: the wallet pays it now, or it stays as it is. */
+/** Charge a payout that was paid after it had failed: its hold is gone, so the wallet pays now or nothing changes. */
 async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
-  const after = await moved(app, tx, payout, { from: ['failed'], to: 'completed', providerReference: receipt })
+  const isLate = payout.status === 'reversed'
+  const move = { from: ['failed', 'reversed'], to: 'completed', providerReference: receipt } as const
+  const after = await moved(app, tx, payout, move)
   const { tenant, receivedMs } = occasionOf(app, after)
   const { sourceId } = holdOf(after)
   const currency = currencyOf(after.currency)
   const parts = [
-    { step: stepOf(after, 'settle'), credit: `float_out:${after.provider}`, micros: after.amount },
-    { step: stepOf(after, 'fee'), credit: 'revenue:payout_fees', micros: after.fee },
+    { step: stepOf(after, 'settle', isLate), credit: `float_out:${after.provider}`, micros: after.amount },
+    { step: stepOf(after, 'fee', isLate), credit: 'revenue:payout_fees', micros: after.fee },
   ]
   for (const { step, credit, micros } of parts.filter((part) => part.micros > 0n)) {
     const legs = [{ debit: 'wallet', credit, micros, currency }]
-    if ((await post(tx, tenant, { sourceId, step }, legs, receivedMs)) !== 'posted')
+    const posted = await post(tx, tenant, { sourceId, step }, legs, receivedMs)
+    if (posted === 'replayed')
+      throw new AppError('INVALID_STATE', 'the payout was paid after all before, and taken back since', {
+        extra: { status: payout.status },
+      })
+    if (posted !== 'posted')
       throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was paid')
   }
   await countOver(app, tx, after, { completed: 1, failed: -1 })
   return after
 }
 
-/** The reason of an earlier call counts: the answer to a poll has none. */
+/** Fail a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
   if (payout.status === 'completed')
     return doubtful(
@@ -241,8 +247,9 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
   if (after === payout) return payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { sourceId } = holdOf(after)
-  await reverse(tx, tenant, { sourceId, step: stepOf(after, 'settle') }, receivedMs)
-  if (after.fee > 0n) await reverse(tx, tenant, { sourceId, step: stepOf(after, 'fee') }, receivedMs)
+  const isLate = (await postedLegs(tx, tenant, { sourceId, step: stepOf(after, 'settle', true) })).length > 0
+  await reverse(tx, tenant, { sourceId, step: stepOf(after, 'settle', isLate) }, receivedMs)
+  if (after.fee > 0n) await reverse(tx, tenant, { sourceId, step: stepOf(after, 'fee', isLate) }, receivedMs)
   await countOver(app, tx, after, { completed: -1, failed: 1 })
   return after
 }
@@ -250,8 +257,8 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
 /** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
 async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
-  await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })
-  app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
+  const isNews = (await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })).length > 0
+  if (isNews) app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
   return payout
 }
 
@@ -328,7 +335,7 @@ const eventOf = {
   cancelled: null,
 } as const
 
-/** The payout after the move, or the very same when it cannot make it. */
+/** Payout after a transition; the same object when the transition is not allowed. */
 async function moved(
   app: App,
   tx: Tx,

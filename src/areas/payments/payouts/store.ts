@@ -50,7 +50,7 @@ export interface PayoutRow {
   request_id: string | null
   /** The key or the member that asked for it; null for one of before that was noted. */
   made_by: string | null
-  /** From when on it may be sent, by the account's clock. */
+  /** Earliest time to send it, by the account's clock. */
   due_at: Date
   completed_at: Date | null
   created_at: Date
@@ -268,11 +268,12 @@ export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
 )
 
 /**
- * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout.
+ * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout. No row
+ * when it was.
  */
-export const markDoubtful = statement.tenant<One & { at: Date }, object>(
+export const markDoubtful = statement.tenant<One & { at: Date }, { id: string }>(
   'payments.mark_payout_doubtful',
-  `update payments.payouts set overdue_at = coalesce(overdue_at, $at) where ${mine} and id = $id`,
+  `update payments.payouts set overdue_at = $at where ${mine} and id = $id and overdue_at is null returning id`,
 )
 
 /** A person has looked at it, and the books are right. */

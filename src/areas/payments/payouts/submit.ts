@@ -26,7 +26,7 @@ import { beginSending, findPayout, markOverdue, moveState, type PayoutRow } from
 /** Topics of a payout's callback addresses. */
 export const topics = ['result', 'timeout', 'answer'] as const satisfies readonly (keyof Addresses)[]
 
-/** When the provider is asked how it went: in the end once a day. */
+/** Poll schedule of payouts: in the end once a day. */
 export const polls: PollSchedule = [15, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** End of polling: the money stays held until an operator has found out. */
 const overdueDays = 7
@@ -151,7 +151,7 @@ export function ask(
   return outgoing.queryPayout(sentOf(app, tenant, payout))
 }
 
-/** Once more, under the same id. That it was not taken now does not say that it was not before. */
+/** Send a payout again under the same id. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<OutgoingVerdict> {
   const at = new Date(app.clock.nowMs())
   const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['unknown'], to: 'sending', tries: 0, at }))

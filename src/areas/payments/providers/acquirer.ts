@@ -8,7 +8,9 @@ import type { FailureReason, RefundCarrier } from './provider.ts'
 
 export type CardOutcome =
   /** The money is ours. */
-  | { kind: 'paid'; id: string; micros: bigint; token: string | null }
+  | { kind: 'paid'; id: string; micros: bigint; currency: Currency; token: string | null }
+  /** The money is ours, and how much cannot be read. */
+  | { kind: 'unreadable'; receipt: string; words: string }
   /** The money is set aside. */
   | { kind: 'authorised'; id: string; token: string | null }
   /** The payer must prove who it is. */
@@ -52,7 +54,7 @@ export const disputeReasons = [
 ] as const
 
 export interface CardDispute {
-  /** As the acquirer names it. */
+  /** Id at the acquirer. */
   id: string
   status: 'open' | 'won' | 'lost'
   micros: bigint
@@ -69,16 +71,16 @@ export interface Money {
 export interface Acquirer {
   readonly method: 'card'
   readonly provider: string
-  /** Without a chargeback. */
+  /** Payouts: none, cards are not paid to. */
   readonly outgoing: null
   readonly refunds: RefundCarrier
   authorise(authorisation: Authorisation): Promise<CardOutcome>
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */
   capture(attempt: string, money: Money): Promise<CardOutcome>
-  /** Gives up what was set aside or not decided; gives what it is when it is too late. */
+  /** Withdraw an authorisation, or an undecided attempt; returns its outcome when it is too late. */
   withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
-  /** Gives back what an attempt brought. `refund` is our own id of it, under which it is done once. */
+  /** Refund an attempt. `refund` is our own id, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string): Promise<RefundOutcome>
   /** Disputes of an attempt. */

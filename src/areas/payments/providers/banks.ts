@@ -54,9 +54,19 @@ export const BankAccountIn = Type.Object(
       pattern: '^[A-Za-z0-9-]{4,34}$',
       rule: 'must have 4 to 34 letters, digits or -',
       sensitive: true,
+      description: 'As the bank writes it',
     }),
-    bank_code: Type.String({ pattern: '^[A-Za-z0-9]{2,11}$', rule: 'must have 2 to 11 letters or digits' }),
-    account_name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+    bank_code: Type.String({
+      pattern: '^[A-Za-z0-9]{2,11}$',
+      rule: 'must have 2 to 11 letters or digits',
+      description: 'Of the bank, as GET /v1/payments/methods lists them',
+    }),
+    account_name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      rule: 'must have 1 to 100 characters',
+      description: 'Whose account it is, as the bank knows them',
+    }),
   },
   { description: 'The account to debit; without it a one-time account to pay into is given' },
 )
@@ -67,24 +77,24 @@ export const bankFields = { bank: Type.Optional(BankAccountIn) }
 /** Debited account as it is shown. */
 export const BankShown = Type.Object(
   {
-    bank_code: Type.String(),
+    bank_code: Type.String({ description: 'Of the bank' }),
     account_number: Type.String({ description: 'Its last four characters' }),
-    account_name: Type.String(),
+    account_name: Type.String({ description: 'Whose account it is' }),
   },
-  { title: 'PaymentBank' },
+  { title: 'PaymentBank', description: 'The account that is debited' },
 )
 
 /** Account that the payer transfers to. */
 export const BankTransfer = Type.Object(
   {
-    bank_name: Type.String(),
-    bank_code: Type.String(),
-    account_number: Type.String(),
-    account_name: Type.String(),
+    bank_name: Type.String({ description: 'Where to pay into' }),
+    bank_code: Type.String({ description: 'Of that bank' }),
+    account_number: Type.String({ description: 'Made for this payment alone' }),
+    account_name: Type.String({ description: 'Whom the transfer is made out to' }),
     amount: Amount({ description: 'Exactly this' }),
-    expires_at: At(),
+    expires_at: At({ description: 'Until when the transfer must be there' }),
   },
-  { title: 'BankTransfer' },
+  { title: 'BankTransfer', description: 'Where the payer transfers the money to' },
 )
 
 export type PayInto = Pick<Static<typeof BankTransfer>, 'bank_name' | 'bank_code' | 'account_number' | 'account_name'>

@@ -13,7 +13,13 @@ import { riskHintOf } from '../fraud/card.ts'
 import type { RiskHint } from '../fraud/fields.ts'
 
 const securityCode = Type.Optional(
-  Type.String({ pattern: '^[0-9]{3,4}$', rule: 'must have 3 or 4 digits', errorCode: 'INVALID_CARD', sensitive: true }),
+  Type.String({
+    pattern: '^[0-9]{3,4}$',
+    rule: 'must have 3 or 4 digits',
+    errorCode: 'INVALID_CARD',
+    sensitive: true,
+    description: 'The digits beside the signature, never stored; `cvv` and `cvc` are the same',
+  }),
 )
 
 const CardInput = Type.Object(
@@ -23,19 +29,39 @@ const CardInput = Type.Object(
       rule: 'must be the number on the card',
       errorCode: 'INVALID_CARD',
       sensitive: true,
+      description: 'With or without blanks',
     }),
-    exp_month: Type.Integer({ minimum: 1, maximum: 12, rule: 'must be 1 to 12', errorCode: 'INVALID_CARD' }),
+    exp_month: Type.Integer({
+      minimum: 1,
+      maximum: 12,
+      rule: 'must be 1 to 12',
+      errorCode: 'INVALID_CARD',
+      description: 'Until when it is valid',
+    }),
     exp_year: Type.Integer({
       minimum: 0,
       maximum: 2_099,
       rule: 'must be a year such as 2030, or its last two digits',
       errorCode: 'INVALID_CARD',
+      description: 'Until when it is valid',
     }),
     cvv: securityCode,
     cvc: securityCode,
-    name: Type.Optional(Type.String({ maxLength: 100, rule: 'must have at most 100 characters', sensitive: true })),
+    name: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        rule: 'must have at most 100 characters',
+        sensitive: true,
+        description: 'As it is embossed on the card',
+      }),
+    ),
   },
-  { additionalProperties: false, rule: 'has a field that no card has', sensitive: true },
+  {
+    additionalProperties: false,
+    rule: 'has a field that no card has',
+    sensitive: true,
+    description: 'A card as the payer typed it; without it, and without card_token, no card is charged',
+  },
 )
 
 /** Fields of a request for a payment by card, beside those of every payment. */
@@ -63,16 +89,16 @@ export const cardFields = {
 
 export const CardShown = Type.Object(
   {
-    brand: OneOf(cardBrands),
-    last4: Type.String(),
-    exp_month: Type.Integer(),
-    exp_year: Type.Integer(),
+    brand: OneOf(cardBrands, { description: 'As the first digits tell' }),
+    last4: Type.String({ description: 'The last digits of its number' }),
+    exp_month: Type.Integer({ description: 'Until when it is valid' }),
+    exp_year: Type.Integer({ description: 'Until when it is valid, in four digits' }),
   },
-  { title: 'Card' },
+  { title: 'Card', description: 'The card that pays' },
 )
 export type CardShown = Static<typeof CardShown>
 
-/** All that is kept of a card. */
+/** Stored part of a card. */
 export interface KeptCard extends CardShown {
   bin: string
   /** Fingerprint, equal for equal numbers in this installation; the number cannot be derived from it. */
@@ -101,7 +127,7 @@ export function keptOf(app: App, given: Static<typeof CardInput>, environment: E
   }
 }
 
-/** As the acquirer is told. */
+/** Card as the acquirer gets it. */
 export function dataOf(given: Static<typeof CardInput>): CardData {
   return {
     number: digitsOf(given),

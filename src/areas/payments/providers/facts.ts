@@ -4,9 +4,9 @@
 import type { Currency } from '../../../kernel/money.ts'
 
 export interface ProviderFacts {
-  /** As customers name it: `mpesa`. */
+  /** Name in the API: `mpesa`. */
   readonly provider: string
-  /** As people call it. */
+  /** Name for people. */
   readonly name: string
   /** Picture: the lines of its name on a tile of its own colour. */
   readonly tile: Tile

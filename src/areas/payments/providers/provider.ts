@@ -10,7 +10,7 @@ import type { CardShown } from './card.ts'
 /** Why a payment did not happen, in words that are the same for every provider. */
 export type FailureReason = keyof typeof failureMessages
 
-/** One plain sentence for the payer. */
+/** Reasons of failure, each with a plain sentence for the payer. */
 export const failureMessages = {
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   USER_CANCELLED: 'The payment was cancelled before it was confirmed.',
@@ -72,7 +72,9 @@ export type Verdict =
   /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
   | { kind: 'authorised'; until: Date; details: PaymentDetails }
   /** Null where the provider does not say. The currency is given where it says in which money it was paid. */
-  | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: string }
+  | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: Currency | undefined }
+  /** Money came, and how much cannot be read from the provider's words. */
+  | { kind: 'unreadable'; receipt: string | null; words: string }
   | { kind: 'refused'; reason: FailureReason; code: string }
   /** The provider has it, and the payer has not decided. */
   | { kind: 'pending' }
@@ -90,6 +92,14 @@ export function isAnswered({ kind }: Verdict | OutgoingVerdict): boolean {
 /** A success of which neither the amount nor the receipt is told: the callback has both. */
 export function isBare(verdict: Verdict): boolean {
   return verdict.kind === 'paid' && verdict.micros === null && verdict.receipt === null
+}
+
+/** Whether a provider tells of the money that was asked for. Where it does not say how much or in which currency, it does. */
+export function isAsAsked(
+  asked: { readonly amount: bigint; readonly currency: string },
+  { micros, currency }: Extract<Verdict, { kind: 'paid' }>,
+): boolean {
+  return (micros ?? asked.amount) === asked.amount && (currency ?? asked.currency) === asked.currency
 }
 
 /** Market of a payment: country and currency. */
@@ -120,15 +130,15 @@ export interface Collection extends Ordered {
   callbackUrl: string
   /** Address for payers who return from a page. */
   returnUrl: string
-  /** Of the sandbox: the prompt waits for an answer by hand. */
+  /** Sandbox only: the prompt waits for an answer by hand. */
   isByHand?: boolean
 }
 
 /** Attempt as it was requested, for polls and callbacks. */
 export interface Asked extends Ordered {
-  /** As the provider knows it; null until it has told. */
+  /** Id at the provider; null until it has told. */
   providerId: string | null
-  /** None while there is no answer. */
+  /** Data of the provider's answer; none while there is no answer. */
   kept: Kept
 }
 
@@ -202,7 +212,7 @@ export interface Outgoing<Payment extends Disbursement | BankDisbursement = Disb
 
 export interface MobileMoney {
   readonly method: 'mobile_money'
-  /** As customers name it: `mpesa`. */
+  /** Name in the API: `mpesa`. */
   readonly provider: string
   /** Whether the provider knows an attempt by our own id, so that it can be asked about before it was ever answered. */
   readonly knownByAttempt: boolean
@@ -226,13 +236,13 @@ export interface RefundOrder extends Sent {
   micros: bigint
   payment: {
     micros: bigint
-    /** As the provider knows the attempt that was paid. */
+    /** Provider's id of the attempt that was paid. */
     providerId: string | null
     receipt: string | null
   }
   /** E.164; null when it was not paid by phone. */
   phone: string | null
-  /** As the provider knows the refund, where it gives an id of its own; null until it has told. */
+  /** Provider's id of the refund, where it gives one; null until it has told. */
   providerId: string | null
   reference: string
   description: string
@@ -244,7 +254,7 @@ export interface RefundCarrier {
   readonly repeatable: boolean
   /** Whether a result that it calls with is believed; otherwise a call is a reason to ask, and nothing else. */
   readonly resultsAreFinal: boolean
-  /** Null when it gives this back, otherwise the reason why it does not, as the end of a sentence. */
+  /** Objection to a refund, as the end of a sentence; null for none. */
   objection(order: Pick<RefundOrder, 'micros' | 'payment' | 'phone'>): string | null
   refund(order: RefundOrder): Promise<OutgoingVerdict>
   queryRefund(order: RefundOrder): Promise<OutgoingVerdict>

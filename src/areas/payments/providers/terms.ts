@@ -19,7 +19,7 @@ export interface Way {
   readonly country: string
 }
 
-/** All in micros: of a percent, and of the currency. */
+/** Terms of a provider, in micros of a percent and of the currency. */
 export interface Terms {
   readonly percent: bigint
   readonly fixed: bigint
@@ -96,7 +96,7 @@ export function isWithin({ min, max }: Terms, micros: bigint): boolean {
   return micros >= min && micros <= max
 }
 
-/** Throws when an amount is outside the terms. */
+/** Require an amount within the terms. */
 export function requireWithin(name: string, { min, max }: Terms, { micros, currency }: Money): void {
   if (micros < min)
     throw new AppError('AMOUNT_TOO_LOW', `${name} takes ${currency} ${formatMicros(min)} and more`, {

@@ -10,20 +10,23 @@ import { kindOf } from '../carriers/kinds.ts'
 const name = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, rule: 'must be the name of a column', description }))
 
-export const Columns = Type.Object({
-  receipt: name('The provider’s own id of what happened'),
-  time: name('When it was complete'),
-  amount: name('Money in; money out with a minus. Not needed with paid_in and withdrawn'),
-  paid_in: name('Money in'),
-  withdrawn: name('Money out'),
-  fee: name('What the provider took for it'),
-  balance: name('What was on the account afterwards'),
-  phone: name('The payer’s number, whole or with stars in it; of money out the payee’s, unless payee is there'),
-  payee: name('The payee’s number'),
-  status: name('Rows that are not complete are left out'),
-  type: name('What kind of thing happened; charges and transfers to a bank are known by their words'),
-  details: name('Kept for whoever looks at the line'),
-})
+export const Columns = Type.Object(
+  {
+    receipt: name('The provider’s own id of what happened'),
+    time: name('When it was complete'),
+    amount: name('Money in; money out with a minus. Not needed with paid_in and withdrawn'),
+    paid_in: name('Money in'),
+    withdrawn: name('Money out'),
+    fee: name('What the provider took for it'),
+    balance: name('What was on the account afterwards'),
+    phone: name('The payer’s number, whole or with stars in it; of money out the payee’s, unless payee is there'),
+    payee: name('The payee’s number'),
+    status: name('Rows that are not complete are left out'),
+    type: name('What kind of thing happened; charges and transfers to a bank are known by their words'),
+    details: name('Kept for whoever looks at the line'),
+  },
+  { description: 'What the columns of the file are called, where the provider’s usual names do not hold' },
+)
 export type Columns = Static<typeof Columns>
 type Field = keyof Columns
 

@@ -47,8 +47,8 @@ import {
 const providers = kinds.flatMap(({ facts }) => (facts.statement ? [facts.provider] : []))
 
 const StatementCreate = Type.Object({
-  provider: OneOf(providers),
-  environment: EnvironmentName(),
+  provider: OneOf(providers, { description: 'Whose statement the file is' }),
+  environment: EnvironmentName({ description: 'Which of your accounts there it is of' }),
   country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
   covers: Type.Optional(
     OneOf(covers, {
@@ -65,7 +65,7 @@ const StatementCreate = Type.Object({
     }),
   ),
   closing_balance: Type.Optional(AmountIn({ description: 'For files without a balance; needs closing_at' })),
-  closing_at: Type.Optional(Moment()),
+  closing_at: Type.Optional(Moment({ description: 'When the account held `closing_balance`' })),
 })
 
 const Count = Type.Object({

@@ -91,7 +91,7 @@ export const insertStatement = statement.tenant<
    returning ${columns}`,
 )
 
-/** In whichever environment it is. */
+/** Statement by id, in either environment. */
 export const findStatement = statement.tenant<{ bucket: number; account: string; id: string }, StatementRow>(
   'payments.find_statement',
   `select ${columns} from payments.statements
@@ -119,7 +119,7 @@ export const listStatements = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** None of a receipt that is known already. */
+/** Insert lines; those with a known receipt are skipped. */
 export const insertLines = statement.tenant<
   Account & {
     statementId: string
@@ -172,7 +172,7 @@ export const noteImport = statement.tenant<
    returning ${columns}`,
 )
 
-/** One run at a time for a provider's account. */
+/** Lock of a provider's account: one run at a time. */
 export const lockAccount = statement.everywhere<{ account: string }, object>(
   'payments.lock_statements',
   `select pg_advisory_xact_lock(hashtextextended('payments.statements ' || $account::text, 0))`,
@@ -234,7 +234,7 @@ export const classifyRest = statement.tenant<Account, object>(
     where ${ours} and l.provider = $provider and l.country = $country and l.class is null`,
 )
 
-/** With what its statement covers, which says where the ledger has the account's money. */
+/** Statement line to be booked, with what its statement covers, which decides the ledger account. */
 export type Booked = Pick<LineRow, 'id' | 'kind' | 'amount' | 'turn'> & Pick<StatementRow, 'covers'>
 
 const booked = `select l.id, l.kind, l.amount, l.turn, s.covers
@@ -305,7 +305,7 @@ export const noteSettled = statement.tenant<One & { class: string; keeps: boolea
     where ${mine} and id = $id and not is_settled`,
 )
 
-/** Everything that was completed with a provider, and that its statements should therefore name. */
+/** Payments, payouts and refunds completed with a provider, which its statements should name. */
 const completed = `(
      select 'payment' as object, p.bucket, p.account_id, p.environment, p.id, p.provider, a.country, p.currency, p.amount,
             p.provider_reference, p.completed_at, p.phone, 'collections' as kept

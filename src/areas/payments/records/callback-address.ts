@@ -21,7 +21,7 @@ export type Subject = keyof typeof subjects
 export interface Address {
   readonly subject: Subject
   readonly tenant: Tenant
-  /** Of the thing that the address is about. */
+  /** Id of the payment, payout or refund that the address is for. */
   readonly id: string
   readonly token: Buffer
   /** Number of the address among several for the same thing, 0 to 15. */

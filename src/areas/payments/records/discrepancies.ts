@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrepancies: payments for which a provider reported another amount than was asked for. If nothing was booked yet,
-// the money is kept in suspense; if the payment was completed already, the books and the provider differ, and likewise
-// if a provider takes back more than was paid. An operator resolves them; until then they stay on the list.
+// Discrepancies: payments for which a provider reported other money than was asked for: another amount, another currency, or
+// words from which neither can be read. If nothing was booked yet, the money is kept in suspense; if the payment was
+// completed already, the books and the provider differ, and likewise if a provider takes back more than was paid. An
+// operator resolves them; until then they stay on the list.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
+import type { Money } from '../../../kernel/money.ts'
 import { requireRoom } from '../../../ledger/ceiling.ts'
 import { post, postedLegs, reverse } from '../../../ledger/wallets.ts'
 import { record } from '../../../platform/api/audit.ts'
@@ -14,7 +16,7 @@ import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
-import type { Verdict } from '../providers/provider.ts'
+import { isAsAsked, type Verdict } from '../providers/provider.ts'
 import { Payment } from './events.ts'
 import type { PaymentRow } from './store.ts'
 
@@ -31,43 +33,54 @@ interface DiscrepancyRow {
   provider: string
   currency: string
   asked_amount: bigint
-  told_amount: bigint
+  /** Null where it was not told, or cannot be read. */
+  told_amount: bigint | null
+  /** Null where it is the payment's, or cannot be read. */
+  told_currency: string | null
+  told_words: string | null
   receipt: string | null
   found_at: Date
   resolved_at: Date | null
   note: string | null
 }
 
-const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.purpose, p.status, d.provider, d.currency, d.asked_amount, d.told_amount,
-  d.receipt, d.found_at, d.resolved_at, d.note`
+const columns = `d.payment_id as id, d.bucket, d.account_id, d.environment, p.purpose, p.status, d.provider, d.currency, d.asked_amount,
+  d.told_amount, d.told_currency, d.told_words, d.receipt, d.found_at, d.resolved_at, d.note`
 const ofPayment = `p.bucket = d.bucket and p.account_id = d.account_id and p.environment = d.environment and p.id = d.payment_id`
 
-type Found = Tenant & {
-  payment: string
-  provider: string
-  currency: string
-  asked: bigint
-  told: bigint
+/** Money as the provider tells of it, with its receipt. */
+interface Told {
+  told: bigint | null
+  toldCurrency: string | null
+  words: string | null
   receipt: string | null
-  at: Date
 }
 
-const insert = `insert into payments.discrepancies as d (bucket, account_id, environment, payment_id, provider, currency,
-     asked_amount, told_amount, receipt, found_at)
-   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $receipt, $at)`
+type Found = Tenant &
+  Told & {
+    payment: string
+    provider: string
+    currency: string
+    asked: bigint
+    at: Date
+  }
 
-const insertDiscrepancy = statement.tenant<Found, object>(
+const insert = `insert into payments.discrepancies as d (bucket, account_id, environment, payment_id, provider, currency,
+     asked_amount, told_amount, told_currency, told_words, receipt, found_at)
+   values ($bucket, $account, $environment, $payment, $provider, $currency, $asked, $told, $toldCurrency, $words, $receipt, $at)`
+
+const replace = `on conflict (bucket, account_id, environment, payment_id) do update
+      set told_amount = excluded.told_amount, told_currency = excluded.told_currency, told_words = excluded.told_words,
+          receipt = excluded.receipt, found_at = excluded.found_at, resolved_at = null, note = null`
+
+/** Store a discrepancy, once; an amount takes the place of what could not be read. No row when it was known. */
+const insertDiscrepancy = statement.tenant<Found, { payment_id: string }>(
   'payments.insert_discrepancy',
-  `${insert} on conflict do nothing`,
+  `${insert} ${replace} where d.told_amount is null and excluded.told_amount is not null returning d.payment_id`,
 )
 
 /** Replace a discrepancy: a second dispute counts anew. */
-const replaceDiscrepancy = statement.tenant<Found, object>(
-  'payments.replace_discrepancy',
-  `${insert} on conflict (bucket, account_id, environment, payment_id) do update
-      set told_amount = excluded.told_amount, receipt = excluded.receipt, found_at = excluded.found_at,
-          resolved_at = null, note = null`,
-)
+const replaceDiscrepancy = statement.tenant<Found, object>('payments.replace_discrepancy', `${insert} ${replace}`)
 
 const listOpen = statement.everywhere<
   { buckets: readonly number[]; after: string | null; limit: number },
@@ -89,25 +102,28 @@ const resolveOne = statement.everywhere<
    returning ${columns}`,
 )
 
-/** Amount that the provider reports, if it is not the one asked for. */
-export function otherAmount({ amount }: PaymentRow, verdict: Verdict): { told: bigint; receipt: string | null } | null {
-  if (verdict.kind !== 'paid' || verdict.micros === null || verdict.micros === amount) return null
-  return { told: verdict.micros, receipt: verdict.receipt }
+/** Money that the provider reports, if it is not what was asked for, or cannot be read. */
+export function otherMoney(payment: PaymentRow, verdict: Verdict): Told | null {
+  if (verdict.kind === 'unreadable')
+    return { told: null, toldCurrency: null, words: verdict.words, receipt: verdict.receipt }
+  if (verdict.kind !== 'paid' || isAsAsked(payment, verdict)) return null
+  const { micros: told, currency: toldCurrency = null, receipt } = verdict
+  return { told, toldCurrency, words: null, receipt }
 }
 
-/** Puts a payment on the operator's list, once, if the provider told another amount than was asked for. */
+/** Puts a payment on the operator's list, once, if the provider told of other money than was asked for. */
 export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Verdict): Promise<void> {
-  const other = otherAmount(payment, verdict)
+  const other = otherMoney(payment, verdict)
   if (!other) return
   const { bucket, account_id: account, environment, id, provider, currency, amount: asked } = payment
-  const { told, receipt } = other
   const at = new Date(app.clock.nowMs())
-  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, receipt, at }
-  await app.db.query(insertDiscrepancy, found)
-  app.log.error(
-    { payment: idOf('payment', id), provider },
-    'provider collected another amount than was asked for: the money is in suspense; resolve it under GET /v1/operator/payments/discrepancies',
-  )
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, at, ...other }
+  const isNews = (await app.db.query(insertDiscrepancy, found)).length > 0
+  if (isNews)
+    app.log.error(
+      { payment: idOf('payment', id), provider },
+      'provider collected other money than was asked for: resolve it under GET /v1/operator/payments/discrepancies',
+    )
 }
 
 /** Puts a payment on the list, or there once more, of which lost disputes and the refunds together take more than was paid. */
@@ -120,8 +136,9 @@ export async function noteTakenTwice(
 ): Promise<void> {
   const told = refunded + disputed
   const at = new Date(app.clock.nowMs())
-  const found = { bucket, account, environment, payment: id, provider, currency, asked, told, at }
-  await tx.query(replaceDiscrepancy, { ...found, receipt: dispute.provider_id })
+  const found = { bucket, account, environment, payment: id, provider, currency, asked, at }
+  const words = { told, toldCurrency: null, words: null, receipt: dispute.provider_id }
+  await tx.query(replaceDiscrepancy, { ...found, ...words })
   app.log.error(
     { payment: idOf('payment', id), provider },
     'refunds and lost disputes exceed the payment: resolve it under GET /v1/operator/payments/discrepancies',
@@ -137,9 +154,16 @@ const Discrepancy = Type.Object(
     provider: Type.String(),
     currency: Type.String(),
     asked_amount: Amount({ description: 'What the payer was asked for' }),
-    told_amount: Amount({
-      description: 'What the provider says it collected, or what refunds and lost disputes take back together',
-    }),
+    told_amount: Nullable(
+      Amount({
+        description:
+          'What the provider says it collected, or what refunds and lost disputes take back together; null when it does not say, or cannot be read',
+      }),
+    ),
+    told_currency: Nullable(
+      Type.String({ description: 'In which currency the provider says it was; null when that cannot be read' }),
+    ),
+    told_words: Nullable(Type.String({ description: 'The provider’s own words, where they cannot be read' })),
     provider_reference: Nullable(
       Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
     ),
@@ -153,9 +177,9 @@ const Discrepancy = Type.Object(
 const listRoute = list({
   path: '/v1/operator/payments/discrepancies',
   operation: 'operator.listPaymentDiscrepancies',
-  summary: 'List the payments of which a provider told another amount than was asked for, oldest first',
+  summary: 'List the payments of which a provider told another amount or currency than was asked for, oldest first',
   description:
-    'One that is `failed` has its money in `suspense:<provider>`. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
+    'One that is `failed` has its money in `suspense:<provider>`, if its amount was told. One whose amount cannot be read waits, and expires. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Discrepancy,
@@ -205,9 +229,10 @@ const resolveRoute = writeAcross({
     const at = new Date(app.clock.nowMs())
     const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note, at })))
     if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
-    const amount_moved = action === 'none' ? 0n : await moveOut(app, tx, found, action)
+    const moved = action === 'none' ? null : await moveOut(app, tx, found, action)
+    const amount_moved = moved?.micros ?? 0n
     await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, {
-      after: { note, action, amount: amount_moved.toString(), currency: found.currency },
+      after: { note, action, amount: amount_moved.toString(), currency: moved?.currency ?? found.currency },
     })
     return { ...shown(found), action, amount_moved }
   },
@@ -219,7 +244,7 @@ async function moveOut(
   tx: Tx,
   row: DiscrepancyRow,
   action: 'credit_account' | 'returned_to_payer',
-): Promise<bigint> {
+): Promise<Money> {
   const { id: sourceId, purpose, status, note } = row
   const tenant = tenantOf(row)
   const step = `${purpose}:mismatch`
@@ -236,7 +261,7 @@ async function moveOut(
     const legs = [{ debit: suspense, credit: 'wallet', micros, currency }]
     await post(tx, tenant, { sourceId, step: `${purpose}:resolve` }, legs, app.clock.nowMs(), { description: note })
   }
-  return micros
+  return { micros, currency }
 }
 
 function shown(row: DiscrepancyRow): Static<typeof Discrepancy> {
@@ -250,6 +275,8 @@ function shown(row: DiscrepancyRow): Static<typeof Discrepancy> {
     currency: rest.currency,
     asked_amount: rest.asked_amount,
     told_amount: rest.told_amount,
+    told_currency: rest.told_words === null ? (rest.told_currency ?? rest.currency) : null,
+    told_words: rest.told_words,
     provider_reference: receipt,
     found_at: rest.found_at,
     resolved_at: rest.resolved_at,

@@ -3,27 +3,28 @@
 import { Type } from 'typebox'
 import { Amount, At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 
-export const method = OneOf(['mobile_money', 'card', 'bank_transfer'])
-export const amount = Amount()
-export const currency = Type.String()
-export const word = Nullable(Type.String())
-export const moment = Nullable(At())
+export const method = OneOf(['mobile_money', 'card', 'bank_transfer'], { description: 'How the money moves' })
+export const amount = (description: string) => Amount({ description })
+export const currency = Type.String({ description: 'ISO 4217, such as KES; of all amounts here' })
+export const word = (description: string) => Nullable(Type.String({ description }))
+export const moment = (description: string) => Nullable(At({ description }))
 
 export const risk = {
-  risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-  risk_level: OneOf(['low', 'medium', 'high', 'very_high']),
-  flags: Type.Array(Type.String()),
+  risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+  risk_level: OneOf(['low', 'medium', 'high', 'very_high'], { description: 'The score in a word' }),
+  flags: Type.Array(Type.String(), { description: 'What raised it' }),
 }
 
-export const decision = OneOf(['allow', 'review', 'require_3ds', 'block'])
+export const decision = OneOf(['allow', 'review', 'require_3ds', 'block'], { description: 'What became of it by that' })
 
 export const shownRisk = Nullable(
   Type.Object({
     ...risk,
     decision: Type.Optional(decision),
     rule_id: Type.Optional(Nullable(Type.String(), { description: 'The rule that decided it' })),
-    risk_check_id: Type.Optional(Type.String()),
+    risk_check_id: Type.Optional(Type.String({ description: 'The check, such as `rsk_…`, that tells more' })),
   }),
+  { description: 'How risky it looked; null where it was not judged' },
 )
 
 /** Moment of the samples. */

@@ -12,34 +12,36 @@ import { amount, currency, method, moment, now, shownRisk, third, word } from '.
 
 export const Customer = Type.Object(
   {
-    name: Type.Optional(Type.String()),
-    email: Type.Optional(Type.String()),
-    phone: Type.Optional(Type.String()),
-    customer_id: Type.Optional(Type.String()),
-    tax_number: Type.Optional(Type.String()),
-    address: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'What they are called' })),
+    email: Type.Optional(Type.String({ description: 'Their mail address' })),
+    phone: Type.Optional(Type.String({ description: 'Where they can be called' })),
+    customer_id: Type.Optional(Type.String({ description: 'Your own id of them, or `cus_…` of who was billed' })),
+    tax_number: Type.Optional(Type.String({ description: 'Theirs, as it stands on invoices' })),
+    address: Type.Optional(Type.String({ description: 'Theirs, as it stands on invoices' })),
   },
-  { title: 'Customer' },
+  { title: 'Customer', description: 'Who pays, as far as you said' },
 )
 
 export const Refund = Type.Object(
   {
-    refund_id: Type.String(),
-    payment_id: Type.String(),
-    status: OneOf(['pending', 'processing', 'completed', 'failed']),
-    amount,
+    refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+    status: OneOf(['pending', 'processing', 'completed', 'failed'], { description: 'How far it came' }),
+    amount: amount('In major units'),
     currency,
-    reason: Nullable(OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])),
+    reason: Nullable(
+      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'As you gave it' }),
+    ),
     amount_refunded: Amount({ description: 'Of the payment, by all refunds that did not fail' }),
     amount_refundable: Amount({ description: 'What is left of the payment' }),
-    provider_reference: word,
-    failure_reason: word,
-    failure_message: word,
-    description: word,
-    reference: word,
+    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
+    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('The same in words'),
+    description: word('As it was given'),
+    reference: word('Your own id of it'),
     metadata: Metadata,
-    created_at: At(),
-    completed_at: moment,
+    created_at: At({ description: 'When it was asked for' }),
+    completed_at: moment('When the money had moved; null until then'),
   },
   { title: 'Refund' },
 )
@@ -48,59 +50,62 @@ const disputeStatuses = ['open', 'won', 'lost'] as const
 
 export const Dispute = Type.Object(
   {
-    dispute_id: Type.String(),
-    payment_id: Type.String(),
-    status: OneOf(disputeStatuses),
+    dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+    status: OneOf(disputeStatuses, { description: 'You have `won` or `lost` it once that is decided' }),
     amount: Amount({ description: 'What the payer wants back' }),
     currency,
     amount_held: Amount({ description: 'What is set aside in your wallet until it is decided' }),
     amount_owed: Amount({
       description: 'What a lost dispute took that was not in your wallet, as far as it was not taken from it since',
     }),
-    reason: OneOf(disputeReasons),
+    reason: OneOf(disputeReasons, { description: 'What the payer told the bank' }),
     provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
-    created_at: At(),
-    closed_at: moment,
+    created_at: At({ description: 'When it was asked for' }),
+    closed_at: moment('When it was decided'),
   },
   { title: 'Dispute' },
 )
 
-const paymentStatus = OneOf(['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'])
-const refundStatus = OneOf(['none', 'partial', 'full'])
+const paymentStatus = OneOf(
+  ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'],
+  { description: '`requires_action` waits for the payer at `redirect_url`' },
+)
+const refundStatus = OneOf(['none', 'partial', 'full'], { description: 'How much of it was given back' })
 
 /** Fields that only a top-up has. */
 export const topupFields = {
   type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
-  wallet_id: Type.String(),
+  wallet_id: Type.String({ description: 'Which wallet it fills' }),
   new_balance: Nullable(Amount(), { description: 'What the wallet held with it; null until the money is there' }),
 }
 
 export const Payment = Type.Object(
   {
-    payment_id: Type.String(),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: paymentStatus,
-    amount,
+    amount: amount('In major units'),
     currency,
-    provider: word,
-    completed_at: moment,
-    receipt_url: word,
+    provider: word('Such as `mpesa`; null until one is chosen'),
+    completed_at: moment('When the money had moved; null until then'),
+    receipt_url: word('Where the payer finds the receipt; null until it is paid'),
     method,
-    phone: word,
-    reference: word,
-    description: word,
+    phone: word('Number of the mobile money account; null for other methods'),
+    reference: word('Your own id of it'),
+    description: word('As it was given'),
     customer: Customer,
     metadata: Metadata,
-    fee: amount,
-    net_amount: amount,
-    provider_reference: word,
-    amount_refunded: amount,
+    fee: amount('What it cost you, in major units'),
+    net_amount: amount('What your wallet gets: the amount less the fee'),
+    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
+    amount_refunded: amount('By all refunds that did not fail'),
     refund_status: refundStatus,
-    refunds: Type.Array(Refund),
-    failure_reason: word,
-    failure_message: word,
+    refunds: Type.Array(Refund, { description: 'What was given back of it' }),
+    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('The same in words'),
     risk: shownRisk,
     late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
-    invoice_id: word,
+    invoice_id: word('The invoice that it pays'),
     payment_link_id: Type.Optional(Type.String({ description: 'The link over which it was paid' })),
     ...Type.Partial(Type.Object(topupFields)).properties,
     dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
@@ -114,22 +119,22 @@ export const Payment = Type.Object(
     ussd_code: Type.Optional(
       Type.String({ description: 'What the payer dials to see what waits for approval; until the payment is over' }),
     ),
-    expires_at: moment,
-    created_at: At(),
-    updated_at: At(),
+    expires_at: moment('Until when the payer may pay'),
+    created_at: At({ description: 'When it was asked for' }),
+    updated_at: At({ description: 'When something last changed' }),
   },
   { title: 'Payment' },
 )
 
 const flatPayment = {
   ...moneyFields,
-  payment_id: Type.String(),
+  payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
   status: paymentStatus,
-  amount,
+  amount: amount('In major units'),
   currency,
   metadata: Metadata,
   customer: Customer,
-  failure_reason: word,
+  failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
 }
 
 const PaymentEvent = Type.Object({ ...flatPayment, payment: Payment }, { title: 'PaymentEvent' })
@@ -142,8 +147,8 @@ const ActionRequired = Type.Object(
 const Refunded = Type.Object(
   {
     ...flatPayment,
-    refund_id: Type.String(),
-    amount_refunded: amount,
+    refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
+    amount_refunded: amount('By all refunds that did not fail'),
     refund_status: refundStatus,
     payment: Payment,
     refund: Refund,
@@ -154,7 +159,7 @@ const Refunded = Type.Object(
 const Disputed = Type.Object(
   {
     ...flatPayment,
-    dispute_id: Type.String(),
+    dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
     dispute_status: OneOf(disputeStatuses),
     payment: Payment,
     dispute: Dispute,
@@ -165,10 +170,10 @@ const Disputed = Type.Object(
 const RefundFailed = Type.Object(
   {
     ...moneyFields,
-    refund_id: Type.String(),
-    payment_id: Type.String(),
+    refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: Type.Literal('failed'),
-    amount,
+    amount: amount('In major units'),
     currency,
     failure_reason: Type.String(),
     refund: Refund,

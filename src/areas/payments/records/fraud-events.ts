@@ -10,8 +10,8 @@ import { Payout, paidOut } from './payout-events.ts'
 const ReviewRequired = Type.Object(
   {
     ...moneyFields,
-    payment_id: word,
-    payout_id: word,
+    payment_id: word('The payment, such as `pay_…`; null for a payout'),
+    payout_id: word('The payout, such as `po_…`; null for a payment'),
     risk: Type.Object({ ...risk, decision }),
     payment: Type.Optional(Payment),
     payout: Type.Optional(Payout),

@@ -8,20 +8,25 @@ import { riskFields } from '../fraud/fields.ts'
 import { bankFields } from '../providers/banks.ts'
 import { cardFields } from '../providers/card.ts'
 
-const text = (maxLength: number, description?: string) =>
-  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, ...(description ? { description } : {}) })
+const text = (maxLength: number, description: string) =>
+  Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, description })
 
 const optionalFields = {
   description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
   customer: Type.Optional(
     Type.Object(
       {
-        name: Type.Optional(text(100)),
+        name: Type.Optional(text(100, 'What they are called')),
         email: Type.Optional(
-          Type.String({ pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', maxLength: 254, rule: 'must be an email address' }),
+          Type.String({
+            pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
+            maxLength: 254,
+            rule: 'must be an email address',
+            description: 'What your rules and blacklist of fraud look at; nothing is sent to it',
+          }),
         ),
-        phone: Type.Optional(text(20)),
-        customer_id: Type.Optional(text(100)),
+        phone: Type.Optional(text(20, 'Where they can be called; what pays is `phone` of the payment')),
+        customer_id: Type.Optional(text(100, 'Your own id of them: their saved cards and payments are found by it')),
       },
       { description: 'Who pays, as you know them; told with the payment' },
     ),
@@ -48,14 +53,15 @@ const optionalFields = {
   ),
 }
 
-const amount = AmountIn({ description: 'Major units' })
+const amount = AmountIn({ description: 'What moves, before fees' })
 // A text that is too long is refused as an unknown currency.
-const currency = Type.String({ maxLength: 40, description: 'Such as KES' })
+const currency = Type.String({ maxLength: 40, description: 'What the amount is in, such as KES' })
 const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
 const phone = Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',
   rule: 'must be E.164, such as +254711000001',
   errorCode: 'INVALID_PHONE',
+  description: 'Number of the mobile money account, which the request is sent to',
 })
 
 /** Phone number under either of its names. */
@@ -69,8 +75,7 @@ export const PaymentCreate = Type.Object({
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description:
-        '`mobile_money`, `card` or `bank_transfer`; seen by `phone`, `card` or `bank` unless named. `bank_transfer` alone gives an account to pay into',
+      description: 'Seen by `phone`, `card` or `bank` unless named; `bank_transfer` alone gives an account to pay into',
     }),
   ),
   provider,
@@ -90,8 +95,18 @@ export const MobilePaymentCreate = Type.Object({
   // A request that names another source of the money must not charge a phone.
   bank: NotTaken('is not debited here: use POST /v1/payments'),
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
-  capture: Type.Optional(Type.Literal(true, { rule: 'must be true: money is set aside on cards only' })),
-  save_card: Type.Optional(Type.Literal(false, { rule: 'must be false: there is no card to save here' })),
+  capture: Type.Optional(
+    Type.Literal(true, {
+      rule: 'must be true: money is set aside on cards only',
+      description: 'For a body that is also sent for cards',
+    }),
+  ),
+  save_card: Type.Optional(
+    Type.Literal(false, {
+      rule: 'must be false: there is no card to save here',
+      description: 'For a body that is also sent for cards',
+    }),
+  ),
 })
 
 export type NewPayment = Static<typeof PaymentCreate>

@@ -8,41 +8,50 @@ import { amount, currency, method, moment, now, shownRisk, third, word } from '.
 
 const Recipient = Type.Object(
   {
-    name: word,
+    name: word('Whom you pay, as you know them'),
     email: Type.Optional(Type.String({ description: 'Where one was given' })),
-    phone: word,
+    phone: word('Number of the mobile money account; null for other methods'),
     bank: Nullable(
-      Type.Object({ account_number: Type.String(), bank_code: Type.String(), account_name: Type.String() }),
+      Type.Object(
+        {
+          account_number: Type.String({ description: 'Of the account' }),
+          bank_code: Type.String({ description: 'Of the bank' }),
+          account_name: Type.String({ description: 'Whose account it is' }),
+        },
+        { description: 'The account that is paid to; null where a phone is' },
+      ),
     ),
   },
-  { title: 'PayoutRecipient' },
+  { title: 'PayoutRecipient', description: 'Who is paid' },
 )
 
-export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'])
+export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'], {
+  description: '`reversed`: a completed one came back, and the wallet has the money again',
+})
 
 export const Payout = Type.Object(
   {
-    payout_id: Type.String(),
+    payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }),
     status: payoutStatus,
-    amount,
+    amount: amount('In major units'),
     currency,
     recipient: Recipient,
-    fee: amount,
+    fee: amount('What it cost you, in major units'),
     method,
-    provider: word,
-    description: word,
-    reference: word,
-    batch_id: word,
+    provider: word('Such as `mpesa`; null until one is chosen'),
+    description: word('As it was given'),
+    reference: word('Your own id of it'),
+    batch_id: word('The bulk it belongs to'),
     metadata: Metadata,
-    scheduled_at: moment,
+    scheduled_at: moment('When it is to go out; null if at once'),
     in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
     risk: shownRisk,
-    provider_reference: word,
-    failure_reason: word,
-    failure_message: word,
-    created_at: At(),
-    completed_at: moment,
-    updated_at: At(),
+    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
+    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('The same in words'),
+    created_at: At({ description: 'When it was asked for' }),
+    completed_at: moment('When the money had moved; null until then'),
+    updated_at: At({ description: 'When something last changed' }),
   },
   { title: 'Payout' },
 )
@@ -50,32 +59,34 @@ export const Payout = Type.Object(
 const PayoutEvent = Type.Object(
   {
     ...moneyFields,
-    payout_id: Type.String(),
+    payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }),
     status: payoutStatus,
-    amount,
+    amount: amount('In major units'),
     currency,
     recipient: Recipient,
     metadata: Metadata,
-    failure_reason: word,
+    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
     payout: Payout,
   },
   { title: 'PayoutEvent' },
 )
 
-const count = Type.Integer()
+const count = (description: string) => Type.Integer({ description })
 
 export const batchFields = {
-  batch_id: Type.String(),
-  status: OneOf(['processing', 'completed', 'cancelled']),
-  total_count: count,
-  accepted_count: count,
-  completed_count: count,
-  failed_count: count,
-  cancelled_count: count,
-  total_amount: amount,
-  total_fee: amount,
+  batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
+  status: OneOf(['processing', 'completed', 'cancelled'], {
+    description: '`completed` once every payout is paid or failed',
+  }),
+  total_count: count('Items that you sent'),
+  accepted_count: count('Items that became payouts'),
+  completed_count: count('Payouts that were paid'),
+  failed_count: count('Payouts that failed'),
+  cancelled_count: count('Payouts that you cancelled'),
+  total_amount: amount('Of all payouts that were accepted'),
+  total_fee: amount('Of all payouts that were accepted'),
   currency,
-  created_at: At(),
+  created_at: At({ description: 'When it was asked for' }),
 }
 
 const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
@@ -83,9 +94,15 @@ const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
 const BatchCompleted = Type.Object(
   {
     ...moneyFields,
-    batch_id: Type.String(),
+    batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
     status: OneOf(['completed', 'cancelled']),
-    counts: Type.Object({ total: count, accepted: count, completed: count, failed: count, cancelled: count }),
+    counts: Type.Object({
+      total: count('Items that you sent'),
+      accepted: count('Items that became payouts'),
+      completed: count('Payouts that were paid'),
+      failed: count('Payouts that failed'),
+      cancelled: count('Payouts that you cancelled'),
+    }),
     batch: PayoutBatch,
   },
   { title: 'PayoutBatchCompletedEvent' },

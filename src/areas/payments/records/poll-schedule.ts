@@ -8,7 +8,7 @@ const daySeconds = 86_400
 /** Times of the polls, in seconds after the request. */
 export type PollSchedule = readonly [first: number, ...rest: number[]]
 
-/** Once a day, for so many days. */
+/** Polls once a day, for a number of days. */
 export function days(count: number): number[] {
   return Array.from({ length: count }, (_, n) => (n + 1) * daySeconds)
 }

@@ -68,15 +68,18 @@ export interface AttemptRow {
   /** Data of the provider's answer that later requests must repeat, sealed. */
   kept: Buffer | null
   token: Buffer
-  /** By the account's clock. */
+  /** Time by the account's clock. */
   created_at: Date
-  /** By the real one: when it was sent, or went a step on. */
+  /** Real time of its last step, such as when it was sent. */
   updated_at: Date
   /** When the provider, asked, first said that it was paid, but not how much. */
   said_paid_at: Date | null
   /** Amount that an unconfirmed callback named. */
   called_amount: bigint | null
   called_receipt: string | null
+  called_currency: string | null
+  /** Words of a call from which no amount can be read. */
+  called_words: string | null
   clock_offset_ms: bigint
 }
 
@@ -212,7 +215,8 @@ export const noteDispute = statement.tenant<One & { status: string; at: Date }, 
 )
 
 const selectAttempt = `select id, payment_id, provider, country, currency, state, sent_by, provider_id, kept, token,
-  created_at, updated_at, said_paid_at, called_amount, called_receipt, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
+  created_at, updated_at, said_paid_at, called_amount, called_receipt, called_currency, called_words,
+  accounts.clock_offset_ms(account_id, environment) as clock_offset_ms
   from payments.attempts where ${mine}`
 
 export const findAttempt = statement.tenant<One, AttemptRow>('payments.find_attempt', `${selectAttempt} and id = $id`)
@@ -230,7 +234,7 @@ const findBoth = statement.tenant<One, PaymentRow & Aliased>(
   'payments.find_attempt_and_payment',
   `select p.*, a.id as attempt_id, a.provider as attempt_provider, a.country, a.currency as attempt_currency, a.state,
           a.sent_by, a.provider_id, a.kept, a.token, a.created_at as attempt_created_at, a.updated_at as attempt_updated_at,
-          a.said_paid_at, a.called_amount, a.called_receipt,
+          a.said_paid_at, a.called_amount, a.called_receipt, a.called_currency, a.called_words,
           accounts.clock_offset_ms(a.account_id, a.environment) as clock_offset_ms
      from payments.attempts a
     cross join lateral (
@@ -254,6 +258,9 @@ interface Aliased {
   said_paid_at: Date | null
   called_amount: bigint | null
   called_receipt: string | null
+  called_currency: string | null
+  /** Words of a call from which no amount can be read. */
+  called_words: string | null
   clock_offset_ms: bigint
 }
 
@@ -280,6 +287,8 @@ export async function attemptAndPayment(
     said_paid_at: row.said_paid_at,
     called_amount: row.called_amount,
     called_receipt: row.called_receipt,
+    called_currency: row.called_currency,
+    called_words: row.called_words,
     clock_offset_ms: row.clock_offset_ms,
   }
   return { attempt, payment: row }
@@ -304,11 +313,19 @@ export const noteSaidPaid = statement.tenant<One & { at: Date }, object>(
   `update payments.attempts set said_paid_at = coalesce(said_paid_at, $at) where ${mine} and id = $id`,
 )
 
-/** Stores amount and receipt of a success that could not be confirmed. The first one stands. */
-export const noteCalled = statement.tenant<One & { amount: bigint; receipt: string | null }, object>(
+interface Called {
+  amount: bigint | null
+  currency: string | null
+  words: string | null
+  receipt: string | null
+}
+
+/** Stores what a call tells of the money, where the provider may not tell it when it is asked. The first one stands. */
+export const noteCalled = statement.tenant<One & Called, object>(
   'payments.note_called',
-  `update payments.attempts set called_amount = $amount, called_receipt = $receipt
-    where ${mine} and id = $id and called_amount is null`,
+  `update payments.attempts
+      set called_amount = $amount, called_currency = $currency, called_words = $words, called_receipt = $receipt
+    where ${mine} and id = $id and called_amount is null and called_words is null`,
 )
 
 /** Stores the data of the provider's answer, before the payment changes. */

@@ -72,7 +72,12 @@ const complete = writeAcross({
   errors: ['NOT_FOUND', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE', 'REFUND_EXCEEDS_PAYMENT'],
   body: Type.Object({
     provider_reference: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        rule: 'must have 1 to 100 characters',
+        description: 'Its id on the provider’s statement',
+      }),
     ),
   }),
   handle: (app, tx, { params, body }, caller) => {

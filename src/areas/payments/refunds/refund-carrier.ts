@@ -15,7 +15,7 @@ interface Named {
   way: RefundRow['way']
 }
 
-/** Null when this installation cannot ask the provider for it. */
+/** Carrier of a refund; null when this installation cannot ask the provider for it. */
 export function refunderOf(app: App, named: Named, environment: Environment): RefundCarrier | null {
   const carrier = gatewayOf(app).speaksTo(named, environment)
   return carrier && wayOf(carrier, named)

@@ -10,7 +10,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
-import type { FailureReason, OutgoingVerdict } from '../providers/provider.ts'
+import { type FailureReason, isAsAsked, type OutgoingVerdict } from '../providers/provider.ts'
 import { paymentEvents, refundEvents } from '../records/events.ts'
 import { toldOf } from '../records/payment.ts'
 import { purposeOf } from '../records/purpose.ts'
@@ -45,6 +45,8 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
   final: ['planned', 'sending', 'accepted', 'unknown'],
 }
 
+const otherMoney =
+  'provider refunded other money than it was asked to: settle the refund by hand (operator/accounts/…/refunds)'
 /** Tries of the transaction: the rows that it needs are mostly free by the second one. */
 const mostTries = 5
 
@@ -87,14 +89,12 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       await stateIs('final')
       await failed(app, tx, payment, refund, verdict.reason)
       return contradicted(app, tx, refund)
+    case 'unreadable':
+      await stateIs('unknown')
+      await moved(app, tx, refund, { from: ['pending'], to: 'processing' })
+      return doubtful(app, tx, refund, otherMoney)
     case 'paid':
-      if (verdict.micros !== null && verdict.micros !== refund.amount)
-        return doubtful(
-          app,
-          tx,
-          refund,
-          'provider refunded another amount than it was asked to: settle the refund by hand (operator/accounts/…/refunds)',
-        )
+      if (!isAsAsked(refund, verdict)) return doubtful(app, tx, refund, otherMoney)
       await stateIs('final')
       return completed(app, tx, payment, refund, verdict.receipt)
   }

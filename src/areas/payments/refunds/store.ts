@@ -35,11 +35,11 @@ export interface RefundRow {
   provider_reference: string | null
   failure_reason: string | null
   request_id: string | null
-  /** By the account's clock, as all times but one. */
+  /** Time by the account's clock, like all but `state_at`. */
   created_at: Date
   completed_at: Date | null
   updated_at: Date
-  /** By the real one: when the state last changed. */
+  /** Real time of the last change of the state. */
   state_at: Date
   /** Since when a person has to find out what became of it. */
   overdue_at: Date | null
@@ -53,7 +53,7 @@ const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.st
 
 const mine = 'r.bucket = $bucket and r.account_id = $account and r.environment = $environment'
 
-/** None when the reference was used before. */
+/** New refund; no row when the reference was used before. */
 export const insertRefund = statement.tenant<
   One & {
     payment: string

@@ -21,7 +21,7 @@ import { askForRefund, refunderOf } from './refund-carrier.ts'
 import { doubtful, giveUp, settleRefund } from './settle.ts'
 import { beginRefund, countRefundPoll, findRefund, type RefundRow } from './store.ts'
 
-/** When the provider is asked how it went. */
+/** Poll schedule of refunds. */
 export const polls: PollSchedule = [10, 20, 45, 120, 600, 3_600, 21_600, ...days(7)]
 /** A provider that takes nothing is asked again so often, and for so long. */
 const retrySeconds = 15
@@ -93,7 +93,7 @@ async function look(app: App, refund: RefundRow): Promise<boolean> {
   if (!carrier) return false
   const told = await traced(refundTrace(app, refund), () => carrier.queryRefund(order))
   const isMissing = told.kind === 'missing' && refund.state !== 'accepted'
-  // Another account than the one that was asked has never heard of anything.
+  // An account that replaced the one that was asked does not know its refunds.
   if (isMissing && gatewayOf(app).accountOf(refund, refund.environment) !== refund.sent_by) {
     await doubtful(
       app,

@@ -14,40 +14,34 @@ import { masked, recordOf } from '../records/payment.ts'
 import { listPayments, type PaymentRow } from '../records/store.ts'
 import { listRefunds, type RefundOfPayment } from '../refunds/store.ts'
 
-const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'])
-const transactionStatus = OneOf([
-  'pending',
-  'processing',
-  'requires_action',
-  'completed',
-  'failed',
-  'cancelled',
-  'expired',
-  'reversed',
-])
+const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'], { description: 'What moved the money' })
+const transactionStatus = OneOf(
+  ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed'],
+  { description: 'How far it came' },
+)
 
 const Transaction = Type.Object(
   {
-    transaction_id: Type.String(),
+    transaction_id: Type.String({ description: 'Id of the transaction, such as `txn_…`' }),
     type: transactionType,
-    payment_id: Nullable(Type.String()),
-    payout_id: Nullable(Type.String()),
-    refund_id: Nullable(Type.String()),
+    payment_id: Nullable(Type.String({ description: 'The payment or top-up; of a refund, what it gives back' })),
+    payout_id: Nullable(Type.String({ description: 'The payout; null for others' })),
+    refund_id: Nullable(Type.String({ description: 'The refund; null for others' })),
     status: transactionStatus,
-    amount: Amount(),
-    fee: Amount(),
-    net_amount: Amount(),
-    currency: Type.String(),
-    direction: OneOf(['credit', 'debit']),
+    amount: Amount({ description: 'In major units of `currency`; always positive' }),
+    fee: Amount({ description: 'What it cost you' }),
+    net_amount: Amount({ description: 'The amount with the fee taken into account' }),
+    currency: Type.String({ description: 'Of the amounts' }),
+    direction: OneOf(['credit', 'debit'], { description: '`credit` comes into your wallet, `debit` leaves it' }),
     method: Payment.properties.method,
-    provider: Nullable(Type.String()),
+    provider: Nullable(Type.String({ description: 'Such as `mpesa`' })),
     phone: Nullable(Type.String({ description: 'Masked' })),
-    reference: Nullable(Type.String()),
-    provider_reference: Nullable(Type.String()),
-    description: Nullable(Type.String()),
+    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    provider_reference: Nullable(Type.String({ description: 'Its id at the provider, such as a receipt code' })),
+    description: Nullable(Type.String({ description: 'As it was given' })),
     metadata: Metadata,
-    created_at: At(),
-    completed_at: Nullable(At()),
+    created_at: At({ description: 'When it was asked for' }),
+    completed_at: Nullable(At({ description: 'When the money had moved; null until then' })),
   },
   { title: 'Transaction' },
 )

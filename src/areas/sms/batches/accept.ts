@@ -102,7 +102,7 @@ interface Verdict {
 }
 
 interface Decided {
-  /** By the index of the entry. */
+  /** Verdicts by the index of the entry. */
   verdicts: ReadonlyMap<number, Verdict>
   /** Jobs of the accepted messages. */
   jobs: readonly NewJob[]

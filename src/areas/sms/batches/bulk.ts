@@ -42,7 +42,7 @@ export async function bulkEntries(app: App, input: Bulk, caller: Caller): Promis
   return entries
 }
 
-/** Gives what makes a draft of a message, or throws why it cannot; what that takes to know is looked up for all at once. */
+/** Function that drafts a message, or throws its refusal; networks, permissions and links are loaded once for all. */
 async function drafterOf(
   app: App,
   { from, callback_url, scheduled_at, metadata = {}, type = 'transactional' }: Bulk,

@@ -26,7 +26,7 @@ const factsOf = statement.tenant<Tenant & { id: string }, Facts>(
     where ${mine} and batch_id = $id`,
 )
 
-/** Null when there is no such batch. */
+/** Batch in the form of a message; null when there is none. */
 export async function readAsOne(db: Queryable, tenant: Tenant, id: string): Promise<Static<typeof Found> | null> {
   const found = await findBatch(db, tenant, id)
   if (!found) return null

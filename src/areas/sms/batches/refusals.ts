@@ -19,7 +19,7 @@ const problemCodes = [
   'COUNTRY_NOT_ENABLED',
 ] as const
 
-/** For a batch of which nothing was accepted, or not all of what must be. */
+/** Refusal of a batch of which nothing was accepted, or not all where all must be. */
 export function allRefused(list: 'to' | 'messages', outcomes: readonly EntryOutcome[]): AppError {
   return refusedEntries(
     list,
@@ -38,7 +38,7 @@ interface Problem {
   readonly existing_id?: string | undefined
 }
 
-/** Nothing was accepted: the first problem is the answer, all of them stand in `errors`. */
+/** Refusal of a batch of which nothing was accepted: by the first problem, with all of them in `errors`. */
 export function refusedEntries(list: 'to' | 'messages', problems: readonly Problem[]): AppError {
   const [first] = problems
   const code = problemCodes.find((known) => known === first?.code) ?? 'VALIDATION_ERROR'

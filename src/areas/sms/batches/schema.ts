@@ -34,6 +34,8 @@ export const BulkSend = Type.Object({
     minItems: 1,
     maxItems: maxMessages,
     rule: `must be a list of 1 to ${maxMessages} objects with to and message`,
+    description:
+      'Each entry is judged and charged for itself; `from`, `scheduled_at` and `callback_url` of the bulk hold where an entry has none',
   }),
   callback_url: Type.Optional(CallbackUrl),
   scheduled_at: Type.Optional(ScheduledAt),
@@ -49,21 +51,23 @@ export const BulkSend = Type.Object({
 })
 
 const BulkEntry = Type.Object({
-  index: Type.Integer(),
+  index: Type.Integer({ description: 'Place in your list, from 0' }),
   ...Recipient.properties,
-  error: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String({ description: 'Why it was refused, in words' })),
 })
 
 const batchHead = {
-  batch_id: Type.String(),
-  status: OneOf(['queued', 'completed', 'cancelled']),
-  total: Type.Integer(),
-  accepted: Type.Integer(),
-  rejected: Type.Integer(),
-  segments: Type.Integer(),
-  cost: Amount(),
-  currency: Type.String(),
-  timestamp: At(),
+  batch_id: Type.String({ description: 'Id of the bulk, such as `smb_…`' }),
+  status: OneOf(['queued', 'completed', 'cancelled'], {
+    description: '`completed` once every message is delivered or failed',
+  }),
+  total: Type.Integer({ description: 'Entries that you sent' }),
+  accepted: Type.Integer({ description: 'Messages that go out' }),
+  rejected: Type.Integer({ description: 'Entries that were refused' }),
+  segments: Type.Integer({ description: 'Of all messages' }),
+  cost: Amount({ description: 'Of all messages, in major units of `currency`' }),
+  currency: Type.String({ description: 'Of the cost' }),
+  timestamp: At({ description: 'When it was accepted' }),
 }
 
 export const BulkReply = Type.Object({ ...batchHead, messages: Type.Array(BulkEntry) }, { title: 'SmsBulkReply' })
@@ -71,17 +75,20 @@ export const BulkReply = Type.Object({ ...batchHead, messages: Type.Array(BulkEn
 export const BatchRecord = Type.Object(
   {
     ...batchHead,
-    counts: Type.Object({
-      queued: Type.Integer(),
-      sent: Type.Integer(),
-      delivered: Type.Integer(),
-      failed: Type.Integer(),
-    }),
+    counts: Type.Object(
+      {
+        queued: Type.Integer({ description: 'Not sent yet' }),
+        sent: Type.Integer({ description: 'Without a report so far' }),
+        delivered: Type.Integer({ description: 'On the handset' }),
+        failed: Type.Integer({ description: 'Will not arrive' }),
+      },
+      { description: 'Messages by status' },
+    ),
     metadata: Metadata,
-    completed_at: Nullable(At()),
-    messages: Type.Optional(Type.Array(BulkEntry)),
-    has_more: Type.Optional(Type.Boolean()),
-    next_cursor: Type.Optional(Nullable(Type.String())),
+    completed_at: Nullable(At({ description: 'Null until every message is delivered or failed' })),
+    messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in its order' })),
+    has_more: Type.Optional(Type.Boolean({ description: 'Whether there are further entries' })),
+    next_cursor: Type.Optional(Nullable(Type.String({ description: 'Leads to the next entries' }))),
   },
   { title: 'SmsBatch' },
 )
@@ -98,7 +105,7 @@ export const Found = Type.Partial(
     ...MessageRecord.properties,
     ...BatchRecord.properties,
     status: Type.String(),
-    to: Type.Union([Type.String(), Type.Array(Type.String())]),
+    to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'One number, or all of the batch' }),
     batch_id: MessageRecord.properties.batch_id,
     links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
   }),

@@ -99,7 +99,7 @@ const complete = statement.tenant<Tenant & { id: string; at: Date }, { id: strin
    returning id`,
 )
 
-/** By the account's own clock. A message that was sent so long ago is no longer waited for. */
+/** State of a batch by the account's clock. A message sent longer ago than `waitSeconds` is no longer waited for. */
 const lookAtBatch = statement.tenant<Tenant & { id: string; waitSeconds: number }, BatchState>(
   'sms.look_at_batch',
   `select count(*) filter (where m.status = 'queued'

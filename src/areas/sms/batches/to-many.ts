@@ -19,7 +19,7 @@ export interface Composed {
   /** Fields shared by all of them. */
   readonly common: Omit<Wanted, 'to'>
   readonly shortLinks: ShortLinks | null
-  /** Throws why there is none. */
+  /** Draft for a recipient; throws its refusal. */
   draftFor(recipient: string): Draft
 }
 

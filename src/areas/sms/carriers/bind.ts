@@ -24,7 +24,7 @@ export interface Bind {
   readonly responseTimeoutSeconds: number
   /** Token that a calling carrier must bring. */
   readonly token: string
-  /** As the kind checks them, the password among them. */
+  /** Settings as the kind checks them, with the password. */
   readonly settings: object
 }
 
@@ -44,7 +44,7 @@ export interface CarrierKind {
   readonly isCalled: boolean
   /** Fills in what was left out, and throws VALIDATION_ERROR for what is wrong. */
   check(settings: object): object
-  /** As operators see them: without the password, and with stars for what else may be a secret. */
+  /** Settings as operators see them: without the password, and with stars for other possible secrets. */
   shown(settings: object): object
   /** Identity of the message centre, from the visible settings; null: no other bind leads there. */
   centre(shown: object): string | null
@@ -90,7 +90,7 @@ function withDefaults({ properties }: TObject, given: object): object {
 export interface BindRow {
   name: string
   kind: string
-  /** As operators see them. */
+  /** Settings as operators see them. */
   settings: object
   secret: Buffer
   sealed_bucket: number

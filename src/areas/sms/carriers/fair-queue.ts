@@ -12,7 +12,7 @@ export interface Queued {
 
 export class FairQueue<Item extends Queued> {
   readonly #capacity: number
-  /** In the order of priorities. */
+  /** Queues in the order of their priorities. */
   readonly #classes: ReadonlyMap<Priority, Turns<Item>> = new Map(priorities.map((priority) => [priority, new Turns()]))
 
   /** `capacity`: how many may wait in one class. */

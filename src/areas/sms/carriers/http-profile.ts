@@ -31,7 +31,7 @@ const Place = (description: string) =>
     minLength: 1,
     maxLength: 200,
     rule: 'must be a JSON pointer such as /messages/0/id, or a regular expression with one group',
-    description: `${description}: a JSON pointer (\`*\` is every element), or a regular expression with one group`,
+    description: `${description}; \`*\` in a pointer is every element`,
   })
 
 const named = { maxProperties: maxEntries, rule: `must be an object of at most ${maxEntries} members` }
@@ -50,8 +50,13 @@ export const Profile = Type.Object(
   {
     request: Type.Object(
       {
-        method: OneOf(['GET', 'POST']),
-        url: Type.String({ minLength: 1, maxLength: 2_000, rule: 'must be a URL' }),
+        method: OneOf(['GET', 'POST'], { description: 'What the aggregator expects; `query` is the format of GET' }),
+        url: Type.String({
+          minLength: 1,
+          maxLength: 2_000,
+          rule: 'must be a URL',
+          description: 'Where messages are posted',
+        }),
         headers: Type.Optional(
           Type.Record(Type.String(), Type.String({ maxLength: 2_000 }), {
             ...named,
@@ -70,7 +75,7 @@ export const Profile = Type.Object(
             'and a value in its masked form stays as it was',
         }),
       },
-      strict,
+      { ...strict, description: 'How a message is handed over' },
     ),
     auth: Type.Optional(
       Type.Object(
@@ -79,7 +84,7 @@ export const Profile = Type.Object(
           username: Type.Optional(Type.String({ maxLength: 200, description: 'For `basic`' })),
           header: Type.Optional(Type.String({ maxLength: 100, description: 'For `header`: its name' })),
         },
-        strict,
+        { ...strict, description: 'Nothing is sent unless given' },
       ),
     ),
     success: Type.Optional(
@@ -90,21 +95,37 @@ export const Profile = Type.Object(
               minItems: 1,
               maxItems: 20,
               rule: 'must list statuses from 200 to 299',
+              description: 'HTTP statuses; 200, 201 and 202 unless given',
             }),
           ),
           id: Type.Optional(Place('The id, or ids, that receipts will name; without it they name {{id}}')),
         },
-        strict,
+        {
+          ...strict,
+          description:
+            'What an answer looks like that took the message; an HTTP status of 200, 201 or 202 unless given',
+        },
       ),
     ),
     errors: Type.Optional(
       Type.Object(
         {
           code: Type.Optional(Place('The aggregator’s own code, in an answer of whatever status')),
-          codes: Type.Optional(Type.Record(Type.String(), Verdict, named)),
-          statuses: Type.Optional(Type.Record(Type.String(), Verdict, named)),
+          codes: Type.Optional(
+            Type.Record(Type.String(), Verdict, {
+              ...named,
+              description: 'What becomes of a message by the aggregator’s own code, such as `{"E1": {"as": "retry"}}`',
+            }),
+          ),
+          statuses: Type.Optional(
+            Type.Record(Type.String(), Verdict, {
+              ...named,
+              description:
+                'What becomes of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, where its code says nothing',
+            }),
+          ),
         },
-        strict,
+        { ...strict, description: 'What becomes of messages that the aggregator does not take' },
       ),
     ),
     receipts: Type.Optional(
@@ -119,7 +140,7 @@ export const Profile = Type.Object(
             description: 'What each status means: delivered, an `error_code`, or ignored when it is not final',
           }),
         },
-        strict,
+        { ...strict, description: 'Where delivery reports say what; without it none are taken' },
       ),
     ),
     inbound: Type.Optional(
@@ -130,11 +151,15 @@ export const Profile = Type.Object(
           to: Place('The number, short code or sender it writes to'),
           text: Place('What it writes'),
         },
-        strict,
+        { ...strict, description: 'Where messages of handsets say what; without it none are taken' },
       ),
     ),
   },
-  { ...strict, rule: 'must be an object with `request` and what else the aggregator needs' },
+  {
+    ...strict,
+    rule: 'must be an object with `request` and what else the aggregator needs',
+    description: 'How an HTTP aggregator is spoken to; for the kind `http` only',
+  },
 )
 
 export type Profile = Static<typeof Profile>
@@ -160,7 +185,7 @@ const ownHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|keep-alive|te|trailer|upgrade|expect)$/i
 export const placeholder = /\{\{(.*?)\}\}/g
 
-/** Throws VALIDATION_ERROR for what the schema cannot see. */
+/** Check a profile beyond its schema; throws VALIDATION_ERROR. */
 export function checkProfile({ request, auth, success, errors, receipts, inbound }: Profile): void {
   checkRequest(request)
   if (auth?.kind === 'basic' && !auth.username) throw wrong('auth.username', 'is required for basic')

@@ -59,7 +59,7 @@ export function answerOf(
 /** One message in a call of the aggregator. */
 export interface Told {
   readonly id: string
-  /** As the profile translates it; null when it does not know the status. */
+  /** Status as the profile translates it; null when unknown. */
   readonly status: 'delivered' | 'ignored' | (typeof errorCodes)[number] | null
   readonly carrierCode: string
 }

@@ -88,7 +88,7 @@ class HttpCarrier implements Carrier {
     return this.#line.ratePerSecond
   }
 
-  /** There is nothing to open: each request finds its connection. */
+  /** Start opens nothing: each request finds its connection. */
   async start(): Promise<void> {}
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {

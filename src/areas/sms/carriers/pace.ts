@@ -24,7 +24,7 @@ export class Pace {
   #tokens: number
   #updatedMs: number
   #pausedUntilMs = Number.NEGATIVE_INFINITY
-  /** For learning the rate: what went out since the second began. */
+  /** Messages sent since the second began, to learn the rate. */
   #sent = 0
   #sentLast = 0
   #secondMs: number

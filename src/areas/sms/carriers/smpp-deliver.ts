@@ -23,7 +23,7 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [27, 'ABSENT_SUBSCRIBER'],
 ])
 
-/** Null when it says nothing final. */
+/** Receipt in our words; null when its state is not final. */
 export function receiptOf(carrier: string, idForm: IdForm, { id, state, error }: DeliveryReceipt): Receipt | null {
   const errorCode = finalStates.get(state)
   if (errorCode === undefined) return null

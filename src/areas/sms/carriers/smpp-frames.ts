@@ -24,7 +24,7 @@ export function submitFrame(
   return { ...common, request, status: statusName(status), isOk: status === 0, answer: said }
 }
 
-/** Of a receipt, or of a text from a handset: then `state` is null. */
+/** Frame of a receipt, or of a text from a handset: then `state` is null. */
 export function deliverFrame(
   bind: string,
   pdu: DeliverSm,

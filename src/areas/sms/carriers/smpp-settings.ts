@@ -22,8 +22,13 @@ const hostForm = '^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?\\.?|[0-9A-Fa-f.]*:[
 
 /** Texts as long as SMPP allows. */
 export const SmppSettings = Type.Object({
-  host: Type.String({ maxLength: 253, pattern: hostForm, rule: 'must be a host name or address' }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
+  host: Type.String({
+    maxLength: 253,
+    pattern: hostForm,
+    rule: 'must be a host name or address',
+    description: 'Where the message centre takes connections',
+  }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
   tls: Type.Boolean({
     default: false,
     rule: 'must be true or false',
@@ -35,9 +40,19 @@ export const SmppSettings = Type.Object({
     rule: 'must be null, or at most 65,536 characters of PEM',
     description: 'Certificates in PEM of authorities that are trusted besides the public ones',
   }),
-  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
+  system_id: Type.String({
+    minLength: 1,
+    maxLength: 15,
+    rule: 'must have 1 to 15 characters',
+    description: 'Our name there, as the operator of the centre gave it',
+  }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
-  system_type: Type.String({ default: '', maxLength: 12, rule: 'must have at most 12 characters' }),
+  system_type: Type.String({
+    default: '',
+    maxLength: 12,
+    rule: 'must have at most 12 characters',
+    description: 'Category that some centres want in the bind; mostly empty',
+  }),
   service_type: Type.String({
     default: '',
     pattern: '^[!-~]{0,5}$',
@@ -56,7 +71,13 @@ export const SmppSettings = Type.Object({
     rule: 'must be 1 to 32',
     description: 'Sessions with the centre',
   }),
-  enquire_link_seconds: Type.Integer({ default: 30, minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }),
+  enquire_link_seconds: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 3_600,
+    rule: 'must be 1 to 3600',
+    description: 'Seconds of silence after which the connection is tested',
+  }),
   centre: Nullable(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), {
     default: null,
     rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',

@@ -7,7 +7,7 @@ import { encodeWish } from '../../../protocols/smpp/wish.ts'
 import type { OutboundMessage } from '../carrier.ts'
 import type { SmppBind } from './smpp-settings.ts'
 
-/** As many as the numbers have that operators give out as short codes. */
+/** Most digits of a short code. */
 const shortCodeDigits = 8
 
 /** submit_sm requests of a message, one per part. */

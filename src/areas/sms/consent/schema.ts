@@ -14,15 +14,23 @@ export const OptOutCreate = Type.Object({
       description: 'The sender it is about, in any case; all of them unless given',
     }),
   ),
-  reason: Type.Optional(Type.String({ maxLength: 200, rule: 'must have at most 200 characters' })),
+  reason: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      rule: 'must have at most 200 characters',
+      description: 'A note for yourself, such as how they asked',
+    }),
+  ),
 })
 
 export const OptOutRecord = Type.Object(
   {
-    phone: Type.String(),
+    phone: Type.String({ description: 'Who does not want messages' }),
     from: Type.String({ description: 'The sender it is about, a number without its plus; `*` for all' }),
-    reason: Nullable(Type.String()),
-    source: OneOf(['keyword', 'api', 'import', 'carrier']),
+    reason: Nullable(Type.String({ description: 'Your note' })),
+    source: OneOf(['keyword', 'api', 'import', 'carrier'], {
+      description: 'By a word such as STOP, by request, from a file, or as the carrier told us',
+    }),
     created_at: At(),
   },
   { title: 'SmsOptOut' },
@@ -30,7 +38,7 @@ export const OptOutRecord = Type.Object(
 
 export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.String({ maxLength: 20 })) })
 
-/** Everything that stands in the way of a number; one that nothing stands in the way of is not found. */
+/** Opt-outs and blocks of a number; a number without any is not found. */
 export const OptOutFound = Type.Object(
   { ...OptOutRecord.properties, opt_outs: Type.Array(OptOutRecord) },
   { title: 'SmsOptOutOfNumber' },

@@ -11,7 +11,7 @@ import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { OwnWords } from './commands.ts'
 import type { OptOutRecord } from './schema.ts'
 
-/** In place of a sender: all of them. */
+/** Stands for all senders. */
 export const everySender = '*'
 
 interface OptOutRow {
@@ -25,7 +25,7 @@ interface OptOutRow {
 
 const optOutColumns = 'id, phone, sender, reason, source, created_at'
 
-/** Gives nothing when the number had opted out of the sender before. A number has no plus where it sends. */
+/** New opt-out; no row when the number had opted out of the sender before. A number that sends has no plus. */
 const addOptOut = statement.tenant<Tenant & Omit<OptOutRow, 'created_at'> & { createdAt: Date }, OptOutRow>(
   'sms.add_opt_out',
   `insert into sms.opt_outs (bucket, account_id, environment, phone, sender, id, reason, source, created_at)
@@ -48,7 +48,7 @@ const optOutsOfSender = statement.tenant<Tenant & { phone: string; sender: strin
       and sender_form in ('${everySender}', sms.sender_form($sender))`,
 )
 
-/** Of many numbers and senders at once: at which places those stand, from 1, where one stands in the way. */
+/** Positions, from 1, of the given pairs of number and sender that an opt-out blocks. */
 const findOptedOut = statement.everywhere<
   {
     buckets: readonly number[]

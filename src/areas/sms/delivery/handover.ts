@@ -13,9 +13,9 @@ const takenForMs = 30_000
 const maxKept = 10_000
 
 interface Handovers {
-  /** By the message's id. */
+  /** Accepted messages by id. */
   readonly accepted: Handover<StoredMessage>
-  /** By the carrier and its id. */
+  /** Parts that carriers took, by carrier and its id. */
   readonly taken: Handover<NamedPart>
 }
 

@@ -92,7 +92,7 @@ const loader = onePerApp((app) =>
   }),
 )
 
-/** One message; those that are asked for at the same moment are read together. */
+/** Read a message; reads at the same moment share one statement. */
 export function loadMessage(app: App, tenant: Tenant, id: string): Promise<StoredMessage | null> {
   return loader(app)({ tenant, id })
 }

@@ -161,7 +161,7 @@ function first(app: App, route: Route, place: string | null, tried: readonly str
   return place !== null && isNamed && !tried.includes(place) ? place : network.choose(route, tried)
 }
 
-/** Whether it was accepted so long ago that it is asked anew whether it may go out. */
+/** Whether a message was accepted so long ago that opt-outs and permissions are checked again. */
 function hasWaited(message: StoredMessage, nowMs: number): boolean {
   const { scheduled_at, created_at } = message
   return !isOurAnswer(message) && (scheduled_at !== null || nowMs > created_at.getTime() + freshMs)

@@ -15,7 +15,10 @@ const graceSeconds = 60
 
 export const Fallback = Type.Object(
   {
-    channel: Type.Literal('messenger', { rule: 'must be messenger' }),
+    channel: Type.Literal('messenger', {
+      rule: 'must be messenger',
+      description: 'The only one there is',
+    }),
     after: Type.Optional(
       Type.Integer({
         minimum: leastSeconds,
@@ -27,19 +30,34 @@ export const Fallback = Type.Object(
     text: Type.Optional(
       Type.Object(
         {
-          body: Type.String({ minLength: 1, maxLength: 4096, sensitive: true, rule: 'must have 1 to 4096 characters' }),
+          body: Type.String({
+            minLength: 1,
+            maxLength: 4096,
+            sensitive: true,
+            rule: 'must have 1 to 4096 characters',
+            description: 'What the user reads',
+          }),
         },
         { description: 'What is said there, to users who wrote within 24 hours' },
       ),
     ),
     template: Type.Optional(
-      Type.Object({
-        name: Type.String({ minLength: 1, maxLength: 512 }),
-        language: Type.String({ minLength: 2, maxLength: 15 }),
-        components: Type.Optional(
-          Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), { maxItems: 10 }),
-        ),
-      }),
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: 512, description: 'Name of your approved template' }),
+          language: Type.String({ minLength: 2, maxLength: 15, description: 'Its language, such as `en` or `sw`' }),
+          components: Type.Optional(
+            Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), {
+              maxItems: 10,
+              description: 'Values for its placeholders, as POST /v1/messenger/send takes them',
+            }),
+          ),
+        },
+        {
+          description:
+            'An approved template, which also reaches users who have not written; one of `text` and `template` is needed',
+        },
+      ),
     ),
   },
   { description: 'What goes over the messenger when the text does not arrive' },
@@ -108,7 +126,7 @@ export async function fallbackOf(
   return row.status === 'delivered' || row.error_code === 'CANCELLED' ? null : { ...row, content }
 }
 
-/** Nothing more is done for a text; what would have been said is forgotten. */
+/** End the fallback of a text: its content is deleted. */
 export async function finishFallback(
   app: App,
   tenant: Tenant,

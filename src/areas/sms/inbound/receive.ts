@@ -47,7 +47,7 @@ const insertInbound = statement.tenant<
      $country, $network, $keyword, $inReplyTo, $partial, $at)`,
 )
 
-/** Gives the id under which it was stored. */
+/** Store an inbound message; returns its id. */
 export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<string> {
   const occasion = occasionNow(app.clock, owner.tenant, owner.clockOffsetMs)
   const received = await store(app, tx, occasion, owner, message)

@@ -107,7 +107,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
   try {
     const text = replyIn(answer)
     if (text === null) return null
-    // Here, because within the transaction it would wait for a second connection.
+    // Read outside the transaction, within which it would wait for a second connection.
     const received = await findMessage(app.db, tenant, id)
     if (received) await findPlaces(app, [received.sender])
     const occasion = occasionNow(app.clock, tenant, clockOffsetMs)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages behind links in texts say: the question before somebody opts out, what became of it, and a link that is none.
+// Texts of the pages behind links in messages: the question before an opt-out, its outcome, and a link that is none.
 import type { Texts } from '../../../platform/web/language.ts'
 
 export const linkTexts = {

@@ -11,14 +11,14 @@ import { linkTexts } from './link-texts.ts'
 export const tokenLength = 11
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const form = new RegExp(`^[${alphabet}]{${tokenLength}}$`)
-/** As long as a real one, so that texts are counted before their links are known. */
+/** Placeholder as long as a real token, so that segments are counted before links exist. */
 export const anyToken = '0'.repeat(tokenLength)
 
 export function newToken(): string {
   return [...randomBytes(tokenLength)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
-/** Whether it can be one of ours: what stands in an address may be anything. */
+/** Whether a text has the form of a token: an address may contain anything. */
 export function isToken(text: string): boolean {
   return form.test(text)
 }

@@ -27,7 +27,7 @@ const takeMs = 500
 const connectMs = 500
 /** Retry-After of refused requests. */
 const retrySeconds = 5
-/** Begins the names of the binds' leases. */
+/** Prefix of the binds' lease names. */
 export const bindLeases = 'sms.bind'
 const sandboxBinds = ['sandbox-1', 'sandbox-2'] as const
 const sandboxWindow = 100
@@ -280,7 +280,7 @@ class Network {
     )
   }
 
-  /** Null when it cannot be opened: that must not keep the others from being used. */
+  /** Carrier of a bind; null when it cannot be opened, so that the others still work. */
   #carrierOf(bind: Bind): Carrier | null {
     const { log, carrierOutbound: http } = this.#app
     if (this.#intake === null) return null
@@ -298,7 +298,7 @@ class Network {
     return (await Promise.all(rows.map((row) => this.#bindOf(row)))).flat()
   }
 
-  /** None when its secret cannot be opened. */
+  /** Bind to open; none when its secret cannot be decrypted. */
   async #bindOf(row: BindRow): Promise<BindPlace[]> {
     try {
       const bind = await bindOf(this.#app, row)

@@ -145,7 +145,7 @@ const giveUp = writeAcross({
   handle: (app, tx, { params }, caller) => removeNumber(app, tx, caller, { ...caller.tenant, number: params.number }),
 })
 
-/** Throws INVALID_URL for an address that may not be called. */
+/** Check the URLs of a number; throws INVALID_URL for one that may not be called. */
 async function checkUrls(app: App, { environment }: Tenant, input: Static<typeof NumberChange>): Promise<void> {
   const urls = (input.keywords ?? []).map(({ webhook_url }, i) => [webhook_url, `keywords[${i}].webhook_url`] as const)
   await Promise.all(

@@ -18,7 +18,11 @@ export const Keywords = Type.Array(
     webhook_url: Type.Optional(Nullable(WebhookUrl)),
     auto_reply: Type.Optional(Nullable(Text, { description: 'Sent back at once; costs what a message costs' })),
   }),
-  { maxItems: maxKeywords, rule: `must list at most ${maxKeywords} keywords` },
+  {
+    maxItems: maxKeywords,
+    rule: `must list at most ${maxKeywords} keywords`,
+    description: 'What becomes of messages by their first word; a list replaces the one before',
+  },
 )
 
 const rules = {
@@ -31,6 +35,7 @@ const rules = {
 export const InboundNumber = Type.String({
   pattern: '^(\\+[1-9]\\d{6,14}|\\d{3,8})$',
   rule: 'must be a short code of 3 to 8 digits, or E.164 such as +254711000001',
+  description: 'The short code or number that handsets write to',
 })
 
 export const NumberCreate = Type.Object({ number: InboundNumber, ...rules })
@@ -38,16 +43,19 @@ export const NumberChange = Type.Object(rules)
 
 export const NumberRecord = Type.Object(
   {
-    number: Type.String(),
+    number: Type.String({ description: 'What handsets write to' }),
     shared: Type.Boolean({ description: 'Others have keywords on it too' }),
     keywords: Type.Array(
       Type.Object({
-        keyword: Type.String(),
-        webhook_url: Nullable(Type.String()),
-        auto_reply: Nullable(Type.String()),
+        keyword: Type.String({ description: 'What the message begins with' }),
+        webhook_url: Nullable(Type.String({ description: 'Where they are posted; null: to `default_webhook_url`' })),
+        auto_reply: Nullable(Type.String({ description: 'What is sent back; null: nothing' })),
       }),
+      { description: 'What becomes of messages by their first word' },
     ),
-    default_webhook_url: Nullable(Type.String()),
+    default_webhook_url: Nullable(
+      Type.String({ description: 'For messages whose keyword has no webhook_url; null: only webhooks are told' }),
+    ),
     created_at: At(),
     updated_at: At(),
   },

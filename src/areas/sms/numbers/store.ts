@@ -14,7 +14,7 @@ import { announcePermission } from '../senders/permissions.ts'
 import type { Keyword } from './keywords.ts'
 import type { NumberDeleted, NumberRecord } from './schema.ts'
 
-/** Of one account in one environment. */
+/** Numbers of one account in one environment. */
 export const maxNumbers = 100
 
 /** Handling of the messages that come in at a number. */
@@ -49,7 +49,7 @@ export function numberRecord(row: NumberRow): Static<typeof NumberRecord> {
   return { number, shared, keywords: [...keywords], default_webhook_url, created_at, updated_at }
 }
 
-/** Anything may stand in a path, and a zero byte would be refused by the database. */
+/** Whether the database can hold a number from a path, which may contain a zero byte. */
 export function isStorable(number: string): boolean {
   return /^\+?\d+$/.test(number)
 }

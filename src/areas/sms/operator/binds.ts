@@ -32,6 +32,7 @@ const defaultTimeoutSeconds = 4
 export const BindName = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,39}$',
   rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+  description: 'By which routes name the bind; it cannot be changed',
 })
 
 const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
@@ -60,7 +61,9 @@ const common = {
       description: 'A message without an answer after so long is taken for unanswered, and goes another way',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(
+    Type.Boolean({ description: 'False closes its connections and gives it no messages; true unless told' }),
+  ),
 }
 
 const head = { name: BindName, kind: Type.Optional(Kind) }
@@ -98,13 +101,13 @@ const shown = {
 
 const BindRecord: TObject<typeof shown> = withKinds(shown, shownFields, 'SmsBind')
 
-/** An object that may also have the fields of any kind. */
+/** Schema that also allows the fields of every kind. */
 function withKinds<P extends TProperties>(own: P, fields: TProperties, title?: string): TObject<P> {
   const open: Record<string, TSchema> = Type.Partial(Type.Object(fields)).properties
   return Type.Object({ ...open, ...own }, title === undefined ? {} : { title })
 }
 
-/** With what the node that has it open last said. */
+/** Bind with the status last stored by the node that has it open. */
 type SeenRow = BindRow & { is_up: boolean; last_error: string | null }
 const seenColumns = `${bindColumns}, is_up, last_error`
 
@@ -245,7 +248,7 @@ const changeBind = writeAcross({
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockBind, { name: params.id }))
     if (!before) throw noSuchBind()
-    // One whose secret cannot be opened any more is mended by a new one.
+    // A bind whose secret can no longer be decrypted is repaired by a new one.
     const lost = { settings: before.settings, token: newToken() }
     const { settings, token } = await bindOf(app, before).catch(() => lost)
     const row = await one(

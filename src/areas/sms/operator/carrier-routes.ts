@@ -30,7 +30,14 @@ const Tiers = Type.Array(
   Type.Array(
     Type.Object({
       bind: BindName,
-      weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, rule: 'must be 1 to 1000' })),
+      weight: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          rule: 'must be 1 to 1000',
+          description: 'Its share among the binds of the tier; 1 unless given',
+        }),
+      ),
     }),
     { minItems: 1, maxItems: maxMembers, rule: `must list 1 to ${maxMembers} binds` },
   ),
@@ -61,8 +68,14 @@ const WhenDown = OneOf(['queue', 'refuse'], {
 const RouteCreate = Type.Object({
   environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
-  country: Type.Optional(CountryCode()),
-  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
+  country: Type.Optional(CountryCode({ description: 'Only numbers of this country; every country unless given' })),
+  network: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 60,
+      description: 'Only numbers of this network, such as Safaricom; every network unless given',
+    }),
+  ),
   tiers: Tiers,
   on_unknown: Type.Optional(OnUnknown),
   reroute_on_undelivered: Type.Optional(RerouteOnUndelivered),
@@ -273,7 +286,7 @@ const removeRoute = writeAcross({
   },
 })
 
-/** As they are stored; every bind must be there, and stays. */
+/** Tiers as stored; every bind must exist, and is locked against removal. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
   const names = tiers.flat().map(({ bind }) => bind)
   const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))

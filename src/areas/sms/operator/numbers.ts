@@ -18,7 +18,7 @@ const maxSharing = 500
 
 const Assignment = Type.Object({
   number: InboundNumber,
-  account_id: Type.String({ maxLength: 60 }),
+  account_id: Type.String({ maxLength: 60, description: 'Who receives on it, such as `acc_…`' }),
   shared: Type.Optional(
     Type.Boolean({ rule: 'must be true or false', description: 'Several accounts have it, with different keywords' }),
   ),

@@ -107,7 +107,7 @@ async function* linesOf(file: string): AsyncGenerator<string[]> {
   yield [rest]
 }
 
-/** Null for what is no row: an empty line, or the names of the columns on top. */
+/** Row of a line; null for an empty one, or the names of the columns on top. */
 function rowOf(line: string, number: number, callingCode: string | null): string | null {
   const [first = '', second = '', ...rest] = line
     .replace(byteOrderMark, '')

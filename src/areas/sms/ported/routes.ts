@@ -24,7 +24,7 @@ const removePorted = statement.home<{ phone: string }, PortedRow>(
 )
 
 const PortedNumber = Type.Object({
-  phone: Phone(),
+  phone: Phone('The number that moved'),
   network: Type.String({
     minLength: 1,
     maxLength: 60,

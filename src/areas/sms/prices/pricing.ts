@@ -11,7 +11,7 @@ import type { Charges } from '../../../platform/area.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
-/** Of a test segment to anywhere, until the operator sets a price. */
+/** Price of a test segment to anywhere, until the operator sets one. */
 const placeholderDollarMicros = 6_200n
 
 export function callersCurrency({ principal }: Caller): Currency {

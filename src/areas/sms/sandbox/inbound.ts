@@ -11,7 +11,7 @@ import { bring } from './bring.ts'
 import { messageCentre } from './message-centre.ts'
 
 const InboundMessage = Type.Object({
-  from: Phone(),
+  from: Phone('The handset that writes; any number you like'),
   to: Type.String({
     pattern: '^[A-Za-z0-9+]{3,16}$',
     rule: 'must be a sender, short code or number of 3 to 16 letters and digits',

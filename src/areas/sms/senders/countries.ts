@@ -14,7 +14,7 @@ export function usualRegistration(country: string): SenderRegistration {
 
 const known = new Set<string>(getCountries())
 
-/** Whether it is the ISO 3166 code of a country that has telephone numbers. */
+/** Whether a text is the ISO 3166 code of a country that has telephone numbers. */
 export function isCountry(code: string): boolean {
   return known.has(code)
 }

@@ -22,7 +22,7 @@ import {
   senderUuid,
 } from './store.ts'
 
-/** Of one account in one environment. */
+/** Senders of one account in one environment. */
 const maxSenders = 100
 
 const create = write({

@@ -18,7 +18,12 @@ export const CountryList = Type.Array(CountryCode(), {
 export const SenderCreate = Type.Object({
   sender: Sender,
   countries: Type.Optional(Nullable(CountryList, { description: 'Where it is used; all countries unless given' })),
-  purpose: Type.String({ minLength: 1, maxLength: 200, rule: 'must have 1 to 200 characters' }),
+  purpose: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    rule: 'must have 1 to 200 characters',
+    description: 'What you will send with it; the operator reads it before approving',
+  }),
   sample: Type.String({
     minLength: 1,
     maxLength: maxCharacters,
@@ -30,14 +35,14 @@ export const SenderCreate = Type.Object({
 const senderFields = {
   id: Type.String(),
   sender: Type.String(),
-  environment: EnvironmentName(),
+  environment: EnvironmentName({ description: 'Senders of `test` are approved at once and reach no handset' }),
   countries: Nullable(Type.Array(Type.String()), { description: 'Null: all of them' }),
-  purpose: Type.String(),
-  sample: Type.String(),
-  status: OneOf(senderStatuses),
+  purpose: Type.String({ description: 'What you said you send with it' }),
+  sample: Type.String({ description: 'The example that you gave' }),
+  status: OneOf(senderStatuses, { description: 'Messages go out with an `approved` one only' }),
   reason: Nullable(Type.String({ description: 'Why it was rejected' })),
   created_at: At(),
-  decided_at: Nullable(At()),
+  decided_at: Nullable(At({ description: 'When it was approved or rejected' })),
 }
 
 export const SenderRecord = Type.Object(senderFields, { title: 'SmsSenderId' })

@@ -26,7 +26,7 @@ export interface SenderRow {
 export const senderColumns = `bucket, account_id, environment, id, sender, countries, purpose, sample, status, reason,
   created_at, decided_at`
 
-/** Gives nothing when the account has it already, or has too many. */
+/** New sender; no row when the account has it already, or has too many. */
 export const insertSender = statement.tenant<
   Tenant & {
     id: string
@@ -76,7 +76,7 @@ export const deleteSender = statement.tenant<Tenant & { id: string }, SenderRow>
    returning ${senderColumns}`,
 )
 
-/** In one order, so that the same list is always the same; refuses codes of no country. */
+/** Country codes, sorted and checked. */
 export function checkedCountries(countries: readonly string[]): string[] {
   for (const country of countries)
     if (!isCountry(country)) throw new AppError('VALIDATION_ERROR', `countries name ${country}, which is no country`)

@@ -19,7 +19,7 @@ import { type Priority, priorityOf } from '../message.ts'
 import type { Draft } from './draft.ts'
 import { beyondWallet, forcedRefusal, optedOut, referenceUsed, tooExpensive } from './refusals.ts'
 
-/** For whom and when a message is sent, and who wanted that. */
+/** Occasion of a message: its tenant, times and requester. */
 export interface Sending extends Occasion {
   readonly actor: string
   readonly ip: string
@@ -57,7 +57,7 @@ const submitColumns = {
 
 const verdictColumns = { seen: 'text', verdict: 'text', existing: 'uuid' } as const
 
-/** Many messages go the same way as rows of sms.accept. */
+/** Acceptance of one message; many go as rows of sms.accept. */
 export const acceptOne = operation.tenant('sms.submit', submitColumns, verdictColumns)
 
 const acceptWithFallback = operation.tenant(
@@ -66,7 +66,7 @@ const acceptWithFallback = operation.tenant(
   verdictColumns,
 )
 
-/** Throws why a message is not accepted; then nothing was charged. `reply` is kept with the key of the request. */
+/** Accept a message, or throw its refusal; then nothing was charged. `reply` is kept with the key of the request. */
 export async function accept(
   app: App,
   draft: Draft,

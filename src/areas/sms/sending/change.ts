@@ -48,7 +48,7 @@ export async function change(
   return changed
 }
 
-/** When it goes out now. Never null, not even for at once: its validity begins anew, and not when it was first sent in. */
+/** New time of a message. Never null, not even for at once: its validity begins anew, not at its first acceptance. */
 function movedTo(caller: Caller, { type, country }: MessageRow, to: string): Date {
   return timeFor(caller, type, country, scheduledAt(to, caller.nowMs)) ?? new Date(caller.nowMs)
 }

@@ -110,7 +110,7 @@ export async function plainDraft(
   }
 }
 
-/** When it goes out: advertising waits while it is night where it goes. Null is now. */
+/** Time to send a message: advertising waits while it is night at the recipient. Null is now. */
 export function timeFor(caller: Caller, type: Draft['type'], country: string | null, wanted: Date | null): Date | null {
   if (type !== 'promotional') return wanted
   const wantedMs = wanted?.getTime() ?? caller.nowMs
@@ -134,7 +134,7 @@ export function textOf(message: string, encoding: 'auto' | 'gsm7' | 'ucs2' = 'au
   return text
 }
 
-/** When to send: null is now. */
+/** Time asked for by the request; null is now. */
 export function scheduledAt(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To whom a message goes, as a request names them.
+// Recipients of a message, as a request names them.
 import { AppError } from '../../../kernel/errors.ts'
 import { maxRecipients } from '../schema.ts'
 

@@ -8,7 +8,8 @@ import { statement } from '../../../platform/db.ts'
 import { standardProfile, type UssdProfile } from '../../../protocols/smpp/ussd.ts'
 import type { LineSettings } from './line.ts'
 
-const Octet = Type.Optional(Type.Integer({ minimum: 0, maximum: 255, rule: 'must be 0 to 255' }))
+const Octet = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 255, rule: 'must be 0 to 255', description }))
 const Tag = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description }))
 
@@ -16,7 +17,11 @@ const Tag = (description: string) =>
 export const Profile = Type.Object(
   {
     service_type: Type.Optional(
-      Type.String({ pattern: '^[!-~]{0,5}$', rule: 'must have at most 5 letters, digits or signs of ASCII' }),
+      Type.String({
+        pattern: '^[!-~]{0,5}$',
+        rule: 'must have at most 5 letters, digits or signs of ASCII',
+        description: '`USSD` in SMPP; what the gateway wants to be told of every screen',
+      }),
     ),
     op_tag: Tag('Of the parameter with the operation; 1281 (0x0501) is ussd_service_op'),
     session_tag: Tag('Of the parameter that names the dialog; 4995 (0x1383) is its_session_info'),
@@ -25,12 +30,20 @@ export const Profile = Type.Object(
     ),
     ops: Type.Optional(
       Type.Object(
-        { dialled: Octet, asks: Octet, tells: Octet, ends: Octet, answered: Octet, aborted: Octet, released: Octet },
+        {
+          dialled: Octet('A subscriber dialled a code; 1 unless told'),
+          asks: Octet('A screen that can be answered; 2 unless told'),
+          tells: Octet('A screen that cannot be answered; 3 unless told'),
+          ends: Octet('The last screen of a session; 17 unless told'),
+          answered: Octet('A subscriber answered a screen; 18 unless told'),
+          aborted: Octet('The subscriber gave the session up; 129 unless told'),
+          released: Octet('The network gave the session up; 130 unless told'),
+        },
         { description: 'Operation -> the octet that stands for it' },
       ),
     ),
   },
-  { title: 'UssdGatewayProfile' },
+  { title: 'UssdGatewayProfile', description: 'How the gateway differs from SMPP 3.4; nothing unless given' },
 )
 
 export function profileOf(given: unknown): UssdProfile {

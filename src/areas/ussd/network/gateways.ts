@@ -37,7 +37,7 @@ export const gatewayLeases = 'ussd.gateway'
 
 /** Reload interval, in case a signal was lost. */
 const reloadMs = 30_000
-/** How often this node looks for gateways that no node has. */
+/** Interval of the search for gateways without a node. */
 const takeMs = 1_000
 /** Longest wait for an application. */
 const longestMs = 600_000

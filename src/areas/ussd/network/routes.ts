@@ -16,30 +16,59 @@ import { gatewayLeases, gatewayTopic } from './gateways.ts'
 const Name = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,39}$',
   rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+  description: 'By which you tell it from other gateways; it cannot be changed',
 })
-const seconds = (most: number) => Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}` })
+const seconds = (description: string, most: number) =>
+  Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}`, description })
 
 const needed = {
-  host: Type.String({ maxLength: 253, pattern: '^[A-Za-z0-9_.:-]+$', rule: 'must be a host name or address' }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535' }),
-  system_id: Type.String({ minLength: 1, maxLength: 15, rule: 'must have 1 to 15 characters' }),
-  password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
+  host: Type.String({
+    maxLength: 253,
+    pattern: '^[A-Za-z0-9_.:-]+$',
+    rule: 'must be a host name or address',
+    description: 'Where the gateway takes connections',
+  }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  system_id: Type.String({
+    minLength: 1,
+    maxLength: 15,
+    rule: 'must have 1 to 15 characters',
+    description: 'Our name there, as the network gave it',
+  }),
+  password: Type.String({
+    maxLength: 8,
+    rule: 'must have at most 8 characters',
+    sensitive: true,
+    description: 'As the network gave it; kept encrypted and never shown',
+  }),
 }
 
 const shownFields = {
   tls: Type.Boolean({ description: 'Whether the gateway speaks TLS, with a certificate of a public authority' }),
-  system_type: Type.String({ maxLength: 12, rule: 'must have at most 12 characters' }),
+  system_type: Type.String({
+    maxLength: 12,
+    rule: 'must have at most 12 characters',
+    description: 'Category that some gateways want in the bind; mostly empty',
+  }),
   bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
-  window: Type.Integer({ minimum: 1, maximum: 1_000, rule: 'must be 1 to 1000' }),
-  response_timeout_seconds: seconds(60),
-  enquire_link_seconds: seconds(3_600),
+  window: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    rule: 'must be 1 to 1000',
+    description: 'Screens that may wait for the gateway’s answer at a time; 100 unless told',
+  }),
+  response_timeout_seconds: seconds(
+    'Seconds after which a screen without an answer of the gateway has failed; 10 unless told',
+    60,
+  ),
+  enquire_link_seconds: seconds('Seconds of silence after which the connection is tested; 30 unless told', 3_600),
   prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
     maxItems: 100,
     rule: 'must list at most 100 beginnings of numbers such as +25470',
     description: 'Where pushed screens go over it; none: everywhere',
   }),
   profile: Profile,
-  enabled: Type.Boolean(),
+  enabled: Type.Boolean({ description: 'False closes its connections; true unless told' }),
 }
 
 const GatewayCreate = Type.Object(

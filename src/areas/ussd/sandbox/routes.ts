@@ -26,7 +26,7 @@ const HandsetScreen = Type.Object(
   { title: 'UssdHandsetScreen' },
 )
 
-const session = { session_id: Type.String({ maxLength: 100 }) }
+const session = { session_id: Type.String({ maxLength: 100, description: 'Of the reply to the dialling' }) }
 
 /** Declared as reads, so that no transaction is open while the application is asked. */
 const dial = read({
@@ -37,11 +37,12 @@ const dial = read({
   description: 'A code that nobody registered is yours. What is dialled behind a registered code are the first inputs.',
   scope: 'sandbox:write',
   body: Type.Object({
-    phone: Phone,
+    phone: Phone('The handset that dials; any number you like'),
     shortcode: Type.String({
       pattern: '^\\*\\d{1,6}(\\*[\\d*]{0,40})?#$',
       rule: 'must be what a handset can dial, such as *384*1#',
       errorCode: 'INVALID_SHORTCODE',
+      description: 'What is dialled',
     }),
   }),
   reply: { status: 200, schema: HandsetScreen },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller hears when no flow could be had, in the language of the number that was called, as its country has it.
+// Apology to a caller when no flow could be loaded, in the language of the called number's country.
 
 export interface Apology {
   readonly language: string

@@ -29,8 +29,9 @@ const oneOf = (tenant: Tenant, row: CallRow): One => ({ ...tenant, id: row.id })
 export async function hangupCall(app: App, tenant: Tenant, id: string, reason: string): Promise<CallRow> {
   const row = await callOf(app, tenant, id)
   if (isOver(row.status)) return row
-  const isEnded = await sessionsOf(app).command(oneOf(tenant, row), { do: 'hangup', reason })
-  if (isEnded === null) await endUnplaced(app, row, 'api')
+  const hangUp = () => sessionsOf(app).command(oneOf(tenant, row), { do: 'hangup', reason })
+  // One that was placed meanwhile has a session now.
+  if ((await hangUp()) === null && !(await endUnplaced(app, row, 'api'))) await hangUp()
   return callOf(app, tenant, id)
 }
 
@@ -38,13 +39,14 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
 export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): Promise<boolean> {
   if (isOver(row.status) || row.node !== null) return false
   const call = oneOf(tenantOf(row), row)
-  const taken = await takeHere(app, call)
-  if (!taken) return false
-  const record = new CallRecord(app, taken, await clockOffsetOf(app, row.account_id, row.environment))
-  record.end({ status: 'failed', cause: 'cancelled', by })
-  await record.settled()
-  if (!record.isLost) await sessionsOf(app).end(call)
-  return true
+  const ended = await takeHere(app, { ...call, isAgain: false }, async (taken) => {
+    const record = new CallRecord(app, taken, await clockOffsetOf(app, row.account_id, row.environment))
+    record.end({ status: 'failed', cause: 'cancelled', by })
+    await record.settled()
+    if (!record.isLost) await sessionsOf(app).end(call)
+    return true
+  })
+  return ended ?? false
 }
 
 export async function playInto(

@@ -240,7 +240,7 @@ export class FlowRunner {
     })
   }
 
-  /** Who is listened to: the calls that were named, as far as they are in the room, and else this one. */
+  /** Calls whose speech is recognised: those named that are in the room, otherwise this one. */
   private heardMembers(named: readonly string[]): readonly string[] {
     const members = named.flatMap((name) => {
       const member = uuidOf('call', name)

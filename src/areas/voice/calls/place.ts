@@ -24,11 +24,14 @@ export const placeJob: Job<App, typeof Payload> = {
     // Without media capacity the job waits and is retried, here or on another node.
     if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-    const row = network.sessions.has(payload.call) ? null : await takeHere(app, { ...tenant, id: payload.call })
-    if (!row) return { kind: 'done' }
-    const session = new CallSession(network, new CallRecord(app, row, offset))
-    session.begin()
-    await session.place(network.waysTo(row.environment, row.to_number))
+    const session = await takeHere(app, { ...tenant, id: payload.call, isAgain: true }, (row) => {
+      const begun = new CallSession(network, new CallRecord(app, row, offset))
+      begun.begin()
+      return begun
+    })
+    if (!session) return { kind: 'done' }
+    const { environment, to_number } = session.record.row
+    await session.place(network.waysTo(environment, to_number))
     return { kind: 'done' }
   },
 }

@@ -4,11 +4,13 @@ import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import { type SessionKind, sessionsOf } from '../../../platform/nodes/live-sessions.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { giveUpRecordings } from '../recordings/ending.ts'
 import { type CallRow, findCall, takeCall } from '../store.ts'
+import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { CallRecord } from './record.ts'
 
 export const callSessions: SessionKind = {
@@ -36,13 +38,37 @@ export const callSessions: SessionKind = {
   },
 }
 
-/** Makes a queued call this node's: a node that dies with it leaves a session, by which the others find and end it. */
-export function takeHere(app: App, call: One): Promise<CallRow | null> {
-  return app.db.tx(call, async (tx) => {
-    const row = await maybe(tx.query(takeCall, { ...call, node: app.nodeId }))
+/** Calls that this node is taking: the row tells nodes apart, and not the job that places a call from who ends it. */
+const takings = onePerApp(() => new Map<string, Promise<unknown>>())
+
+/** `isAgain`: one that this node has taken before, and not begun, may be had too. */
+type Taking = One & { readonly isAgain: boolean }
+
+/**
+ * Makes a queued call this node's and begins or ends it; null when it cannot be had. A node that dies with it leaves a
+ * session, by which the others find and end it.
+ */
+export async function takeHere<T>(app: App, call: Taking, use: (row: CallRow) => T | Promise<T>): Promise<T | null> {
+  const here = takings(app)
+  while (here.has(call.id)) await here.get(call.id)
+  if (telephoneNetworkOf(app).sessions.has(call.id)) return null
+  const taking = taken(app, call, use)
+  const over = taking.catch(() => undefined).finally(() => here.delete(call.id))
+  here.set(call.id, over)
+  return taking
+}
+
+async function taken<T>(
+  app: App,
+  { isAgain, ...call }: Taking,
+  use: (row: CallRow) => T | Promise<T>,
+): Promise<T | null> {
+  const row = await app.db.tx(call, async (tx) => {
+    const row = await maybe(tx.query(takeCall, { ...call, node: app.nodeId, isAgain }))
     if (row) await sessionsOf(app).register(tx, callSessions, call)
     return row
   })
+  return row && use(row)
 }
 
 /** Legs of a conference are calls and recovered as such. */

@@ -47,7 +47,7 @@ async function newEncoder() {
   }
 }
 
-/** What the encoder gives lies in its own memory and is overwritten. */
+/** Copy of the encoder's output, which its memory overwrites. */
 function copyOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes)
 }

@@ -16,13 +16,13 @@ import { type Answering, type NumberRow, ownership, voiceNumbers } from './store
 
 const mostNumbers = 10_000
 
-const Url = Type.String({ minLength: 1, maxLength: 2_048 })
+const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
 const Application = Type.Object({
-  answer_url: Url,
-  event_url: Type.Optional(Url),
-  fallback_url: Type.Optional(Url),
-  answer_method: Type.Optional(OneOf(['POST', 'GET'])),
+  answer_url: Url('Asked for the flow of each call to the number, https://'),
+  event_url: Type.Optional(Url('Told of every status of its calls')),
+  fallback_url: Type.Optional(Url('Asked where `answer_url` gives no flow')),
+  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'How both are asked; POST unless told' })),
 })
 
 const Id = (description: string) => Type.Optional(Nullable(Type.String({ maxLength: 80 }), { description }))

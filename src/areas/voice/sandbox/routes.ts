@@ -75,8 +75,21 @@ const input = write({
   params: CallId,
   needs: aCall,
   body: Type.Object({
-    dtmf: Type.Optional(Type.String({ pattern: '^[0-9A-D*#]{1,32}$', rule: 'must be 1 to 32 of 0-9, A-D, * and #' })),
-    speech: Type.Optional(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' })),
+    dtmf: Type.Optional(
+      Type.String({
+        pattern: '^[0-9A-D*#]{1,32}$',
+        rule: 'must be 1 to 32 of 0-9, A-D, * and #',
+        description: 'Keys that the other side presses',
+      }),
+    ),
+    speech: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        rule: 'must have 1 to 500 characters',
+        description: 'What the other side says',
+      }),
+    ),
   }),
   reply: { status: 200, schema: Done },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],

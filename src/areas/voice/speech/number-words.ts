@@ -347,7 +347,7 @@ function nguniWords(nguni: Nguni, n: number): string {
   return unit === 0 ? said : `${said} ${join}${at(nguni.withUnits, unit)}`
 }
 
-/** How a count agrees with what is counted. */
+/** Count in agreement with the counted noun. */
 function agreeing(nguni: Nguni, { counts, longer }: NguniNoun, count: number): string {
   if (count < 10) return at(counts, count)
   const words = nguniWords(nguni, count)

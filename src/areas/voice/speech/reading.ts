@@ -23,7 +23,7 @@ interface Open {
   readonly closing: string
   readonly language: string
   readonly sayAs: string | null
-  /** Its text is replaced by something else. */
+  /** Whether its text is replaced. */
   readonly isReplaced: boolean
 }
 

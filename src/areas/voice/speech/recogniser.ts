@@ -12,7 +12,7 @@ export type SpeechFault = 'language_unavailable' | EngineFault
 export interface Understood {
   readonly results: readonly Guess[]
   readonly fault: SpeechFault | null
-  /** What an operator or a developer can do about it. */
+  /** Advice to an operator or a developer. */
   readonly message: string | null
 }
 
@@ -21,7 +21,7 @@ const patienceMs = 15_000
 const mostResults = 10
 const frameMs = 20
 
-/** Whether somebody here understands a language: English, whatever its country. */
+/** Whether the recogniser understands a language: English, of any country. */
 export function isUnderstood(language: string): boolean {
   return /^en(-|$)/.test(language)
 }
@@ -76,7 +76,7 @@ export class UtteranceCutter {
     return found
   }
 
-  /** What was being said when the sound ended. */
+  /** Utterance in progress when the sound ended. */
   end(): Utterance[] {
     const found: Utterance[] = []
     this.cut(found)

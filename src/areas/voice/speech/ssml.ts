@@ -30,7 +30,7 @@ export type MarkupPiece =
       readonly name: string
       readonly attributes: Readonly<Record<string, string>>
       readonly isEmpty: boolean
-      /** As it was written. */
+      /** Source text. */
       readonly source: string
     }
   | { readonly kind: 'close'; readonly name: string }
@@ -60,7 +60,7 @@ export function ssmlProblem(text: string): string | null {
   return /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)/.test(text) ? 'an & is not written &amp;' : null
 }
 
-/** What an engine is given of a text that is well formed. */
+/** Well-formed text, reduced to the markup that engines are given. */
 export function obeyedSsml(text: string): string {
   return text.replace(
     new RegExp(tag.source, 'g'),

@@ -45,8 +45,12 @@ const give = writeAcross({
   description: 'The account may show it when it calls, and says itself what answers calls to it.',
   scope: 'operator',
   body: Type.Object({
-    number: Type.String({ pattern: '^\\+[1-9]\\d{1,14}$', rule: 'must be E.164, such as +254711000001' }),
-    account_id: Type.String({ maxLength: 60 }),
+    number: Type.String({
+      pattern: '^\\+[1-9]\\d{1,14}$',
+      rule: 'must be E.164, such as +254711000001',
+      description: 'The number, as the network gave it to you',
+    }),
+    account_id: Type.String({ maxLength: 60, description: 'Whose number it becomes, such as `acc_…`' }),
   }),
   reply: { status: 201, schema: GivenNumber },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],

@@ -13,6 +13,7 @@ import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './st
 const Prefix = Type.String({
   pattern: '^\\+[1-9]\\d{0,14}$',
   rule: 'must be a plus and 1 to 15 digits, such as +2547',
+  description: 'Of the numbers that are called; the longest that fits counts',
 })
 const Currency = Type.String({
   pattern: '^[A-Z]{3}$',

@@ -32,10 +32,21 @@ const fields = {
     description: 'Where the network takes calls',
   }),
   port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: '5060, or 5061 for TLS, unless told' })),
-  transport: Type.Optional(OneOf(['udp', 'tcp', 'tls'])),
+  transport: Type.Optional(
+    OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network; udp unless told' }),
+  ),
   domain: Type.Optional(Nullable(Text('Name of the network in SIP addresses, where it is not the host'))),
   username: Type.Optional(Nullable(Text('For networks that ask for a password'))),
-  password: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 256, sensitive: true }))),
+  password: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        sensitive: true,
+        description: 'Kept encrypted and never shown; null takes it away',
+      }),
+    ),
+  ),
   registers: Type.Optional(
     Type.Boolean({ description: 'Whether this side registers there, so that it can be called behind its address' }),
   ),
@@ -56,12 +67,13 @@ const fields = {
       description: 'Further addresses that its calls come from',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean()),
+  enabled: Type.Optional(Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' })),
 }
 
 const TrunkName = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,39}$',
   rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+  description: 'By which you tell it from other trunks; it cannot be changed',
 })
 const TrunkCreate = Type.Object({ name: TrunkName, ...fields })
 const TrunkChange = Type.Partial(Type.Object(fields))

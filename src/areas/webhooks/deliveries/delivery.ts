@@ -37,9 +37,9 @@ export interface Delivery {
   readonly createdMs: number
   readonly dueMs: number
   readonly clockOffsetMs: number
-  /** Of the job, which fences what is stored. */
+  /** Attempt of the job, which fences what is stored. */
   jobAttempt: number
-  /** By performance.now(): later the lease would end before the attempt does. */
+  /** Latest start by performance.now(): later, the lease would end before the attempt does. */
   startByMs: number
   readonly isTest: boolean
   readonly isReplay: boolean
@@ -48,7 +48,7 @@ export interface Delivery {
   readonly trace: Trace | null
 }
 
-/** One attempt that is over. */
+/** Finished attempt. */
 export interface Attempt {
   /** When it began, by the real clock. */
   readonly sentMs: number
@@ -176,7 +176,7 @@ export function requestHeaders(
   return headers
 }
 
-/** Such a list as an object, as customers are shown it. */
+/** Flat header list as an object, as the API shows it. */
 export function paired(flat: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
   for (let i = 0; i + 1 < flat.length; i += 2) headers[flat[i] ?? ''] = flat[i + 1] ?? ''

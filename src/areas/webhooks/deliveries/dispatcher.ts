@@ -110,11 +110,11 @@ export class Dispatcher implements Courier {
       const url = isCallback ? row.callback_url : null
       const line = this.#lines.of(tenant, isCallback ? null : endpoint, url)
       if (line.target && line.target.version < Number(version)) line.targetUntilMs = 0
-      // Not known yet, or changed since: then it is asked whether something waits behind it.
+      // An endpoint that is not loaded, or changed since, counts as ordered: its next delivery may wait for this one.
       const isKnown = line.target?.version === Number(version)
       const ordered = !isCallback && (!isKnown || line.target?.ordered === true)
       const delivery = newDelivery(event, told, { id, endpoint: line.endpoint, url, ordered, startByMs: startBy })
-      // One that finds no room stays leased, and falls due by itself.
+      // A delivery that finds no room stays leased, and falls due when its lease ends.
       this.#enqueue(line, delivery)
     }
     this.#pump()
@@ -126,7 +126,7 @@ export class Dispatcher implements Courier {
 
   take(job: Due): void {
     const held = this.#held.get(job.id)
-    // This node has it still, although its lease had run out: it has the lease again.
+    // A delivery whose lease ran out while this node still held it: the node has the lease again.
     if (held) {
       held.jobAttempt = job.attempt
       held.startByMs = startByMs(this.#running())
@@ -259,7 +259,7 @@ export class Dispatcher implements Courier {
     }
   }
 
-  /** The endpoint is gone or takes nothing. A disabled one may be enabled again, for as long as retries last. */
+  /** Hold back or cancel a delivery whose endpoint is deleted or disabled; a disabled one may be enabled again. */
   #refuse(delivery: Delivery, nowMs: number, isDeleted: boolean): void {
     const { tenant, id, endpoint, jobAttempt, createdMs } = delivery
     const leftMs = createdMs + retryForMs - nowMs
@@ -307,7 +307,7 @@ export class Dispatcher implements Courier {
     }, Math.ceil(ms))
   }
 
-  /** `noted` is there for a probe: what becomes of it is stored after that it began. */
+  /** Send a delivery. `noted` is set for a probe: its outcome is stored after its beginning is. */
   #send(line: Line, target: Target, delivery: Delivery, isEarly: boolean, noted: Promise<void> | null): void {
     const app = this.#running()
     const span = app.tracer?.job('deliver webhook', delivery.trace, {
@@ -411,7 +411,7 @@ export class Dispatcher implements Courier {
     return this.#tellOfBreaker(line, endpoint, change, at ?? new Date(0))
   }
 
-  /** Other nodes hear of it; what had to wait for the endpoint goes out. */
+  /** Signal a breaker's change to other nodes; once closed, deliveries that waited for the endpoint go out. */
   async #tellOfBreaker(line: Line, endpoint: string, change: 'opened' | 'closed', at: Date): Promise<void> {
     const app = this.#running()
     if (change === 'closed') await this.#waking.release(line, endpoint, at)

@@ -132,7 +132,7 @@ function slotOf(durationMs: number): number {
   return slot
 }
 
-/** One attempt, as it is stored. */
+/** Attempt as it is stored. */
 export interface LogEntry {
   attempt: number
   /** Seconds since 1970 by the real clock, as the request said. */
@@ -179,7 +179,7 @@ export function logEntry(
   return JSON.stringify(entry)
 }
 
-/** As much of an answer as the log keeps. */
+/** Answer cut to what the log keeps. */
 function shortened(body: string): string {
   const bytes = Buffer.from(body)
   if (bytes.length <= usualAnswerBytes) return body

@@ -22,7 +22,7 @@ export interface Line {
   readonly endpoint: string | null
   readonly waiting: Queue<Delivery>
   readonly breaker: Breaker
-  /** How many requests it gets at once. */
+  /** Limit of requests in flight, which adapts to the endpoint. */
   readonly pace: AdaptiveLimit
   inFlight: number
   /** Undefined: not looked up yet. Null: there is no such endpoint any more. */
@@ -37,7 +37,7 @@ export interface Line {
   isAdmitted: boolean
   /** More than fits was put back; it is fetched when the line is empty. */
   hasMore: boolean
-  /** As of the latest delivery. */
+  /** Clock offset of the latest delivery. */
   clockOffsetMs: number
   /** The database says so too: when it no longer does, another node has seen it work. */
   isKnownToFail: boolean

@@ -62,7 +62,7 @@ interface ReplayRow {
   clock_offset_ms: bigint
 }
 
-/** Nothing comes back once it is finished, or its endpoint was deleted. */
+/** Lock a replay; no row once it is finished or its endpoint was deleted. */
 const lockReplay = statement.tenant<One, ReplayRow>(
   'webhooks.lock_replay',
   `select endpoint_id, since, until, status, events, total, queued, cursor,

@@ -26,50 +26,53 @@ const statuses = ['pending', 'delivering', 'delivered', 'failed', 'cancelled'] a
 type Status = (typeof statuses)[number]
 
 const fields = {
-  id: Type.String(),
-  webhook_id: Type.String(),
+  id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
+  webhook_id: Type.String({ description: 'The webhook it goes to' }),
   event_id: Type.String({ description: 'The same on every attempt, replay and endpoint' }),
-  event: Type.String(),
+  event: Type.String({ description: 'Name of the event, such as `sms.delivered`' }),
   resource_id: Type.String({ description: 'What the event is about' }),
-  status: OneOf(statuses),
-  attempts: Type.Integer(),
-  created_at: At(),
-  delivered_at: Nullable(At()),
-  next_attempt_at: Nullable(At()),
+  status: OneOf(statuses, { description: '`failed` once no further attempt is made' }),
+  attempts: Type.Integer({ description: 'How often it was tried' }),
+  created_at: At({ description: 'When the event happened' }),
+  delivered_at: Nullable(At({ description: 'When the endpoint took it' })),
+  next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
   last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
-  response_status: Nullable(Type.Integer()),
-  duration_ms: Nullable(Type.Integer()),
-  test: Type.Boolean(),
+  response_status: Nullable(Type.Integer({ description: 'What the endpoint last answered, such as 503' })),
+  duration_ms: Nullable(Type.Integer({ description: 'Milliseconds that the last attempt took' })),
+  test: Type.Boolean({ description: 'It was sent by POST /v1/webhooks/{id}/test' }),
   replay_of: Nullable(Type.String({ description: 'The delivery that this one repeats' })),
 }
 
 const DeliveryRecord = Type.Object(fields, { title: 'Delivery' })
 
 const Attempt = Type.Object({
-  attempt: Type.Integer(),
-  at: Type.String({ format: 'date-time' }),
+  attempt: Type.Integer({ description: 'Which one, from 1' }),
+  at: Type.String({ format: 'date-time', description: 'When it was made' }),
   url: Type.String({ description: 'Where it went: the webhook’s URL at that time' }),
-  status: Nullable(Type.Integer()),
-  duration_ms: Type.Integer(),
-  dns_ms: Nullable(Type.Integer()),
-  connect_ms: Nullable(Type.Integer()),
-  tls_ms: Nullable(Type.Integer()),
-  ip: Nullable(Type.String()),
-  error: Nullable(Type.String()),
+  status: Nullable(Type.Integer({ description: 'HTTP status of the answer; null without one' })),
+  duration_ms: Type.Integer({ description: 'Milliseconds in all' }),
+  dns_ms: Nullable(Type.Integer({ description: 'Milliseconds until the name was resolved' })),
+  connect_ms: Nullable(Type.Integer({ description: 'Milliseconds until the connection was there' })),
+  tls_ms: Nullable(Type.Integer({ description: 'Milliseconds until TLS was agreed' })),
+  ip: Nullable(Type.String({ description: 'Address that was connected to' })),
+  error: Nullable(Type.String({ description: 'Such as TIMEOUT; null if it succeeded' })),
   reason: Nullable(Type.String({ description: 'A sentence about what went wrong' })),
-  response_headers: Nullable(Type.Record(Type.String(), Type.String())),
+  response_headers: Nullable(Type.Record(Type.String(), Type.String(), { description: 'Of the answer' })),
   response_body: Nullable(Type.String({ description: 'At most 4 KiB' })),
 })
 
 const DeliveryDetail = Type.Object(
   {
     ...fields,
-    request: Type.Object({
-      url: Type.String(),
-      headers: Type.Record(Type.String(), Type.String()),
-      body: Nullable(Type.String()),
-    }),
-    attempts_log: Type.Array(Attempt),
+    request: Type.Object(
+      {
+        url: Type.String({ description: 'Where to' }),
+        headers: Type.Record(Type.String(), Type.String(), { description: 'Values of your own headers are masked' }),
+        body: Nullable(Type.String({ description: 'The event as it is signed; null once it is no longer kept' })),
+      },
+      { description: 'What is sent' },
+    ),
+    attempts_log: Type.Array(Attempt, { description: 'Each attempt, oldest first' }),
   },
   { title: 'DeliveryDetail' },
 )

@@ -55,7 +55,7 @@ export function noteQuestion(app: App, { tenant, name, resource, clockOffsetMs, 
   })
 }
 
-/** Without what a URL may hold of secrets. */
+/** URL without the parts that may hold secrets. */
 function addressOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const { origin, pathname } = new URL(url)

@@ -6,10 +6,10 @@ import type { App } from '../../../platform/app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 
 const timeoutMs = 5_000
-/** As messengers ask it: a whole number of ten digits, which receivers may read as one before they give it back. */
+/** Range of challenges: ten digits, as messengers send, since receivers may parse and print the number. */
 const challenges = [1_000_000_000, 2 ** 31] as const
 
-/** Throws INVALID_URL unless the URL answers with the challenge in time. */
+/** Challenge a URL; throws INVALID_URL unless it answers with the challenge in time. */
 export async function challenge(
   { outbound }: Pick<App, 'outbound'>,
   asked: { pool: string; url: string; environment: Environment; headers: Record<string, string>; verifyToken: string },

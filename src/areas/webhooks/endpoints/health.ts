@@ -17,7 +17,7 @@ export const durationBounds = [
   5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 5_000,
 ] as const
 
-/** One more than there are bounds: the last counts what took longer than any of them. */
+/** Number of slots: one per bound, and one for longer durations. */
 export const durationSlots = durationBounds.length + 1
 
 /** The duration that this part of all stays under, to the precision of the bounds; null when there were none. */
@@ -38,7 +38,7 @@ export type EndpointHealth = Static<typeof Health>
 interface HealthRow {
   endpoint_id: string
   state: 'healthy' | 'degraded' | 'failing'
-  /** Of the first failure since it last answered well. */
+  /** Time of the first failure since the last success. */
   failing_since: Date | null
   last_success_at: Date | null
   last_failure_at: Date | null
@@ -123,7 +123,7 @@ function summary(
   }
 }
 
-/** Whether it is still called is decided after ten failures in a row; that it does not answer is seen after the first. */
+/** State of an endpoint for display: degraded after its first failure, while the breaker opens after ten in a row. */
 function stateOf(row: HealthRow | undefined): HealthRow['state'] {
   if (!row) return 'healthy'
   return row.state === 'healthy' && row.failing_since !== null ? 'degraded' : row.state

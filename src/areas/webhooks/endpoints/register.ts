@@ -130,7 +130,7 @@ export async function prepareChange(
   return { events, headers: input.headers && (await sealHeaders(app, caller.tenant, row.id, headers)) }
 }
 
-/** Whether it is to be enabled, in either of the two words for it; undefined leaves it as it is. */
+/** Whether an update enables the endpoint, by `enabled` or by `status`; undefined leaves it as it is. */
 function enabledBy({ enabled, status }: Static<typeof WebhookUpdate>): boolean | undefined {
   if (status === undefined) return enabled
   const isEnabled = status === 'enabled'

@@ -80,7 +80,7 @@ export async function readCallbackSecret(app: App, { tenant, nowMs }: Caller): P
   return { secret: current, next_secret: next, activates_at: next === null ? null : secrets.activatesAt }
 }
 
-/** Also makes the account's first secret, so that there is one to replace. */
+/** Next callback secret of an account; makes the first one too, so that there is one to replace. */
 export async function prepareCallbackSuccessor(app: App, { tenant }: Caller): Promise<Successor> {
   await callbackSecret(app, tenant)
   const secret = newSecret()

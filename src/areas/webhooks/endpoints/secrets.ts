@@ -9,7 +9,7 @@ import { findCallbackSecret, insertCallbackSecret } from '../store.ts'
 
 const secretBytes = 32
 
-/** As it is stored: sealed, with the one that is to follow and when. */
+/** Secrets as stored: sealed, the current one and its successor with the time of the change. */
 export interface StoredSecrets {
   readonly secret: Buffer
   readonly next_secret: Buffer | null

@@ -136,7 +136,7 @@ export function checkValueOf(character: string): number {
 
 const checkWeights = [7, 3, 1]
 
-/** What each place counts in the check digit of its field, and in the composite one. */
+/** Weights of each place in the check digit of its field, and in the composite one. */
 export function weightsOf(places: readonly Place[]): { field: number[]; composite: number[] } {
   const counted = new Map<string, number>()
   let inComposite = 0

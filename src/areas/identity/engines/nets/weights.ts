@@ -91,7 +91,7 @@ function cut(group: ManifestGroup, bytes: Buffer, into: Map<string, Weight>): vo
 
 type Reader = (bytes: Uint8Array, scale: number, min: number) => Float32Array
 
-/** How a stored type is read: bytes per value, and the values. */
+/** Readers of stored types: bytes per value, and the values. */
 const kinds: Readonly<Record<string, { width: number; read: Reader }>> = {
   float32: { width: 4, read: (bytes) => new Float32Array(aligned(bytes)) },
   int32: { width: 4, read: (bytes) => Float32Array.from(new Int32Array(aligned(bytes))) },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DNS of mail by way of a resolver that checks signatures (DNSSEC), with its word on each answer. What it vouches for and
-// what is used are the same answer, so that nothing can come in between.
+// DNSSEC resolver for mail: asks a resolver that checks signatures, and tells of each answer whether it was signed. The flag
+// and the records come in the same answer, so that nothing can come in between.
 import type { Exchange, Found } from '../../../platform/outbound/dns.ts'
 import { DnsClient, type ResolverAddress } from '../../../protocols/dns/client.ts'
 import type { AskedType, Response } from '../../../protocols/dns/response.ts'
@@ -10,13 +10,13 @@ const rememberMs = 60_000
 const maxRemembered = 20_000
 const maxAliases = 8
 
-/** An answer, and whether a resolver that checks signatures vouches for it. `name` is that of the records, behind aliases. */
-export type Vouched<T> = Found<T> & { readonly isSecure: boolean; readonly name: string }
+/** DNS answer, and whether its signatures were checked. `name` is that of the records, behind aliases. */
+export type DnssecAnswer<T> = Found<T> & { readonly isSecure: boolean; readonly name: string }
 
-export class SecureNames {
+export class DnssecResolver {
   readonly #client: DnsClient
   readonly #forMs: number
-  readonly #remembered = new Map<string, { untilMs: number; answer: Promise<Vouched<string>> }>()
+  readonly #remembered = new Map<string, { untilMs: number; answer: Promise<DnssecAnswer<string>> }>()
   #asking = 0
 
   /** `forMs` is the cache time of answers. */
@@ -26,7 +26,7 @@ export class SecureNames {
   }
 
   /** MX records in order of preference. */
-  async exchanges(domain: string): Promise<Vouched<Exchange>> {
+  async exchanges(domain: string): Promise<DnssecAnswer<Exchange>> {
     const found = await this.#ask(domain, 'MX')
     if (found.kind !== 'found') return found
     const values = found.values.map((value) => {
@@ -36,8 +36,8 @@ export class SecureNames {
     return { ...found, values: values.sort((a, b) => a.preference - b.preference) }
   }
 
-  /** Addresses, IPv6 before IPv4. They are vouched for when all of them are. */
-  async addresses(host: string): Promise<Vouched<string>> {
+  /** Addresses, IPv6 before IPv4; secure when the answers for both are. */
+  async addresses(host: string): Promise<DnssecAnswer<string>> {
     const both = await Promise.all([this.#ask(host, 'AAAA'), this.#ask(host, 'A')])
     const found = both.filter((one) => one.kind === 'found')
     const values = found.flatMap((one) => (one.kind === 'found' ? one.values : []))
@@ -47,12 +47,17 @@ export class SecureNames {
     return four.kind === 'failed' ? four : six.kind === 'failed' ? six : four
   }
 
+  /** Alias of a host by itself, which may be vouched for though what it leads to is not (RFC 7672 §2.1.3). */
+  alias(host: string): Promise<DnssecAnswer<string>> {
+    return this.#ask(host, 'CNAME')
+  }
+
   /** TLSA records of a host's SMTP (RFC 7672 §2.2), such as `3 1 1 8d02…`. */
-  certificates(host: string): Promise<Vouched<string>> {
+  certificates(host: string): Promise<DnssecAnswer<string>> {
     return this.#ask(`_25._tcp.${host}`, 'TLSA')
   }
 
-  #ask(name: string, type: AskedType): Promise<Vouched<string>> {
+  #ask(name: string, type: AskedType): Promise<DnssecAnswer<string>> {
     const question = `${type} ${name}`
     const nowMs = performance.now()
     const known = this.#remembered.get(question)
@@ -61,6 +66,7 @@ export class SecureNames {
       return Promise.resolve({
         kind: 'failed',
         reason: 'too many questions to the DNS at once',
+        isBusy: true,
         name,
         isSecure: false,
       })
@@ -75,7 +81,7 @@ export class SecureNames {
     return answer
   }
 
-  #remember(question: string, answer: Promise<Vouched<string>>, nowMs: number): void {
+  #remember(question: string, answer: Promise<DnssecAnswer<string>>, nowMs: number): void {
     const [oldest] = this.#remembered.size >= maxRemembered ? this.#remembered.keys() : []
     if (oldest !== undefined) this.#remembered.delete(oldest)
     this.#remembered.set(question, { answer, untilMs: nowMs + this.#forMs })
@@ -85,9 +91,9 @@ export class SecureNames {
   }
 }
 
-/** A resolver that found bad signatures answers with a failure, as one does that found nobody to ask. */
-function answerOf(response: Response | null, asked: string, type: AskedType): Vouched<string> {
-  const failed = (reason: string): Vouched<string> => ({ kind: 'failed', reason, name: asked, isSecure: false })
+/** Answer from a response. A resolver answers bad signatures with a failure, like an unreachable name server. */
+function answerOf(response: Response | null, asked: string, type: AskedType): DnssecAnswer<string> {
+  const failed = (reason: string): DnssecAnswer<string> => ({ kind: 'failed', reason, name: asked, isSecure: false })
   if (!response) return failed('the DNS does not answer')
   const { code, records, isAuthenticated: isSecure } = response
   if (code !== 0 && code !== 3) return failed(`the DNS does not answer for ${asked}, or with bad signatures (${code})`)

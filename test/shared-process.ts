@@ -12,7 +12,7 @@ interface TestFile {
 }
 
 /** Runs each file as a test of its own, with the tests of the file inside; the next begins when the last hook has ended. */
-export async function together(files: readonly TestFile[]): Promise<void> {
+export async function runInTurn(files: readonly TestFile[]): Promise<void> {
   const [only] = files
   if (only && files.length === 1) return alone(only)
   for (const { source, compiled } of files)
