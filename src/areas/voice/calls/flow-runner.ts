@@ -22,7 +22,6 @@ import { type CallRecord, longestCallMs } from './record.ts'
 import type { RecordingInProgress } from './recording.ts'
 import type { CallTimers } from './timers.ts'
 
-
 /** Call as seen by its flow. */
 export interface FlowHost {
   pickUp(): void
