@@ -6,8 +6,8 @@ import { rm } from 'node:fs/promises'
 import { Client } from '../test/client.ts'
 import { eventually } from '../test/eventually.ts'
 import { kannelAccounts } from '../test/interop/kannel.ts'
-import { newHome } from './home.ts'
 import { end, type NodeProcess, start, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 
 export interface SmsInstallation {
   home: string

@@ -9,8 +9,8 @@ import { agreedAudio, offerAudio } from '../src/protocols/sdp/session-descriptio
 import { SipEndpoint } from '../src/protocols/sip/endpoint.ts'
 import { Client } from '../test/client.ts'
 import { type Receiver, startReceiver } from '../test/receiver.ts'
-import { newHome } from './home.ts'
 import { end, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const host = '127.0.0.1'

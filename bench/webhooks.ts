@@ -22,9 +22,9 @@ import type { Tenant } from '../src/platform/tenant.ts'
 import { settle } from '../src/platform/work.ts'
 import { Client } from '../test/client.ts'
 import { notes, notesMigrations, published } from '../test/notes/area.ts'
-import { newHome } from './home.ts'
 import { end, start } from './children.ts'
 import { type Engine, newTenant, withEngine } from './engine.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const accounts = 10
