@@ -4,21 +4,19 @@
 // lets any durable write reach: the bare route with one row in a shared commit, and nothing else.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../src/platform/postgres.ts'
 import { Client } from '../test/client.ts'
 import { end, start, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import { arithmetic, type Figure, fsyncMs } from './report.ts'
 
 const accounts = 50
 
 export async function durableWrite({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   // What becomes of the note afterwards is the work of another role, and another benchmark's.
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_ROLES: 'api' })
   // A server of its own, so that neither finds the other's rows in its way.

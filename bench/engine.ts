@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database for benchmarks that need no HTTP: embedded PostgreSQL in a temporary directory, migrated, with fsync on.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bucketOf, newUuid } from '../src/kernel/ids.ts'
-import { migrationsFolder } from '../src/node/database.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { Committer } from '../src/platform/commit.ts'
-import { migrate } from '../src/platform/db/migrate.ts'
-import { schemaFiles } from '../src/platform/db/schema-files.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
+import { newHome } from './home.ts'
 
 export interface Engine {
   db: Database
@@ -20,10 +17,8 @@ export interface Engine {
 }
 
 export async function withEngine<T>(connections: number, work: (engine: Engine) => Promise<T>): Promise<T> {
-  const dir = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(dir, 0o755)
-  const postgres = await startPostgres({ dir })
+  const home = await newHome()
+  const postgres = await startPostgres({ dir: join(home, 'postgres') })
   const db = new Database(
     { url: postgres.url, poolSize: connections, statementTimeoutMs: 0, applicationName: 'bench' },
     () => undefined,
@@ -31,13 +26,12 @@ export async function withEngine<T>(connections: number, work: (engine: Engine) 
   const nodeId = newUuid(systemClock.nowMs())
   const committer = new Committer(db, nodeId, 2)
   try {
-    await migrate(db, schemaFiles(migrationsFolder))
     return await work({ db, committer, nodeId })
   } finally {
     await committer.stop()
     await db.close()
     await postgres.stop()
-    await rm(dir, { recursive: true, force: true })
+    await rm(home, { recursive: true, force: true })
   }
 }
 

@@ -2,15 +2,14 @@
 // Deciding about a payment: the pure decision with 1,000 rules, and the whole request (auth, validation, counting, the
 // decision and its record; fsync on) of an account with 1,000 rules and 1,000 entries on its blacklist beside one with none.
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { compile } from '../src/areas/payments/fraud/condition.ts'
 import { decide, type Rule } from '../src/areas/payments/fraud/decide.ts'
 import { type FieldValue, factsOf, type Subject } from '../src/areas/payments/fraud/fields.ts'
 import { Client } from '../test/client.ts'
 import { end, startNodeProcess } from './children.ts'
 import { openAccounts } from './durable-write.ts'
+import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
@@ -35,9 +34,7 @@ function ruleAt(n: number): { name: string; action: 'review' | 'block'; conditio
 }
 
 export async function fraud({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   // What becomes of the payments afterwards is not this benchmark's.
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_ROLES: 'api' })
   try {

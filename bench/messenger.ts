@@ -2,12 +2,11 @@
 // The messenger: texts to users accepted one by one, beside SMS accepted in the same run; what a user writes until the customer's
 // webhook has it, signed; and a document of 100 MB uploaded, with how much memory the node takes for it.
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { Client } from '../test/client.ts'
 import { startReceiver } from '../test/receiver.ts'
 import { end, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
@@ -16,9 +15,7 @@ const turns = 2
 const user = '+254722000123'
 
 export async function messenger({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' })
   try {
     const ca = readFileSync(node.caFile, 'utf8')

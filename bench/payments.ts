@@ -4,10 +4,9 @@
 // server is told.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readStkCallback } from '../src/protocols/daraja.ts'
 import { DarajaSimulator } from '../src/simulators/daraja.ts'
@@ -15,6 +14,7 @@ import { Client } from '../test/client.ts'
 import { eventually } from '../test/eventually.ts'
 import { end, start, startNodeProcess } from './children.ts'
 import { openAccounts } from './durable-write.ts'
+import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
@@ -32,8 +32,7 @@ export async function payments({ short }: { short: boolean }): Promise<Figure[]>
 
 /** On a node that accepts payments and leaves the rest to others. */
 async function accepting(short: boolean): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  await chmod(home, 0o755)
+  const home = await newHome()
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: 'api' })
   const tls = [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem')]
   const bare = await start<{ port: number }>('./bare-server.js', tls, {})
@@ -63,9 +62,7 @@ async function accepting(short: boolean): Promise<Figure[]> {
 
 /** With the provider, the callbacks and the webhooks of every payment on the same machine. */
 async function wholeWay(short: boolean): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   const node = await startNodeProcess({
     ...{ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
   })

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renewals: a hundred thousand subscriptions fall due at one moment, each with two jobs that want to renew it. Every one of
 // them must be billed once, with numbers that have no gap; otherwise the benchmark ends.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type pg from 'pg'
 import { areas } from '../src/areas.ts'
 import { loadConfig } from '../src/config.ts'
@@ -11,6 +9,7 @@ import { bucketOf, newUuid } from '../src/kernel/ids.ts'
 import { dayMs } from '../src/kernel/time.ts'
 import { type RunningNode, startNode } from '../src/node/server.ts'
 import { systemClock } from '../src/platform/clock.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const accounts = 50
@@ -50,9 +49,7 @@ const addPlan = `
 
 export async function renewals({ short }: { short: boolean }): Promise<Figure[]> {
   const each = short ? 10 : 2_000
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-renewals-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   const { config } = loadConfig({
     PAMOJA_HOME: home,
     PAMOJA_PORT: '0',

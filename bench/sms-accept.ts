@@ -3,12 +3,12 @@
 // and ten thousand at a time, against a bare validated route on the same machine in the same run.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '../test/client.ts'
 import { end, start, startNodeProcess } from './children.ts'
 import { compared, openAccounts } from './durable-write.ts'
+import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
@@ -18,9 +18,7 @@ const bulkConnections = 2
 const message = 'Your order 4512 is on its way and arrives before noon.'
 
 export async function smsAccept({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   // What becomes of the messages afterwards is another benchmark's.
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_ROLES: 'api' })
   const tls = [join(home, 'tls/server.pem'), join(home, 'tls/server-key.pem')]

@@ -2,13 +2,12 @@
 // A node that sends over one bind to a message centre, each a process of its own, for benchmarks of the way of a message.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { Client } from '../test/client.ts'
 import { eventually } from '../test/eventually.ts'
 import { kannelAccounts } from '../test/interop/kannel.ts'
 import { end, type NodeProcess, start, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 
 export interface SmsInstallation {
   home: string
@@ -26,9 +25,7 @@ export interface SmsInstallation {
 
 /** Texts that begin with `watched` are reported by the centre. */
 export async function startSmsInstallation(watched = ''): Promise<SmsInstallation> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   const accounts = JSON.stringify({ pamoja: 'secret', ...kannelAccounts })
   const centre = await start<{ port: number }>('./sms-centre.js', [accounts, watched], {})
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' })

@@ -3,12 +3,11 @@
 // number of sessions a second; how many sessions stay alive in one node, what memory it takes for them, and how many are alive
 // and can be gone on with after a restart.
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../test/client.ts'
 import { end, type NodeProcess, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const shortcode = '*384#'
@@ -19,8 +18,7 @@ const nodes = {
 }
 
 export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  await chmod(home, 0o755)
+  const home = await newHome()
   const environment = { PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' }
   let node = await startNodeProcess(environment)
   try {

@@ -2,9 +2,7 @@
 // First sound: from the moment a customer's server has said what a call does until the caller hears the first of it, through a whole
 // node, over real SIP and RTP. The text is one that was spoken before, as menus are.
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { rms } from '../src/protocols/audio/tones.ts'
 import { MediaEngine } from '../src/protocols/media/engine.ts'
 import { agreedAudio, offerAudio } from '../src/protocols/sdp/session-description.ts'
@@ -12,6 +10,7 @@ import { SipEndpoint } from '../src/protocols/sip/endpoint.ts'
 import { Client } from '../test/client.ts'
 import { type Receiver, startReceiver } from '../test/receiver.ts'
 import { end, startNodeProcess } from './children.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const host = '127.0.0.1'
@@ -21,8 +20,7 @@ const audible = 200
 const patienceMs = 30_000
 
 export async function voiceFirstSound({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  await chmod(home, 0o755)
+  const home = await newHome()
   const node = await startNodeProcess({
     PAMOJA_HOME: home,
     PAMOJA_RATE_LIMITS: 'off',

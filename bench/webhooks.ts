@@ -6,8 +6,7 @@
 // for claiming each round begins after a checkpoint, so that pages are written to the log whole on both sides or on neither.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { areas } from '../src/areas.ts'
@@ -25,6 +24,7 @@ import { Client } from '../test/client.ts'
 import { notes, notesMigrations, published } from '../test/notes/area.ts'
 import { end, start } from './children.ts'
 import { type Engine, newTenant, withEngine } from './engine.ts'
+import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
 const accounts = 10
@@ -52,9 +52,7 @@ const countUnfinished = statement.everywhere<{ buckets: number[] }, { unfinished
 )
 
 export async function webhooks({ short }: { short: boolean }): Promise<Figure[]> {
-  const home = await mkdtemp(join(tmpdir(), 'pamoja-bench-'))
-  // The database may run as another user, who must be able to come in.
-  await chmod(home, 0o755)
+  const home = await newHome()
   try {
     return [
       ...(await throughput(home, short)),

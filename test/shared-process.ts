@@ -2,8 +2,11 @@
 // Files of tests that share a process, one after another: reading the program from disk takes longer than most of them, and
 // what the compiler learnt from one file serves the next. Each still has a database and a node of its own.
 import assert from 'node:assert/strict'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { errorCode } from '../src/kernel/error-code.ts'
 
 /** `compiled` is what Node runs; `source` is what people and reports call it. */
 interface TestFile {
@@ -11,11 +14,14 @@ interface TestFile {
   compiled: string
 }
 
-/** Runs each file as a test of its own, with the tests of the file inside; the next begins when the last hook has ended. */
-export async function runInTurn(files: readonly TestFile[]): Promise<void> {
-  const [only] = files
-  if (only && files.length === 1) return alone(only)
-  for (const { source, compiled } of files)
+/**
+ * Runs each file as a test of its own, with the tests of the file inside; the next begins when the last hook has ended.
+ * Processes that are given the same files and the same directory of claims share them out as they go: a file that takes
+ * longer than it used to keeps nobody waiting but itself.
+ */
+export async function runInTurn(files: readonly TestFile[], claims: string): Promise<void> {
+  for (const [index, { source, compiled }] of files.entries()) {
+    if (!claim(join(claims, String(index)))) continue
     await test(source, async () => {
       const found = surroundings()
       let isRead: (value?: unknown) => void = () => undefined
@@ -38,11 +44,23 @@ export async function runInTurn(files: readonly TestFile[]): Promise<void> {
         assert.deepEqual(changed, [], 'the next file would find it changed')
       })
     })
+  }
   setTimeout(giveUp, graceMs).unref()
 }
 
+/** Whether this process is the first to create the file. */
+function claim(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'wx'))
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
 /** Runs the one file of a process: nobody finds what it leaves behind, and its hooks around each test are around its own only. */
-async function alone({ source, compiled }: TestFile): Promise<void> {
+export async function runAlone({ source, compiled }: TestFile): Promise<void> {
   await suite(source, async () => {
     after(() => void setTimeout(giveUp, graceMs).unref())
     await import(pathToFileURL(compiled).href)

@@ -85,21 +85,14 @@ export function startsPrograms(files) {
 }
 
 /**
- * The processes, as lists of files: `groups` many of about the same length for those that can share one, longest file
- * first, and one for each of the others, longest first. All groups begin at once, so those that are alone fill the rest.
+ * Files that can share a process, and those that have one each, both with the longest first: one that begins last should
+ * not be one that everybody waits for.
  */
-export function processesOf(files, groups) {
+export function dealt(files) {
   const measured = readDurations()
   const lengthOf = (file) => measured[file] ?? unknownMs
   const byLength = [...files].sort((a, b) => lengthOf(b) - lengthOf(a) || a.localeCompare(b))
-  const shared = byLength.filter((file) => !isAlone(file))
-  const lists = Array.from({ length: Math.min(groups, shared.length) }, () => ({ files: [], ms: 0 }))
-  for (const file of shared) {
-    const shortest = lists.reduce((least, list) => (list.ms < least.ms ? list : least))
-    shortest.files.push(file)
-    shortest.ms += lengthOf(file)
-  }
-  return [...lists.map((list) => list.files), ...byLength.filter(isAlone).map((file) => [file])]
+  return { shared: byLength.filter((file) => !isAlone(file)), alone: byLength.filter(isAlone) }
 }
 
 function readDurations() {

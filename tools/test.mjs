@@ -7,12 +7,12 @@
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { prepare } from './bootstrap.mjs'
-import { durationsFile, processesOf, startsPrograms, testFiles } from './test-files.mjs'
+import { dealt, durationsFile, startsPrograms, testFiles } from './test-files.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
@@ -151,11 +151,19 @@ function compiledFrom(source) {
 /** Writes what each process is to run. Node sorts what it is given by name, so the names are numbers. */
 async function shareProcesses(files, scratch) {
   const helper = pathToFileURL(join(root, 'dist/test/shared-process.js')).href
+  const claims = join(scratch, 'claims')
+  await mkdir(claims)
+  const { shared, alone } = dealt(files)
+  const listed = (source) => JSON.stringify({ source, compiled: compiledFrom(source) })
+  const inTurn = `await runInTurn([${shared.map(listed).join(', ')}], ${JSON.stringify(claims)})`
+  const programs = [
+    ...shared.slice(0, groups).map(() => inTurn),
+    ...alone.map((source) => `await runAlone(${listed(source)})`),
+  ]
   const entries = []
-  for (const sources of processesOf(files, groups)) {
+  for (const program of programs) {
     const entry = join(scratch, `${String(entries.length + 1).padStart(3, '0')}.mjs`)
-    const listed = sources.map((source) => ({ source, compiled: compiledFrom(source) }))
-    await writeFile(entry, `import { runInTurn } from '${helper}'\nawait runInTurn(${JSON.stringify(listed)})\n`)
+    await writeFile(entry, `import { runAlone, runInTurn } from '${helper}'\n${program}\n`)
     entries.push(entry)
   }
   return entries
