@@ -179,7 +179,10 @@ const inProduction = { NODE_ENV: 'production', PAMOJA_SECRET_KEY: base64Key, PAM
 
 const contradictions: [environment: Record<string, string>, problem: RegExp][] = [
   [{ PAMOJA_TLS_CERT: '/cert.pem' }, /^PAMOJA_TLS_CERT and PAMOJA_TLS_KEY must be given together\.$/],
-  [{ ...inProduction, PAMOJA_SECRET_KEY: '' }, /^PAMOJA_SECRET_KEY must be given in production\.$/],
+  [
+    { ...inProduction, PAMOJA_SECRET_KEY: '' },
+    /^PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one\.$/,
+  ],
   [
     { ...inProduction, PAMOJA_PUBLIC_URL: '' },
     /^PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL .* production\.$/,

@@ -266,7 +266,8 @@ function contradictions(config: Config): string[] {
       'PAMOJA_FILES leads to an object store: PAMOJA_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY must be given too',
     )
   if (isProduction(config)) {
-    if (config.PAMOJA_SECRET_KEY === null) found.push('PAMOJA_SECRET_KEY must be given in production')
+    if (config.PAMOJA_SECRET_KEY === null)
+      found.push('PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one')
     if (config.PAMOJA_TLS_CERT === null && config.PAMOJA_PUBLIC_URL === null)
       found.push(
         'PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL of a proxy in front, must be given in production',

@@ -190,6 +190,13 @@ const commands: readonly Command[] = [
   },
 ]
 
+let begunServing: () => void = () => undefined
+
+/** Fulfilled when the server has opened its doors and said so; never for other commands. */
+export const serving = new Promise<void>((resolve) => {
+  begunServing = resolve
+})
+
 /** Runs a command line. Problems of configuration or surroundings end it with one sentence and a non-zero code. */
 export async function run(args: readonly string[]): Promise<void> {
   try {
@@ -364,6 +371,7 @@ async function start(config: Config, progress: Progress, stop: AbortSignal): Pro
   progress.end()
   stdout.write(greeting.text)
   release()
+  begunServing()
   return node
 }
 

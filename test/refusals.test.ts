@@ -48,6 +48,13 @@ test('a port that is taken', async () => {
       { PAMOJA_HOME: own, PAMOJA_PORT: port },
       `Pamoja runs in this directory already, at https://localhost:${port}: use that, or .*`,
     )
+    const elsewhere = join(home.path, 'elsewhere')
+    await mkdir(elsewhere)
+    await writeFile(join(elsewhere, 'credentials.json'), JSON.stringify({ base_url: `https://localhost:${port}` }))
+    await isRefused(
+      { ...onServer(), PAMOJA_HOME: elsewhere, PAMOJA_PORT: port },
+      `Port ${port} is in use, most likely by the Pamoja that was started here before, at https://localhost:${port}: .*`,
+    )
   } finally {
     taken.close()
   }
@@ -207,7 +214,7 @@ const severalProblems = [
 test('production without its secrets', async () => {
   const missing = [
     'The configuration is not usable:',
-    '  PAMOJA_SECRET_KEY must be given in production',
+    '  PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one',
     '  PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL of a proxy in front, must be given in production',
   ]
   await isRefused({ NODE_ENV: 'production' }, missing, {}, 2)

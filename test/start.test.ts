@@ -15,7 +15,7 @@ import type { Credentials } from '../src/commands/welcome.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
-import { endAll, freePort, newHome, Program, processesIn, root, serve } from './program.ts'
+import { endAll, freePort, newHome, Program, processesIn, root, serve, somebodyElse } from './program.ts'
 
 let home: Awaited<ReturnType<typeof newHome>>
 let database: TestDatabase
@@ -309,6 +309,56 @@ test('a port that is taken is told before a fresh checkout is installed and buil
     await assert.rejects(stat(join(place.path, 'node_modules')), { code: 'ENOENT' })
   } finally {
     taken.close()
+    await place.remove()
+  }
+})
+
+test('what a fresh checkout lacks is told before it is installed and built, in a sentence or two', async () => {
+  const { place, taken } = await freshCheckoutBesideServer()
+  taken.close()
+  const started = (environment: Record<string, string>, user?: { uid: number; gid: number }) =>
+    new Program({
+      file: join(place.path, 'tools/start.mjs'),
+      environment: { PAMOJA_PORT: '0', ...environment },
+      cwd: place.path,
+      ...(user ? { user } : {}),
+    }).ended
+  try {
+    const production = await started({ NODE_ENV: 'production' })
+    assert.deepEqual(
+      [production.code, production.sentence.split('\n').map((line) => line.trim().split(' ')[0])],
+      [1, ['The', 'PAMOJA_SECRET_KEY', 'PAMOJA_TLS_CERT']],
+    )
+    if (somebodyElse()) {
+      const nameless = await started({}, { uid: 1_234_567, gid: 1_234_567 })
+      assert.equal(nameless.code, 1)
+      assert.match(nameless.sentence, /^PostgreSQL needs a user that has a name: add the user id 1234567 to .*\.$/)
+      const given = await started({ DATABASE_URL: 'postgres://elsewhere/db' }, { uid: 1_234_567, gid: 1_234_567 })
+      assert.match(given.sentence, /^This checkout has to be prepared .* cannot be written \(EACCES\): make it .*\.$/)
+    }
+    await assert.rejects(stat(join(place.path, 'node_modules')), { code: 'ENOENT' })
+  } finally {
+    await place.remove()
+  }
+})
+
+test('a registry of npm that does not answer is named in one sentence', async () => {
+  const { place, taken } = await freshCheckoutBesideServer()
+  taken.close()
+  try {
+    const environment = {
+      PAMOJA_PORT: '0',
+      npm_config_registry: 'http://127.0.0.1:1/',
+      npm_config_cache: join(place.path, 'cache'),
+    }
+    const { code, stderr } = await new Program({ file: join(place.path, 'tools/start.mjs'), environment }).ended
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /failed after .*\nnpm cannot reach http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): check the network\..*\n$/,
+    )
+    assert.doesNotMatch(stderr, / {4}at /)
+  } finally {
     await place.remove()
   }
 })

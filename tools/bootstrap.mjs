@@ -16,8 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { hostname, userInfo } from 'node:os'
+import { resolve as absolute, basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -62,7 +62,11 @@ export async function prepare(command = 'serve', { isBundled = true } = {}) {
   const isReady = () => isBuilt(buildStamp) && isConsoleBuilt() && (!isBundled || isBuilt(bundleStamp))
   const isServer = command === 'serve'
   if (isInstalled() && isReady() && (isServer || hasLater())) return
-  if (isServer) await checkPort()
+  if (isServer) {
+    checkProduction()
+    checkUser()
+    await checkPort()
+  }
   const release = await takeLock()
   try {
     if (!isInstalled()) await (isServer ? installFirst() : install())
@@ -79,11 +83,44 @@ function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   const isRecent = major > minimumNode[0] || (major === minimumNode[0] && minor >= minimumNode[1])
   if (!isRecent) {
-    throw new Error(`Pamoja needs Node.js ${minimumNode.join('.')} or later; this is ${process.versions.node}.`)
+    throw new Error(
+      `Pamoja needs Node.js ${minimumNode.join('.')} or later; this is ${process.versions.node}: install a newer one from https://nodejs.org, or with \`nvm install 22\`.`,
+    )
   }
 }
 
-/** The server would say so too, but only after a minute of installing and building. */
+// The server would say these three too, but only after a minute of installing and building.
+
+function checkProduction() {
+  if (process.env.NODE_ENV !== 'production') return
+  const missing = []
+  if (!isGiven('PAMOJA_SECRET_KEY'))
+    missing.push('PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one')
+  if (!(isGiven('PAMOJA_TLS_CERT') && isGiven('PAMOJA_TLS_KEY')) && !isGiven('PAMOJA_PUBLIC_URL'))
+    missing.push(
+      'PAMOJA_TLS_CERT and PAMOJA_TLS_KEY, or PAMOJA_PUBLIC_URL of a proxy in front, must be given in production',
+    )
+  if (missing.length > 0)
+    throw new Error(['The configuration is not usable:', ...missing.map((line) => `  ${line}`)].join('\n'))
+}
+
+function isGiven(setting) {
+  return Boolean(process.env[setting] || process.env[`${setting}_FILE`])
+}
+
+/** PostgreSQL makes its files only for a user who has a name, and in a container an id often has none. */
+function checkUser() {
+  const home = absolute(process.env.PAMOJA_HOME ?? '.pamoja')
+  if (isGiven('DATABASE_URL') || existsSync(join(home, 'postgres'))) return
+  try {
+    userInfo()
+  } catch {
+    throw new Error(
+      `PostgreSQL needs a user that has a name: add the user id ${process.getuid()} to /etc/passwd, or name another database with DATABASE_URL.`,
+    )
+  }
+}
+
 async function checkPort() {
   const port = Number(process.env.PAMOJA_PORT ?? usualPort)
   // Whatever else may be wrong with the address, the server knows better.
@@ -129,18 +166,66 @@ function fits(allowed, value) {
   return allowed === undefined || allowed.includes(value)
 }
 
-const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
+/** npm would ask a registry that is not there for more than a minute, and one that says nothing for a quarter of an hour. */
+const patience = [
+  '--fetch-retries=2',
+  '--fetch-retry-factor=2',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-timeout=60000',
+]
+const pingAfterMs = 5_000
+const pingPatience = ['--fetch-retries=0', '--fetch-timeout=10000']
 
 /** Under `npm start` this is the npm in use; otherwise the one on the path. */
 function npmCommand(...options) {
   const npm = process.env.npm_execpath ?? ''
   const [command, ...first] = basename(npm).startsWith('npm') ? [process.execPath, npm] : ['npm']
-  return [command, [...first, ...options, ...installOptions]]
+  return [command, [...first, ...options]]
+}
+
+function installing(...options) {
+  return npmCommand(...options, ...installOptions, ...patience)
+}
+
+/** Why npm could not install, in a sentence; what it says itself where that is not known. */
+function whyNotInstalled(output) {
+  const code = /^npm error code (\S+)/m.exec(output)?.[1] ?? ''
+  const registry = /request to (https?:\/\/[^/\s]+)/.exec(output)?.[1] ?? 'its registry'
+  if (/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET|FETCH_ERROR|EPIPE|EPROTO)/.test(code))
+    return `npm cannot reach ${registry} (${code}): check the network. Behind a proxy run \`npm config set proxy http://…\`, for another registry \`npm config set registry https://…\`.`
+  if (/CERT|UNABLE_TO|SELF_SIGNED/.test(code))
+    return `npm does not trust the certificate of ${registry} (${code}): name the file of your proxy's authority in NODE_EXTRA_CA_CERTS.`
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'The disk is full: free some space and start again.'
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    const path = /^npm error path (.+)/m.exec(output)?.[1] ?? 'its cache'
+    return `npm may not write ${path} (${code}): make it yours, or name another cache with npm_config_cache.`
+  }
+  return null
+}
+
+/** Installs, and says early when the registry does not answer: npm goes on asking, and may have everything in its cache. */
+async function installStep(what, command, directory = root) {
+  let ping = null
+  const watch = setTimeout(() => {
+    ping = run(...npmCommand('ping', '--loglevel=error', ...pingPatience), root)
+    ping.ended.then(({ output }) => {
+      const why = ping === null ? null : whyNotInstalled(output)
+      if (why !== null) tell(`\n  ${why}\n  Still trying ...`)
+    })
+  }, pingAfterMs)
+  try {
+    await step(what, ...installing(command), { directory, explain: whyNotInstalled })
+  } finally {
+    clearTimeout(watch)
+    ping?.child.kill()
+    ping = null
+  }
 }
 
 async function install() {
   const remark = existsSync(dirname(installStamp)) ? '' : ' (first start only)'
-  await step(`Installing packages${remark}`, ...npmCommand('ci'))
+  await installStep(`Installing packages${remark}`, 'ci')
   writeFileSync(installStamp, installFingerprint())
 }
 
@@ -159,7 +244,7 @@ async function installFirst() {
   for (const name of laterPackages) delete locked.packages[`node_modules/${name}`]
   writeFileSync(join(staging, 'package.json'), JSON.stringify(manifest))
   writeFileSync(join(staging, 'package-lock.json'), JSON.stringify(locked))
-  await step(`Installing packages${remark}`, ...npmCommand('ci'), staging)
+  await installStep(`Installing packages${remark}`, 'ci', staging)
   rmSync(dirname(installStamp), { recursive: true, force: true })
   renameSync(join(staging, 'node_modules'), dirname(installStamp))
   rmSync(staging, { recursive: true, force: true })
@@ -175,7 +260,9 @@ const addOptions = ['install', '--no-save']
 
 async function addLater() {
   try {
-    await step('Installing the engines of identity checks and speech', ...npmCommand(...addOptions))
+    await step('Installing the engines of identity checks and speech', ...installing(...addOptions), {
+      explain: whyNotInstalled,
+    })
   } catch (problem) {
     tell(
       `${problem.message}\nChecks of pictures answer 503 and no speech is recognised until they are there; everything else works.\n`,
@@ -183,30 +270,37 @@ async function addLater() {
   }
 }
 
-/** The same beside the server, which need not wait for it. */
-export function addLaterBeside() {
+/** The same beside the server, which need not wait for it. What comes of it is told when the server's own lines are whole. */
+export function addLaterBeside(serving) {
   if (hasLater()) return
   const startedAt = performance.now()
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
   tell('  The engines of identity checks and speech are being installed beside (some 120 MB to fetch) ...\n')
-  const progress = setInterval(
-    () => tell(`  ... the engines of identity checks and speech: ${elapsed()}\n`),
-    laterProgressMs,
-  )
-  progress.unref()
-  const [command, commandArguments] = npmCommand(...addOptions)
+  let progress = null
+  let isServing = false
+  let took = null
+  serving.then(() => {
+    isServing = true
+    const line = () => tell(`  ... the engines of identity checks and speech: ${elapsed()}\n`)
+    if (took !== null) conclude()
+    else progress = setInterval(line, laterProgressMs).unref()
+  })
+  const [command, commandArguments] = installing(...addOptions)
   const child = spawn(command, commandArguments, { cwd: root, env: installEnvironment, stdio: 'ignore' })
   child.unref()
-  const end = (isThere) => {
-    clearInterval(progress)
+  const conclude = () =>
     tell(
-      isThere
-        ? `  The engines of identity checks and speech are there, after ${elapsed()}.\n`
+      hasLater()
+        ? `  The engines of identity checks and speech are there, after ${took}.\n`
         : '  The engines of identity checks and speech could not be installed: checks of pictures answer 503. Run: npm install\n',
     )
+  const end = () => {
+    clearInterval(progress)
+    took = elapsed()
+    if (isServing) conclude()
   }
-  child.on('error', () => end(false))
-  child.on('close', () => end(hasLater()))
+  child.on('error', end)
+  child.on('close', end)
 }
 
 function isBuilt(stamp) {
@@ -269,31 +363,32 @@ async function buildConsole() {
 }
 
 /** Runs a command and tells how it goes, on one line; what the command itself prints is shown only when it fails. */
-async function step(what, command, commandArguments, directory = root) {
+async function step(what, command, commandArguments, { directory = root, explain = () => null } = {}) {
   const startedAt = performance.now()
   const elapsed = (digits) => `${((performance.now() - startedAt) / 1000).toFixed(digits)} s`
   tell(`  ${what} ...`)
   const progress = setInterval(() => tell(` ${elapsed(0)} ...`), progressEveryMs)
-  const { code, output } = await outcome(command, commandArguments, directory)
+  const { child, ended } = run(command, commandArguments, directory)
+  // If this process is killed, its child goes on writing for a while, and the lock must hold until that is over.
+  writeFileSync(lock, `${lockOwner} ${child.pid}`)
+  const { code, output } = await ended
   clearInterval(progress)
   if (code === 0) return tell(` ${elapsed(1)}\n`)
   tell(` failed after ${elapsed(1)}\n`)
-  throw new Error(`${what} failed (${code}):\n${firstLines(output)}`)
+  throw new Error(explain(output) ?? `${what} failed (${code}):\n${firstLines(output)}`)
 }
 
 function tell(text) {
   process.stderr.write(text)
 }
 
-function outcome(command, commandArguments, directory) {
-  return new Promise((resolve) => {
-    const child = spawn(command, commandArguments, {
-      cwd: directory,
-      env: installEnvironment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    // If this process is killed, its child goes on writing for a while, and the lock must hold until that is over.
-    writeFileSync(lock, `${lockOwner} ${child.pid}`)
+function run(command, commandArguments, directory) {
+  const child = spawn(command, commandArguments, {
+    cwd: directory,
+    env: installEnvironment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise((resolve) => {
     let output = ''
     const collect = (chunk) => {
       if (output.length < shownOutputCharacters) output += chunk
@@ -303,6 +398,7 @@ function outcome(command, commandArguments, directory) {
     child.on('error', (problem) => resolve({ code: problem.code ?? 'an error', output: problem.message }))
     child.on('close', (code, signal) => resolve({ code: code ?? signal, output }))
   })
+  return { child, ended }
 }
 
 /** npm and the compiler both name the cause first and add advice after it. */
@@ -320,8 +416,10 @@ async function takeLock() {
       break
     } catch (problem) {
       if (problem.code !== 'EEXIST') {
+        // Of a read-only mount Node says that the directory is not there.
+        const why = problem.code === 'ENOENT' ? 'EROFS' : problem.code
         throw new Error(
-          `This checkout has to be prepared first, but ${dirname(lock)} cannot be written (${problem.code}): make it writable, or clone to a place that is yours.`,
+          `This checkout has to be prepared first, but ${dirname(lock)} cannot be written (${why}): make it writable, or clone to a place that is yours.`,
         )
       }
     }

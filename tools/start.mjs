@@ -19,7 +19,7 @@ const isReady = await prepare(process.argv[2]).then(
   },
 )
 if (isReady) {
-  const { run } = await import('../dist/program/main.js')
-  if ((process.argv[2] ?? 'serve') === 'serve') addLaterBeside()
+  const { run, serving } = await import('../dist/program/main.js')
+  if ((process.argv[2] ?? 'serve') === 'serve') addLaterBeside(serving)
   await run(process.argv.slice(2))
 }

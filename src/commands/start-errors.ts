@@ -29,19 +29,22 @@ function otherKey({ keyId }: UnknownRootKeyError, { PAMOJA_HOME: home, PAMOJA_SE
   return `The secrets in this database are sealed under another key (its id is ${keyId}) than those ${place}: give that one too.`
 }
 
-function listening(code: string, port: string, { PAMOJA_HOST: host, PAMOJA_HOME: home }: Config): string {
-  const here = code === 'EADDRINUSE' ? runningAt(home, port) : null
-  if (here !== null)
+function listening(code: string, port: string, config: Config): string {
+  const { PAMOJA_HOST: host, PAMOJA_HOME: home } = config
+  const here = code === 'EADDRINUSE' ? startedAt(home, port) : null
+  const isSure = existsSync(join(home, 'postgres', '18', 'data', 'postmaster.pid'))
+  if (here !== null && isSure)
     return `Pamoja runs in this directory already, at ${here}: use that, or stop it first, with Ctrl-C where it was started.`
+  if (here !== null && config.DATABASE_URL !== null)
+    return `Port ${port} is in use, most likely by the Pamoja that was started here before, at ${here}: use that, or stop it first.`
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use by another program: stop that, or choose another with PAMOJA_PORT, such as \`PAMOJA_PORT=9443 npm start\`.`
   if (code === 'EACCES') return `This user may not listen on port ${port}: choose a port above 1023 with PAMOJA_PORT.`
   return `This machine has no address ${host} to listen on (${code}): correct PAMOJA_HOST.`
 }
 
-/** The address of the platform that was started in the same directory and has this port; null where another program has it. */
-function runningAt(home: string, port: string): string | null {
-  if (!existsSync(join(home, 'postgres', '18', 'data', 'postmaster.pid'))) return null
+/** Address of the platform that was last started in this directory, if it had this port. */
+function startedAt(home: string, port: string): string | null {
   try {
     const { base_url: url } = JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))
     return typeof url === 'string' && new URL(url).port === port ? url : null

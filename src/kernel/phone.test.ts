@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { factsOf, hasLengthOfItsCountry, isE164, networks, placeOf } from './phone.ts'
+import { exampleIn, factsOf, hasLengthOfItsCountry, isE164, networks, placeOf, writtenIn } from './phone.ts'
 
 describe('a number is E.164', () => {
   const cases: [text: string, expected: boolean][] = [
@@ -79,4 +79,23 @@ it('every African country with mobile ranges has its networks, each named once',
     assert.ok(countries.has(country), country)
   const names = networks.map(({ country, network }) => `${country} ${network}`)
   assert.equal(new Set(names).size, names.length)
+})
+
+describe('an example of a number is one that could be typed', () => {
+  const cases: [countries: string[], expected: string | null][] = [
+    [['KE'], '0712 123456'],
+    [['KE', 'KE'], '0712 123456'],
+    [['SN', 'CI'], '+221 70 123 45 67'],
+    [['ZZ'], null],
+    [[], null],
+  ]
+  for (const [countries, expected] of cases)
+    it(`in ${countries.join(' and ') || 'no country'}: ${expected}`, () => {
+      assert.equal(exampleIn(countries), expected)
+      if (expected !== null) assert.notEqual(writtenIn(expected, countries), null)
+    })
+  it('in every country with mobile networks here', () => {
+    for (const country of new Set(networks.map((network) => network.country)))
+      assert.ok(writtenIn(exampleIn([country]) ?? '', [country]), country)
+  })
 })

@@ -3,9 +3,11 @@
 import {
   getCountries,
   getCountryCallingCode,
+  getExampleNumber,
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max'
+import examples from 'libphonenumber-js/mobile/examples'
 import { numberPlan } from './number-plan.ts'
 
 export const e164 = '^\\+[1-9]\\d{1,14}$'
@@ -133,4 +135,15 @@ export function writtenIn(text: string, countries: readonly string[]): string | 
     if (parsed?.isValid()) return parsed.number
   }
   return null
+}
+
+/**
+ * A mobile number as an example of what to type: as it is written at home where there is one country, and with its
+ * calling code where there are several. Null where none is known.
+ */
+export function exampleIn(countries: readonly string[]): string | null {
+  const [country, ...others] = new Set(countries)
+  if (country === undefined || !isSupportedCountry(country)) return null
+  const example = getExampleNumber(country, examples)
+  return (others.length === 0 ? example?.formatNational() : example?.formatInternational()) ?? null
 }

@@ -202,3 +202,44 @@ test('a browser that goes to an address of the API, or to none, is shown a page;
   const hostile = await world.stranger.get('/%3Cscript%3Ealert(1)%3C/script%3E', browser)
   assert.ok(!hostile.text.includes('<script'))
 })
+
+test('whoever mistypes an address, its prefix or its method is told which was probably meant', async () => {
+  const { client } = await world.account()
+  for (const [method, path, status, details] of [
+    [
+      'POST',
+      '/api/v1/payment/charge',
+      404,
+      'there is no POST /api/v1/payment/charge; did you mean POST /api/v1/payments/charge?',
+    ],
+    [
+      'POST',
+      '/api/v1/sms/sned',
+      405,
+      'this address takes GET, PATCH, DELETE, HEAD; did you mean POST /api/v1/sms/send?',
+    ],
+    ['POST', '/sandbox/api/v1/sms', 405, 'this address takes GET, HEAD; did you mean POST /sandbox/api/v1/sms/send?'],
+    ['POST', '/sms/send', 404, 'there is no POST /sms/send; did you mean POST /api/v1/sms/send?'],
+    [
+      'GET',
+      '/api/v1/wallets/balance',
+      404,
+      'there is no GET /api/v1/wallets/balance; did you mean GET /api/v1/wallet/balance?',
+    ],
+    [
+      'GET',
+      '/api/v1/nothing-like-it',
+      404,
+      'there is no GET /api/v1/nothing-like-it; GET /openapi.json lists what there is',
+    ],
+  ] as const) {
+    const { body, status: answered } = await (method === 'GET' ? client.get(path) : client.post(path, {}))
+    assert.deepEqual([answered, body.error.details], [status, details])
+  }
+  const browser = { headers: { accept: 'text/html' } }
+  const shown = await world.stranger.get('/sms/%3Cb%3E/sned"><script>', browser)
+  assert.equal(shown.status, 404)
+  assert.doesNotMatch(shown.text, /<script>|<b>/)
+  const meant = await world.stranger.get('/api/walet/balance', browser)
+  assert.match(meant.text, /did you mean GET \/api\/v1\/wallet\/balance\?/)
+})

@@ -47,6 +47,7 @@ test('an invoice asks in the language of its reader, with amounts and dates as t
       assert.ok(text.includes(`<html lang="${lang}" dir="${direction}">`), lang)
       for (const part of [amount, due, `<button>${button}</button>`]) assert.ok(plain(text).includes(part), part)
     }
+    assert.match(asked.text, /<input name="phone"[^>]* placeholder="0712 123456"/, 'a number as it is written in Kenya')
     assert.ok(Buffer.byteLength(asked.text) < 30 * 1_024)
   }
   const both = await world.stranger.get(`${pathname}?lang=sw`, { headers: { 'accept-language': 'fr' } })

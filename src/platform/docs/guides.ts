@@ -13,7 +13,25 @@ export interface GuidePage {
 }
 
 /** Order of the first guides; the others follow by name. */
-const order = ['api', 'sandbox', 'console', 'sms', 'payments', 'billing', 'subscriptions', 'webhooks', 'operating']
+const order = [
+  'api',
+  'examples',
+  'sandbox',
+  'console',
+  'webhooks',
+  'sms',
+  'ussd',
+  'messenger',
+  'email',
+  'voice',
+  'callcenter',
+  'identity',
+  'payments',
+  'fraud',
+  'billing',
+  'subscriptions',
+  'operating',
+]
 
 /** Cache: the guides come with the program. */
 let known: readonly GuidePage[] | undefined

@@ -22,7 +22,7 @@ export const introduction: readonly Section[] = [
         html`
           <h1>One API for messages, calls and money</h1>
           <p class="lead">Everything is HTTPS and JSON under <code>${place.url}/api/v1</code>. The same paths work without <code>/api</code>.</p>
-          <p>Put your test key into <code>KEY</code> and run the command; the first start prints one and keeps it in <code>credentials.json</code>. Commands of operators take theirs from <code>OPERATOR</code>. Test keys work on a sandbox of their own: nothing they do reaches a person or costs money.</p>
+          <p>Put your test key into <code>KEY</code> and run the command; the first start prints one and keeps it in <code>credentials.json</code>. Commands of operators take theirs from <code>OPERATOR</code>. Where a sample has <code>$payment_id</code> or the like, export that too, in the same way: programs read it from there. Test keys work on a sandbox of their own: nothing they do reaches a person or costs money.</p>
           ${place.caFile !== null && html`<p>This installation made its own certificate authority: <code>--cacert</code> tells curl to trust it, <code>NODE_EXTRA_CA_CERTS</code> does the same for Node.</p>`}
           ${place.home.startsWith('$') && html`<p>This installation keeps its files in a directory of its own: commands find it in <code>PAMOJA_HOME</code>.</p>`}`,
         first

@@ -189,10 +189,17 @@ function sampleRequest(route: Route, { params, query, body }: ExampleShown): Sam
   return {
     method,
     address: `${address}${asked && `?${asked}`}`,
+    gives: givesOf(route),
     key: scope === 'operator' ? 'OPERATOR' : 'KEY',
     body,
     ...(route.kind === 'multipart' ? { parts: partsOf(route) } : {}),
   }
+}
+
+function givesOf({ kind, reply }: Route): NonNullable<Sample['gives']> {
+  if (kind === 'download') return 'file'
+  if (kind === 'stream') return 'stream'
+  return reply.text === true || reply.status === 204 ? 'text' : 'json'
 }
 
 /** Required parts of a multipart request, for curl. */

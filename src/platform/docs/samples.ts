@@ -13,8 +13,10 @@ export interface Place {
 
 export interface Sample {
   method: string
-  /** Path and query below `/api`, with `$name` for values of the reader. */
+  /** Path and query below `/api`, with `$name` for values of the reader, which are variables of their environment. */
   address: string
+  /** What the reply is: a file and a stream are poured out as they come. */
+  gives?: 'json' | 'text' | 'file' | 'stream'
   /** Variable that holds the key. */
   key?: 'KEY' | 'OPERATOR'
   headers?: readonly string[]
@@ -32,13 +34,13 @@ export function samplesOf(place: Place, sample: Sample): readonly (readonly [lan
 
 export function curlCommand(
   { url, caFile }: Place,
-  { method, address, key = 'KEY', headers = [], body, parts = [] }: Sample,
+  { method, address, gives, key = 'KEY', headers = [], body, parts = [] }: Sample,
 ): Html {
   const target = `${url}/api${address}`
   const quoted = /[$?&]/.test(target) ? `"${target}"` : target
   const usual = body === undefined && parts.length === 0 ? 'GET' : 'POST'
   const lines = [
-    html`<span class="f">curl</span>${method === usual ? '' : ` -X ${method}`} ${quoted}`,
+    html`<span class="f">curl</span>${gives === 'stream' && ' -N'}${gives === 'file' && ' -OJ'}${method === usual ? '' : ` -X ${method}`} ${quoted}`,
     ...(caFile ? [html`  --cacert ${caFile}`] : []),
     html`  -H <span class="s">"Authorization: Bearer $${key}"</span>`,
     ...parts.map((part) => html`  -F <span class="s">"${part}"</span>`),
@@ -54,24 +56,32 @@ export function curlCommand(
 }
 
 /** Run with NODE_EXTRA_CA_CERTS for our own CA. */
-function node({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+function node({ url, caFile }: Place, { method, address, gives = 'json', key = 'KEY', body }: Sample): Html {
   const target = address.includes('$')
-    ? html`\`${url}/api${address.replaceAll(/\$(\w+)/g, '$${$1}')}\``
+    ? html`\`${url}/api${address.replaceAll(/\$(\w+)/g, '$${process.env.$1}')}\``
     : html`<span class="s">'${url}/api${address}'</span>`
-  return html`${caFile !== null && html`<span class="c">// NODE_EXTRA_CA_CERTS=${caFile} ${key}=… node this.mjs</span>\n`}const reply = await <span class="f">fetch</span>(${target}, {
+  const into = gives === 'file' ? ' > file' : ''
+  return html`${caFile !== null && html`<span class="c">// NODE_EXTRA_CA_CERTS=${caFile} ${key}=… node this.mjs${into}</span>\n`}const reply = await <span class="f">fetch</span>(${target}, {
   method: <span class="s">'${method}'</span>,
   headers: {
     Authorization: \`Bearer $\{process.env.${key}}\`,${body !== undefined && html`\n    <span class="s">'Content-Type'</span>: <span class="s">'application/json'</span>,`}
   },${body !== undefined && html`\n  body: JSON.stringify(${json(indented(JSON.stringify(body, null, 2)))}),`}
 })
-${'console'}.log(reply.status, await reply.json())`
+${nodeReply[gives]}`
 }
 
-function python({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+const nodeReply = {
+  json: `${'console'}.log(reply.status, await reply.json())`,
+  text: `${'console'}.log(reply.status, await reply.text())`,
+  file: 'for await (const chunk of reply.body) process.stdout.write(chunk)',
+  stream: 'for await (const chunk of reply.body) process.stdout.write(chunk)',
+}
+
+function python({ url, caFile }: Place, { method, address, gives = 'json', key = 'KEY', body }: Sample): Html {
   const target = address.includes('$')
-    ? html`f<span class="s">"${url}/api${address.replaceAll(/\$(\w+)/g, '{$1}')}"</span>`
+    ? html`f<span class="s">"${url}/api${address.replaceAll(/\$(\w+)/g, "{os.environ['$1']}")}"</span>`
     : html`<span class="s">"${url}/api${address}"</span>`
-  return html`import json, os, ssl, urllib.request
+  return html`import json, os, ssl, ${gives === 'file' && 'sys, '}urllib.request
 
 request = urllib.request.<span class="f">Request</span>(
     ${target},
@@ -84,20 +94,29 @@ request = urllib.request.<span class="f">Request</span>(
 )
 ${caFile !== null && html`trust = ssl.create_default_context(cafile=${pythonicPath(caFile)})\n`}try:
     with urllib.request.<span class="f">urlopen</span>(request${caFile !== null && ', context=trust'}) as reply:
-        print(reply.status, json.load(reply))
+        ${pythonReply[gives]}
 except urllib.request.HTTPError as refused:
     print(refused.code, json.load(refused))`
 }
 
-function php({ url, caFile }: Place, { method, address, key = 'KEY', body }: Sample): Html {
+const pythonReply = {
+  json: 'print(reply.status, json.load(reply))',
+  text: 'print(reply.status, reply.read().decode())',
+  file: 'sys.stdout.buffer.write(reply.read())',
+  stream: 'for line in reply:\n            print(line.decode(), end="", flush=True)',
+}
+
+/** Without CURLOPT_RETURNTRANSFER curl prints what comes, when it comes. */
+function php({ url, caFile }: Place, { method, address, gives = 'json', key = 'KEY', body }: Sample): Html {
+  const target = `"${url}/api${address.replaceAll(/\$(\w+)/g, `" . getenv('$1') . "`)}"`.replace(/ \. ""$/, '')
+  const isPoured = gives === 'file' || gives === 'stream'
   return html`&lt;?php
-$request = <span class="f">curl_init</span>(<span class="s">"${url}/api${address}"</span>);
-curl_setopt_array($request, [
-  CURLOPT_RETURNTRANSFER =&gt; true,
+$request = <span class="f">curl_init</span>(<span class="s">${target}</span>);
+curl_setopt_array($request, [${!isPoured && html`\n  CURLOPT_RETURNTRANSFER =&gt; true,`}
   CURLOPT_CUSTOMREQUEST =&gt; <span class="s">'${method}'</span>,
   CURLOPT_HTTPHEADER =&gt; [<span class="s">'Authorization: Bearer '</span> . getenv(<span class="s">'${key}'</span>)${body !== undefined && html`, <span class="s">'Content-Type: application/json'</span>`}],${caFile !== null && html`\n  CURLOPT_CAINFO =&gt; ${phpicPath(caFile)},`}${body !== undefined && html`\n  CURLOPT_POSTFIELDS =&gt; json_encode(${phpic(body)}),`}
 ]);
-echo curl_exec($request);`
+${isPoured ? 'curl_exec($request);' : 'echo curl_exec($request);'}`
 }
 
 function pythonicPath(path: string): Html {

@@ -48,6 +48,7 @@ export function enter(
   const { compiled = null, allow = null, open, probe, files, hook } = request.routeOptions.config
   const exchange = begin(app, trustedProxies, request, reply, compiled)
   exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
+  if (request.is404 || allow !== null) exchange.meant = () => meantBy(methods, request)
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
@@ -144,6 +145,15 @@ function admitPrincipal(
   admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
 }
 
+/** Operation that was probably meant, such as `POST /api/v1/sms/send`. It has nothing in it of what was asked for. */
+function meantBy(methods: Methods, { method, url, headers, exchange }: FastifyRequest): string | null {
+  // Whoever asks for too much gets no more than that it is not there.
+  const nearest = exchange.asStranger?.refusedBy ? null : methods.nearestTo(method, url)
+  if (nearest === null) return null
+  const prefix = headers[sandboxMark] === 'true' ? '/sandbox/api' : '/api'
+  return `${nearest.method} ${prefix}${nearest.pattern.replace(/:(\w+)/g, '{$1}')}`
+}
+
 /** Error for an unknown path; it comes before errors of the body. */
 function missing(request: FastifyRequest): AppError | undefined {
   return request.is404 ? nothingAt(request) : undefined
@@ -169,6 +179,7 @@ export function begin(
     asStranger: null,
     compiled,
     allow: null,
+    meant: null,
     rawBody: '',
     unknown: [],
     errorCode: null,
@@ -283,7 +294,9 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
       )
     if (allow !== null) {
       reply.header('allow', allow)
-      return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}`))
+      const meant = exchange.meant?.() ?? null
+      const suggestion = meant === null ? '' : `; did you mean ${meant}?`
+      return done(new AppError('METHOD_NOT_ALLOWED', `this address takes ${allow}${suggestion}`))
     }
     done(forbidden ?? undefined)
   }

@@ -38,6 +38,8 @@ export interface Exchange {
   compiled: CompiledRoute | null
   /** Methods the path allows instead of the one used; null when that one is allowed or the path is unknown. */
   allow: string | null
+  /** Operation that was probably meant, as text; null when the one asked for exists or none is near. */
+  meant: (() => string | null) | null
   rawBody: string
   /** Unknown fields, as reported to the client. */
   unknown: readonly string[]
@@ -72,10 +74,16 @@ export function pathOf({ url }: FastifyRequest): string {
 }
 
 /** NOT_FOUND for an unknown path. */
-export function nothingAt(request: FastifyRequest): AppError {
-  const path = printable(pathOf(request))
-  const where = path.startsWith('/v1/') ? 'GET /openapi.json lists what there is' : 'the API is below /api/v1'
-  return new AppError('NOT_FOUND', `there is no ${request.method} ${path}; ${where}`)
+export function nothingAt({ method, originalUrl, exchange }: FastifyRequest): AppError {
+  const path = printable(withoutKeys(originalUrl.split('?', 1)[0] ?? ''))
+  const meant = exchange.meant?.() ?? null
+  const where = /^(\/sandbox)?(\/api)?\/v1\//.test(path)
+    ? 'GET /openapi.json lists what there is'
+    : 'the API is below /api/v1'
+  return new AppError(
+    'NOT_FOUND',
+    `there is no ${method} ${path}; ${meant === null ? where : `did you mean ${meant}?`}`,
+  )
 }
 
 /** Remove API keys and card numbers sent in place of an id, from logs and stored replies. */

@@ -12,6 +12,7 @@ for (const [method, path] of [
   ['POST', '/v1/sms/:id/cancel'],
   ['DELETE', '/v1/:area/all/cancel'],
   ['GET', '/v1/events'],
+  ['DELETE', '/v1/sandbox/events'],
 ] as const)
   methods.add(path, method)
 
@@ -40,3 +41,26 @@ test('only what would be taken for another path has to be kept apart', () => {
     ['GET /v1/sms/send: POST', 'PATCH /v1/sms/send: POST', 'HEAD /v1/sms/send: POST'],
   )
 })
+
+const nearest: readonly [string, string, string | null][] = [
+  ['POST', '/v1/sms/sned', 'POST /v1/sms/send'],
+  ['POST', '/sms/send', 'POST /v1/sms/send'],
+  ['POST', '/api/sms/send?to=1', 'POST /v1/sms/send'],
+  ['POST', '/api/v2/SMS/Send', 'POST /v1/sms/send'],
+  ['GET', '/sandbox/sms/send', 'POST /v1/sms/send'],
+  ['POST', '/v1/sms', 'POST /v1/sms/send'],
+  ['POST', '/v1/sms/sms_1/cancle', 'POST /v1/sms/:id/cancel'],
+  ['GET', '/v1/event', 'GET /v1/events'],
+  ['HEAD', '/v1/event', 'GET /v1/events'],
+  ['DELETE', '/v1/events', null],
+  ['GET', '/v1/sms/send', null],
+  ['GET', '/wp-login.php', null],
+  ['GET', '/v1/', null],
+  ['GET', `/v1/${'events/'.repeat(1000)}`, null],
+  ['GET', `/v1/${'event'.repeat(10_000)}`, null],
+]
+for (const [method, url, meant] of nearest)
+  test(`${method} ${url.slice(0, 40)} probably means ${meant ?? 'nothing here'}`, () => {
+    const found = methods.nearestTo(method, url)
+    assert.equal(found && `${found.method} ${found.pattern}`, meant)
+  })

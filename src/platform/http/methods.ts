@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allowed methods of paths, for 405 replies. The router holds routes only: an entry per refused method would make up
 // three of four entries, and a quarter of the start time.
+import { type Candidate, NearestPath } from './nearest-path.ts'
 
 interface Path {
   readonly pattern: string
@@ -12,12 +13,23 @@ export class Methods {
   readonly #paths = new Map<string, Path>()
   /** Paths by number of segments, fixed ones before parameters like the router. Built at first use. */
   #byLength: Map<number, Path[]> | null = null
+  #nearest: NearestPath | null = null
 
   add(pattern: string, method: string): void {
     const known = this.#paths.get(pattern)
     if (known) known.methods.push(method)
     else this.#paths.set(pattern, { pattern, segments: segmentsOf(pattern), methods: [method] })
     this.#byLength = null
+    this.#nearest = null
+  }
+
+  /** Operation that was probably meant by one that does not exist; where the path does, another with the same method. */
+  nearestTo(method: string, url: string): Candidate | null {
+    this.#nearest ??= new NearestPath(
+      [...this.#paths.values()].flatMap(({ pattern, methods }) => methods.map((one) => ({ method: one, pattern }))),
+    )
+    const path = url.split('?', 1)[0] ?? ''
+    return this.#nearest.to(method, path, { sameMethod: this.allowedAt(url) !== null })
   }
 
   /** Allow header of a URL's path; null when it is unknown. */

@@ -196,7 +196,8 @@ test('null stands for absent where a field is optional, and for itself where nul
 })
 
 test('unknown fields are named, with what may have been meant', () => {
-  assert.deepEqual(checkOrder({ ...order, txet: 'x' }).unknown.map(shown), ['"txet"'])
+  assert.deepEqual(checkOrder({ ...order, txet: 'x' }).unknown.map(shown), ['"txet" (did you mean "text"?)'])
+  assert.deepEqual(checkOrder({ ...order, tixes: 'x' }).unknown.map(shown), ['"tixes"'])
   assert.deepEqual(checkOrder({ ...order, unit: 1 }).unknown.map(shown), ['"unit" (did you mean "units"?)'])
   assert.deepEqual(checkOrder({ ...order, address: { street: 'x', stret: 'y' } }).unknown.map(shown), [
     '"address.stret" (did you mean "street"?)',

@@ -7,6 +7,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
+import { editDistance } from '../../kernel/spelling.ts'
 import { keepExact, withExact } from '../metadata/exact.ts'
 
 const maxProblems = 50
@@ -351,17 +352,6 @@ function nearest(name: string, known: readonly string[]): string | null {
     .map((candidate) => ({ candidate, distance: editDistance(name.slice(0, 60), candidate) }))
     .sort((a, b) => a.distance - b.distance)[0]
   return best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 4)) ? best.candidate : null
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 function isPlain(value: unknown): value is Plain {

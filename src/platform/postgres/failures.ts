@@ -22,10 +22,18 @@ const explanations: readonly (readonly [says: RegExp, means: string, remedy: str
     'The disk that holds {place} is full',
     'free some space and start again',
   ],
-  [/read-only file system|EROFS/i, '{place} is on a read-only file system', 'choose a writable place'],
+  [
+    /read-only file system|EROFS/i,
+    '{place} is on a read-only file system',
+    'choose a directory elsewhere with PAMOJA_HOME',
+  ],
   [/ENOTDIR|ENAMETOOLONG/, '{place} cannot be a directory', 'choose another place'],
   [/spawn .*EPERM/, 'This process may not switch to the user of PostgreSQL', 'start it as an ordinary user'],
-  [/look up effective user/, 'PostgreSQL needs a user that has a name', 'add this user id to /etc/passwd'],
+  [
+    /look up effective user/,
+    'PostgreSQL needs a user that has a name',
+    'add this user id to /etc/passwd, or set DATABASE_URL',
+  ],
   [/invalid permissions/, '{place} is open to other users', 'run chmod 700 on it'],
   [/permission denied|not permitted|EACCES|EPERM/i, 'PostgreSQL may not use {place}', 'give its user access to it'],
   [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of the hosted checkout: the forms, and the status of a payment. Documents without scripts or images, because
 // they are read on slow phones.
+import { exampleIn } from '../../../kernel/phone.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
@@ -205,11 +206,13 @@ function cardHint({ environment, reader }: Checkout): Html | null {
 function phoneWay(say: Say, phones: WaysToPay['phones'], amount: string, hint: Html | null): Way {
   const names = [...new Map(phones.map(({ provider, name }) => [provider, name]))]
   const options = names.map(([provider, name]) => html`<option value="${provider}">${name}</option>`)
+  const example = exampleIn(phones.map(({ country }) => country))
+  const placeholder = example !== null && html` placeholder="${example}"`
   return {
     method: 'mobile_money',
     title: html`${say('mobileMoney')} <span>${names.map(([, name]) => name).join(', ')}</span>`,
     fields: (problem) => html`<label>${say('phone')}
-<input name="phone" type="tel" dir="ltr" autocomplete="tel" required maxlength="24" value="${problem?.phone ?? ''}"${wrong(problem)}></label>
+<input name="phone" type="tel" dir="ltr" autocomplete="tel" required maxlength="24" value="${problem?.phone ?? ''}"${placeholder}${wrong(problem)}></label>
 ${hint}<label>${say('provider')}<select name="provider"><option value="">${say('providerFound')}</option>${options}</select></label>
 <button>${say('payAmount', { amount })}</button>`,
   }

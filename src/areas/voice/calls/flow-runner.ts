@@ -18,11 +18,9 @@ import { apologyFor } from './apology.ts'
 import { conversationOf } from './call.ts'
 import { Dialling } from './dialling.ts'
 import type { LiveRoom } from './live-room.ts'
-import type { CallRecord } from './record.ts'
+import { type CallRecord, longestCallMs } from './record.ts'
 import type { RecordingInProgress } from './recording.ts'
 import type { CallTimers } from './timers.ts'
-
-const longestCallMs = 4 * 3_600_000
 
 /** Call as seen by its flow. */
 export interface FlowHost {

@@ -24,6 +24,8 @@ import { deliverEventsSoon } from './tell.ts'
 
 /** Seconds held ahead, and the rest at which the hold is extended. */
 export const holdSeconds = 60
+/** Longest call: one that is open longer, because the sandbox clock was moved, has ended then. */
+export const longestCallMs = 4 * 3_600_000
 const renewSeconds = 30
 /** Retry delays while the database is unavailable: the call's end and charge must not be lost. */
 const storeAgainMs = [200, 1_000, 3_000, 10_000, 30_000, 60_000, 60_000, 60_000]
@@ -140,7 +142,7 @@ export class CallRecord {
   end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
-    const ended = new Date(atMs)
+    const ended = new Date(Math.min(atMs, (row.answered_at?.getTime() ?? atMs) + longestCallMs))
     const seconds = secondsBetween(row.answered_at, ended)
     const paidFor = Math.min(seconds, this.heldSeconds)
     this.row = {

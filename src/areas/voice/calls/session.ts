@@ -14,11 +14,10 @@ import { endingOf, qualityOf } from './call.ts'
 import { FlowRunner } from './flow-runner.ts'
 import { Invite } from './invite.ts'
 import { LiveRoom } from './live-room.ts'
-import type { CallRecord, EndOfCall } from './record.ts'
+import { type CallRecord, type EndOfCall, longestCallMs } from './record.ts'
 import { type CommandOf, readCommand, type SessionCommand } from './session-command.ts'
 import { CallTimers } from './timers.ts'
 
-const longestCallMs = 4 * 3_600_000
 const renewEveryMs = 2_000
 
 export class CallSession {
