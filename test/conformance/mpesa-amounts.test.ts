@@ -125,6 +125,15 @@ test('an amount that cannot be read is not taken for the one asked for, and the 
   }
 })
 
+test('an amount comes in the place of one that cannot be read, though neither can be confirmed yet', async () => {
+  const id = await collect('sixth')
+  assert.equal(await callBack('sixth', '1,000'), 200)
+  assert.equal(await callBack('sixth', other), 200)
+  assert.equal(await callBack('sixth', '1,000'), 200)
+  setPaid('sixth')
+  await assertKeptApart(id)
+})
+
 async function collect(reference: string): Promise<string> {
   const body = { amount: asked, currency: 'KES', phone, reference, expires_in: 86_400 }
   const made = await account.client.post('/v1/payments', body)

@@ -6,11 +6,12 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { accept } from '../../src/areas/payments/payouts/create.ts'
 import { settle } from '../../src/areas/payments/payouts/settle.ts'
-import { moveState } from '../../src/areas/payments/payouts/store.ts'
+import { findPayout, moveState } from '../../src/areas/payments/payouts/store.ts'
 import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
+import { one } from '../../src/platform/db.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { runs } from '../properties.ts'
 import { startWorld, tenantOf, type World } from '../world.ts'
@@ -61,7 +62,7 @@ function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled
     case 'reversed':
       return { status: 'failed', sending }
     case 'paid':
-      return { status: isAsked(verdict) ? 'completed' : status, sending }
+      return { status: isAsked(verdict) ? 'completed' : status, sending: false }
     default:
       return { status, sending: false }
   }
@@ -125,6 +126,26 @@ test('a reference may be used again when nobody was asked, and not when the prov
       [after.status, after.failure_reason, after.reference],
       ['failed', 'PROVIDER_UNAVAILABLE', reference],
     )
+  }
+})
+
+test('one of which the provider paid something is not sent again, though it knows nothing of it later', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 1_000 })
+  const tenant = tenantOf({ id })
+  const told: OutgoingVerdict[] = [
+    { kind: 'paid', receipt: 'R1', micros: micros + 1n },
+    { kind: 'paid', receipt: 'R1', micros: null, currency: 'UGX' },
+    { kind: 'unreadable', receipt: 'R1', words: 'much' },
+  ]
+  for (const paid of told) {
+    const { body } = await client.post('/v1/payouts?wait=0', { amount: 100, currency: 'KES', phone: '+254700000001' })
+    const payout = { ...tenant, id: uuidOf('payout', body.payout_id) ?? '' }
+    await app.db.query(moveState, { ...payout, from: ['planned'], to: 'sending', tries: 0, at: new Date() })
+    const later: OutgoingVerdict[] = [paid, { kind: 'missing' }, { kind: 'unavailable', reason: 'x' }]
+    for (const verdict of later) await settle(app, tenant, payout.id, verdict)
+    const { status, state, missed_at } = await one(app.db.query(findPayout, payout))
+    assert.deepEqual([status, state, missed_at], ['processing', 'accepted', null])
   }
 })
 

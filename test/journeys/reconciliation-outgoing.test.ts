@@ -3,12 +3,16 @@
 // receipts or payees, what nobody knew the end of is settled, and what does not fit is told apart.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { settle } from '../../src/areas/payments/payouts/settle.ts'
+import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
+import { findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { one } from '../../src/platform/db.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { over } from '../paying.ts'
-import { eventually } from '../world.ts'
+import { eventually, tenantOf } from '../world.ts'
 
 // Slow enough that a payee who takes a minute is still waited for when the statement comes.
 const { world, sql } = await startMarket(0.5)
@@ -216,6 +220,42 @@ test('money that came back of a completed payout or refund is in the wallet agai
   assert.equal((await client.get('/v1/wallet/balance')).body.balance, before + 100 + paid.fee + 200)
   await imported('mpesa', whole)
   assert.equal((await client.get('/v1/wallet/balance')).body.balance, before + 300 + paid.fee, 'once')
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('a line of money that came back is not that of a payout or refund which was sent again since: somebody decides', async () => {
+  const account = await world.account({ balance: 1_000 })
+  const { client, id: accountId } = account
+  const tenant = tenantOf(account)
+  const payment = await collected(client, '+254700000001', 500, 'KES')
+  const paid = await payout(client, '+254700000001', 100, 'KES')
+  const refund = await refunded(client, payment.payment_id, 200)
+  // Both are taken back, are there all the same as the provider says, and an operator confirms it.
+  const payoutId = uuidOf('payout', paid.payout_id) ?? ''
+  const refundId = uuidOf('refund', refund.refund_id) ?? ''
+  for (const verdict of [{ kind: 'reversed' }, { kind: 'paid', receipt: null, micros: null }] as const) {
+    await settle(world.app, tenant, payoutId, verdict)
+    await settleRefund(world.app, await one(world.app.db.query(findRefund, { ...tenant, id: refundId })), verdict)
+  }
+  const decided = [
+    await world.operator.post(`/v1/operator/payments/payouts/${paid.payout_id}/settle`, { outcome: 'paid' }),
+    await world.operator.post(`/v1/operator/accounts/${accountId}/refunds/${refund.refund_id}/complete`),
+  ]
+  for (const { body, text } of decided) assert.equal(body.status, 'completed', text)
+  const before = (await client.get('/v1/wallet/balance')).body.balance
+  const row = (receipt: string, cells: string): string => `${receipt},${nairobi(now())},Completed,${cells}`
+  const header = 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,Balance,Reason Type,Other Party Info'
+  const lines = [
+    row(paid.provider_reference, ',-100.00,,Business Payment to Customer via API,254700000001 - ASHA'),
+    row(refund.provider_reference, ',-200.00,,Business Payment to Customer via API,254700000001 - ASHA'),
+    row(paid.provider_reference, '100.00,,,Business Payment Reversal,254700000001 - ASHA'),
+    row(refund.provider_reference, '200.00,,,Business Payment Reversal,254700000001 - ASHA'),
+  ]
+  const statement = await imported('mpesa', [header, ...lines].join('\r\n'))
+  assert.deepEqual([statement.classes.matched.lines, statement.classes.theirs_only.lines], [2, 2])
+  assert.equal((await client.get(`/v1/payouts/${paid.payout_id}`)).body.status, 'completed')
+  assert.equal((await client.get(`/v1/refunds/${refund.refund_id}`)).body.status, 'completed')
+  assert.equal((await client.get('/v1/wallet/balance')).body.balance, before)
   assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
 })
 

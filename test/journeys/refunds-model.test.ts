@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { settle } from '../../src/areas/payments/collect/settle.ts'
 import { attemptOfPayment } from '../../src/areas/payments/records/store.ts'
 import { settleRefund } from '../../src/areas/payments/refunds/settle.ts'
-import { findRefund } from '../../src/areas/payments/refunds/store.ts'
+import { beginRefund, findRefund } from '../../src/areas/payments/refunds/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
@@ -64,6 +64,27 @@ for (const fees of ['kept', 'proportional'] as const)
       await world.stop()
     }
   })
+
+test('one of which the provider gave something back is not sent again, and is a person’s to decide', async () => {
+  const world = await startWorld({ PAMOJA_ROLES: ['api', 'sandbox'] })
+  try {
+    const account = await world.account({ currency: 'UGX', balance: 0 })
+    for (const says of ['otherAmount', 'otherMoney', 'unreadable'] as const) {
+      const payment = await completedPayment(world, account)
+      const { body } = await account.client.post(`/v1/payments/${payment}/refund?wait=0`, { amount: 100 })
+      const refund = { ...tenantOf(account), id: uuidOf('refund', body.refund_id) ?? '' }
+      const found = await one(world.app.db.query(beginRefund, { ...refund, sentBy: null, at: new Date() }))
+      for (const later of [says, 'missing', 'unavailable'] as const) await settleRefund(world.app, found, words[later])
+      const { state, status } = await one(world.app.db.query(findRefund, refund))
+      assert.deepEqual([state, status], ['accepted', 'processing'], says)
+      const path = `/v1/operator/accounts/${account.id}/refunds/${body.refund_id}/complete`
+      assert.equal((await world.operator.post(path)).body.status, 'completed')
+    }
+    assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+  } finally {
+    await world.stop()
+  }
+})
 
 async function follow(world: World, model: Model, steps: readonly Step[], balance: number): Promise<void> {
   const account = await world.account({ currency: 'UGX', balance })

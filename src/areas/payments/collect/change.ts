@@ -35,6 +35,8 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
       return { ...nothing, attempt: 'accepted', providerId, after: begun(payment, 'processing', at, { details }) }
     }
     case 'pending':
+    // A provider that was paid has it: it is not sent again, whatever is said of it later.
+    case 'unreadable':
       return { ...nothing, attempt: 'accepted', after: begun(payment, 'processing', at) }
     case 'action': {
       const { providerId, details } = verdict
@@ -46,7 +48,6 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
       return { ...nothing, attempt: 'accepted', after: moved(payment, from, 'processing', at, { details, expires_at }) }
     }
     case 'unknown':
-    case 'unreadable':
     case 'missing':
       return { ...nothing, attempt: 'unknown' }
     case 'unavailable':

@@ -205,6 +205,15 @@ test('other money is on the operator’s list once, whenever it is told', async 
   assert.equal((await listed()).length, before)
 })
 
+test('one that was paid so much that nobody can read it is not asked for again, though nobody knows of it later', async () => {
+  const { tenant, id } = await newPayment()
+  const payment = uuidOf('payment', id) ?? ''
+  const unread = { kind: 'unreadable', receipt: null, words: 'much' } as const
+  for (const one of [unread, { kind: 'missing' }] as const) await happen(tenant, id, one)
+  const { state } = await one(world.app.db.query(attemptOfPayment, { ...tenant, payment }))
+  assert.equal(state, 'accepted')
+})
+
 test('money in another currency goes to the account’s wallet in that currency when the operator says so', async () => {
   const { account, tenant, id } = await newPayment()
   await happen(tenant, id, { kind: 'paid', receipt: 'NLJ7RT61SX', micros: amount, currency: 'UGX' })
@@ -244,11 +253,11 @@ function judge(model: Model, one: Happening): void {
   switch (one.kind) {
     case 'accepted':
     case 'pending':
+    case 'unreadable':
       if (model.status === 'pending') model.status = 'processing'
       if (model.attempt !== 'final') model.attempt = 'accepted'
       break
     case 'unknown':
-    case 'unreadable':
     case 'missing':
       if (isUnsent) model.attempt = 'unknown'
       break

@@ -27,4 +27,6 @@ test('a callback is read again as it was noted', () => {
   assert.equal(calledOf(none), null)
   assert.deepEqual(calledOf({ ...none, called_amount: 5n, called_currency: 'UGX', called_receipt: 'C' }), called)
   assert.deepEqual(calledOf({ ...none, called_words: 'much', called_receipt: 'C' }), unread)
+  const both = { ...none, called_amount: 5n, called_currency: 'UGX', called_words: 'much', called_receipt: 'C' }
+  assert.deepEqual(calledOf(both), called, 'an amount counts, and not what could not be read')
 })

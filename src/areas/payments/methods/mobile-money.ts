@@ -140,8 +140,7 @@ export function calledOf({
   called_words: words,
   called_receipt,
 }: Noted): Called | null {
-  if (words !== null) return { kind: 'unreadable', receipt: called_receipt, words }
-  if (called_amount === null) return null
+  if (called_amount === null) return words === null ? null : { kind: 'unreadable', receipt: called_receipt, words }
   const currency = called_currency === null ? undefined : currencyOf(called_currency)
   return { kind: 'paid', receipt: called_receipt, micros: called_amount, currency }
 }

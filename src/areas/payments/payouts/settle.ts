@@ -6,7 +6,7 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'
 import { post, postedLegs, releaseSome, reverse } from '../../../ledger/wallets.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { noteFate } from '../fraud/assess.ts'
@@ -65,10 +65,10 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
     case 'reversed':
       return payout.status === 'completed' ? reversed(app, tx, payout) : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
     case 'unreadable':
-      await stateIs('unknown', ['sending'])
-      return doubtful(app, tx, payout, otherMoney)
     case 'paid':
-      return isAsAsked(payout, verdict) ? paid(app, tx, payout, verdict.receipt) : doubtful(app, tx, payout, otherMoney)
+      if (verdict.kind === 'paid' && isAsAsked(payout, verdict)) return paid(app, tx, payout, verdict.receipt)
+      // A provider that paid something has it: it is not sent again, whatever is said of it later.
+      return doubtful(app, tx, await stateIs('accepted', ['sending', 'unknown']), otherMoney)
   }
 }
 
@@ -247,11 +247,17 @@ async function reversed(app: App, tx: Tx, payout: PayoutRow): Promise<PayoutRow>
   if (after === payout) return payout
   const { tenant, receivedMs } = occasionOf(app, after)
   const { sourceId } = holdOf(after)
-  const isLate = (await postedLegs(tx, tenant, { sourceId, step: stepOf(after, 'settle', true) })).length > 0
+  const isLate = await wasTakenBack(tx, after)
   await reverse(tx, tenant, { sourceId, step: stepOf(after, 'settle', isLate) }, receivedMs)
   if (after.fee > 0n) await reverse(tx, tenant, { sourceId, step: stepOf(after, 'fee', isLate) }, receivedMs)
   await countOver(app, tx, after, { completed: -1, failed: 1 })
   return after
+}
+
+/** Whether a payout was taken back before, and paid again since. */
+export async function wasTakenBack(db: Queryable, payout: PayoutRow): Promise<boolean> {
+  const late = { sourceId: holdOf(payout).sourceId, step: stepOf(payout, 'settle', true) }
+  return (await postedLegs(db, tenantOf(payout), late)).length > 0
 }
 
 /** Marks it as doubtful: an operator has to settle it, and no money moves until then. */

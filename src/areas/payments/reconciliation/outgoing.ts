@@ -3,10 +3,11 @@
 // payout with an unknown outcome is settled by its line, as by a callback, and so is a completed one whose money came
 // back. A failed payout is never taken for paid by a guess: its line is left to an operator.
 import type { App } from '../../../platform/app.ts'
-import { type AcrossTx, maybe, statement } from '../../../platform/db.ts'
+import { type AcrossTx, maybe, one, statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
-import { settle } from '../payouts/settle.ts'
-import { settleRefund } from '../refunds/settle.ts'
+import { settle, wasTakenBack as wasPayoutTakenBack } from '../payouts/settle.ts'
+import { findPayout } from '../payouts/store.ts'
+import { settleRefund, wasTakenBack as wasRefundTakenBack } from '../refunds/settle.ts'
 import { findRefund } from '../refunds/store.ts'
 import { type Account, type LineRow, noteSettled, ours } from './store.ts'
 
@@ -134,13 +135,16 @@ function classOf(keeps: boolean): { class: 'matched' | 'theirs_only'; keeps: boo
   return { class: keeps ? 'matched' : 'theirs_only', keeps }
 }
 
+/** Whether the line takes the payout back. Of one that was taken back before and paid again only a person can tell. */
 async function payoutTakenBack(app: App, tenant: Tenant, id: string): Promise<boolean> {
+  const payout = await one(app.db.query(findPayout, { ...tenant, id }))
+  if (payout.status === 'completed' && (await wasPayoutTakenBack(app.db, payout))) return false
   return (await settle(app, tenant, id, { kind: 'reversed' })).status === 'reversed'
 }
 
 async function refundTakenBack(app: App, tenant: Tenant, id: string): Promise<boolean> {
   const refund = await maybe(app.db.query(findRefund, { ...tenant, id }))
-  if (!refund) return false
+  if (!refund || (refund.status === 'completed' && (await wasRefundTakenBack(app.db, refund)))) return false
   await settleRefund(app, refund, { kind: 'reversed' })
   return (await maybe(app.db.query(findRefund, { ...tenant, id })))?.status === 'failed'
 }

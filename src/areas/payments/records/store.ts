@@ -320,12 +320,15 @@ interface Called {
   receipt: string | null
 }
 
-/** Stores what a call tells of the money, where the provider may not tell it when it is asked. The first one stands. */
+/**
+ * Stores what a call tells of the money, where the provider may not tell it when it is asked. The first one stands, but for
+ * words that cannot be read, in whose place an amount comes.
+ */
 export const noteCalled = statement.tenant<One & Called, object>(
   'payments.note_called',
   `update payments.attempts
-      set called_amount = $amount, called_currency = $currency, called_words = $words, called_receipt = $receipt
-    where ${mine} and id = $id and called_amount is null and called_words is null`,
+      set called_amount = $amount::bigint, called_currency = $currency, called_words = $words, called_receipt = $receipt
+    where ${mine} and id = $id and called_amount is null and (called_words is null or $amount::bigint is not null)`,
 )
 
 /** Stores the data of the provider's answer, before the payment changes. */

@@ -90,13 +90,15 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       await failed(app, tx, payment, refund, verdict.reason)
       return contradicted(app, tx, refund)
     case 'unreadable':
-      await stateIs('unknown')
+    case 'paid':
+      if (verdict.kind === 'paid' && isAsAsked(refund, verdict)) {
+        await stateIs('final')
+        return completed(app, tx, payment, refund, verdict.receipt)
+      }
+      // A provider that gave something back has it: it is not sent again, whatever is said of it later.
+      await stateIs('accepted')
       await moved(app, tx, refund, { from: ['pending'], to: 'processing' })
       return doubtful(app, tx, refund, otherMoney)
-    case 'paid':
-      if (!isAsAsked(refund, verdict)) return doubtful(app, tx, refund, otherMoney)
-      await stateIs('final')
-      return completed(app, tx, payment, refund, verdict.receipt)
   }
 }
 
@@ -176,6 +178,12 @@ export async function takenBack(app: App, tx: Tx, payment: PaymentRow, refund: R
   // A late one has failed before, with its event.
   await tellFailed(app, tx, await one(tx.query(changeRefunded, back)), after, reason, isLate ? 2 : 1)
   await payerHasBackNoMore(app, tx, occasionOf(app, after), payment, after)
+}
+
+/** Whether a refund was taken back before, and given again since. */
+export async function wasTakenBack(db: Queryable, { id: sourceId, ...refund }: RefundRow): Promise<boolean> {
+  const legs = (step: string) => postedLegs(db, tenantOf(refund), { sourceId, step })
+  return (await legs(captureStep)).length > 0 && (await legs(lateCaptureStep)).length > 0
 }
 
 /** Consequences of money that went back. `by` is what the payment's refunds grow by; mostly it was counted before. */
