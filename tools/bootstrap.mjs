@@ -167,13 +167,8 @@ function fits(allowed, value) {
 }
 
 const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
-/** npm would ask a registry that is not there for more than a minute, and one that says nothing for a quarter of an hour. */
-const patience = [
-  '--fetch-retries=2',
-  '--fetch-retry-factor=2',
-  '--fetch-retry-mintimeout=1000',
-  '--fetch-timeout=60000',
-]
+/** npm would ask a registry that is not there for more than a minute. How long an answer may take stays npm's: lines are slow. */
+const patience = ['--fetch-retries=2', '--fetch-retry-factor=2', '--fetch-retry-mintimeout=1000']
 const pingAfterMs = 5_000
 const pingPatience = ['--fetch-retries=0', '--fetch-timeout=10000']
 
