@@ -101,6 +101,7 @@ async function follow(directory, port, document) {
   ]
   const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
   const shell = spawn('bash', ['-c', script.join('\n')], { cwd: directory, env, detached: true })
+  following = shell.pid
   const patience = setTimeout(() => endGroup(shell.pid), patienceMs)
   let said = ''
   shell.stdout.on('data', (chunk) => (said += chunk))
@@ -109,6 +110,7 @@ async function follow(directory, port, document) {
   clearTimeout(patience)
   // What a document left running in the background ends with it.
   endGroup(shell.pid)
+  following = null
   const count = blocks.reduce((sum, { commands }) => sum + commandsIn(commands), 0)
   return { commands: count, problem: code === 0 ? null : said.slice(-1_500) }
 }
@@ -133,7 +135,15 @@ function say(line) {
 const asked = process.argv.slice(2)
 const directory = checkout()
 const port = await freePort()
+/** Shell of the document that is followed now. */
+let following = null
 const program = await start(directory, port)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => {
+    if (following !== null) endGroup(following)
+    program.kill('SIGTERM')
+    process.exit(1)
+  })
 let failed = 0
 let ran = 0
 for (const document of asked.length > 0 ? asked : documents()) {

@@ -101,7 +101,10 @@ async function testRun(files, settings) {
     const result = JSON.parse(await readFile(report, 'utf8').catch(() => '{}'))
     if (words.includes('--durations')) await writeDurations(result.milliseconds)
     await tell(files, result, isSeparate)
-    return code
+    // Whoever claims a file and ends without a word of it leaves it to nobody.
+    const silent = isSeparate ? [] : files.filter((file) => result.milliseconds?.[file] === undefined)
+    for (const file of silent) say(`not run to its end: ${file}`)
+    return silent.length > 0 ? code || 1 : code
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -247,6 +247,14 @@ test('rules and business hours are kept, changed and refused', async () => {
   }
   const kept = await done(ada, '/v1/voice/routing/rules', rule, 201)
   assert.deepEqual([kept.enabled, kept.match, kept.stop], [true, 'all', true])
+  const later = { name: 'Later', priority: 2, enabled: false, action: { type: 'hangup' } }
+  const { rule_id: last } = await done(ada, '/v1/voice/routing/rules', later, 201)
+  const { body: listed } = await ada.client.get('/v1/voice/routing/rules?order=asc')
+  assert.deepEqual(
+    listed.data.map(({ rule_id }: { rule_id: string }) => rule_id),
+    [kept.rule_id, last],
+    'in the order in which they are looked at, and in no other',
+  )
   const simulated = await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from: '+254711000021' })
   assert.deepEqual([simulated.matched_rule_id, simulated.destination.type], [kept.rule_id, 'message'])
   const path = `/v1/voice/routing/rules/${kept.rule_id}`

@@ -452,6 +452,25 @@ test('a verification with the check risk_score counts phone and email, and waits
   assert.equal(scored.body.stage, 'awaiting_review')
 })
 
+test('who shares a phone is known for a day, and forgotten with the person', async () => {
+  const una = await world.account({ balance: 10_000 })
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  const account = [uuidOf('account', una.id)]
+  const seen = async () => (await db.query('select from identity.sightings where account_id = $1', account)).rowCount
+  const phone = '+254711000088'
+  await verify({ subject: { phone, external_id: 'seen-1' }, checks: ['risk_score'] }, una)
+  await una.client.post('/v1/identity/risk-score', { phone, account_id: 'seen-2' })
+  assert.equal(await seen(), 2)
+  assert.equal((await una.client.delete('/v1/identity/subjects/seen-1')).status, 200)
+  await doChores(world.app, identity.chores)
+  assert.equal(await seen(), 1, 'the other was seen today')
+  await db.query(`update identity.sightings set seen_at = seen_at - interval '25 hours' where account_id = $1`, account)
+  await doChores(world.app, identity.chores)
+  assert.equal(await seen(), 0)
+  await db.end()
+})
+
 test('the consent of a person is kept as it was given, until the record is erased', async () => {
   const refused = await ada.client.post('/v1/identity/verify-id', { ...passport, consent: { granted: false } })
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'CONSENT_REQUIRED'])

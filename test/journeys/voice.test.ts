@@ -59,14 +59,15 @@ function ended(ada: Account, id: string) {
 const wait = { action: 'wait', timeout: 7_000 }
 
 test('a call that is open when the sandbox clock moves by days costs four hours, the longest that there is', async () => {
-  const ada = await world.account({ balance: 100_000 })
+  // Enough for four hours, and not for five days.
+  const ada = await world.account({ balance: 2_000 })
   const id = await call(ada, { actions: [wait] })
   await until(ada, id, 'answered')
   await ada.client.post('/v1/sandbox/clock', { advance_seconds: 5 * 86_400 })
   const over = await ended(ada, id)
   assert.deepEqual([over.duration, over.cost], [14_400, 1_440])
   const wallet = await ada.client.get('/v1/wallet/balance')
-  assert.ok(Math.abs(wallet.body.balance - (100_000 - 1_440)) < 1e-6, JSON.stringify(wallet.body))
+  assert.ok(Math.abs(wallet.body.balance - (2_000 - 1_440)) < 1e-6, JSON.stringify(wallet.body))
 })
 
 test('a call is answered, its events come in order, and it is charged by the second', async () => {

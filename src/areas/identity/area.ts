@@ -19,6 +19,7 @@ import { registryRoutes } from './registry/routes.ts'
 import { simulatedRegistry } from './registry/simulated.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { identitySettings } from './settings.ts'
+import { sightingChore } from './signals/contact.ts'
 import { verificationChores } from './verify/chores.ts'
 import { verifyJob } from './verify/process.ts'
 import { verificationRoutes } from './verify/routes.ts'
@@ -60,7 +61,7 @@ export const identity: Area = {
     ...registryRoutes,
   ],
   jobs: [verifyJob],
-  chores: [...verificationChores, otpChore],
+  chores: [...verificationChores, otpChore, sightingChore],
   events: Object.values(identityEvents),
   charges: identityCharges,
   waits: [verdictWaits],

@@ -324,6 +324,12 @@ test('a query that breaks a rule is a bad request, whatever the rule', () => {
   assert.deepEqual(checkQuery({ 'a/b': '5', 'limit/type': 'x' }).unknown.length, 2)
 })
 
+test('what a query has beside its schema is named, and not handed on', () => {
+  const { value, unknown } = checkQuery({ order: 'asc', limit: '5', status: 'sent,failed' })
+  assert.deepEqual({ ...value }, { limit: 5, status: ['sent', 'failed'] })
+  assert.deepEqual(unknown.map(shown), ['"order"'])
+})
+
 test('a strict caller hears of every unknown field', () => {
   const unknown = [
     { field: 'a', meant: null },

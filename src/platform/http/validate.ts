@@ -74,7 +74,11 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   return (given) => {
     const value = isPlain(given) ? coerced(schema, given) : given
     if (!compiled().Check(value)) throw refusal(schema, value, compiled().Errors(value)[1], 'INVALID_REQUEST')
-    return { value, unknown: unknownFields(schema, value) }
+    const unknown = unknownFields(schema, value)
+    if (unknown.length === 0) return { value, unknown }
+    const known = withoutUnknown(schema, value)
+    if (!compiled().Check(known)) throw refusal(schema, value, compiled().Errors(known)[1], 'INVALID_REQUEST')
+    return { value: known, unknown }
   }
 }
 
@@ -325,7 +329,7 @@ function findUnknown(schema: TSchema | Plain, value: unknown, path: string, foun
   }
 }
 
-/** Remove unknown fields, so that they are not stored with the object. */
+/** Remove unknown fields, so that they are not stored with the object, and no shared code obeys them. */
 function withoutUnknown(schema: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')

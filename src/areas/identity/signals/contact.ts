@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of how a person is reached: phone, email, IP address and device. One that cannot be read does not count, and
 // is named.
+import { buckets } from '../../../kernel/ids.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
+import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import { phoneIndex } from '../otp/send.ts'
 import { otpHistory } from '../otp/store.ts'
@@ -118,6 +120,39 @@ const countUsers = statement.tenant<Tenant & { kind: string; key: Buffer; since:
     where ${mine} and kind = $kind and key_index = $key and seen_at > $since limit 1000) seen`,
 )
 
+const forget = statement.tenant<Tenant & { user: Buffer }, object>(
+  'identity.forget_user',
+  `delete from identity.sightings where ${mine} and user_index = $user`,
+)
+
+const purge = statement.everywhere<{ buckets: readonly number[]; before: Date; most: number }, { gone: number }>(
+  'identity.purge_sightings',
+  `with gone as (
+     delete from identity.sightings
+      where bucket = any($buckets::smallint[])
+        and ctid = any(array(select s.ctid from identity.sightings s
+                              where s.bucket = any($buckets::smallint[]) and s.seen_at < $before limit $most))
+     returning 1
+   ) select count(*)::int as gone from gone`,
+)
+
+/** Chore that deletes what velocity no longer counts. */
+export const sightingChore: Chore = {
+  name: 'identity.purge_sightings',
+  run: async (app) => {
+    await app.db.query(purge, { buckets, before: new Date(app.clock.nowMs() - day), most: 50_000 })
+  },
+}
+
+/** Forget with which phones, devices and addresses a person was seen. */
+export async function forgetSightings(app: App, tx: Tx, tenant: Tenant, user_id: string): Promise<void> {
+  await tx.query(forget, { ...tenant, user: sightingIndex(app, tenant, user_id) })
+}
+
+function sightingIndex(app: App, { account }: Tenant, value: string): Buffer {
+  return app.secrets.fingerprint('identity.sighting', `${account} ${value}`)
+}
+
 const maxUsers = 5
 
 /** Velocity: distinct users of the account per phone, device and IP address within a day. */
@@ -132,7 +167,7 @@ async function ofVelocity(
     signs.unavailable.push('velocity')
     return
   }
-  const index = (value: string) => app.secrets.fingerprint('identity.sighting', `${tenant.account} ${value}`)
+  const index = (value: string) => sightingIndex(app, tenant, value)
   const user = index(user_id)
   for (const [kind, value] of Object.entries({ phone, device, ip })) {
     if (value === undefined) continue

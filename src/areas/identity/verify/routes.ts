@@ -12,6 +12,7 @@ import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { AuditEntry, actorOf, appendAudit, entryOf, linksAfter, resourceOf } from '../audit-chain.ts'
 import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
 import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
+import { forgetSightings } from '../signals/contact.ts'
 import { admit, awaitVerdict, create, indexOf } from './create.ts'
 import { eraseRecord } from './erase.ts'
 import { imagesOf, listedRecord, recordOf, verificationWith } from './record.ts'
@@ -284,6 +285,7 @@ const eraseSubject = write({
       const one = await eraseRecord(app, tx, caller, id, actorOf(caller), 'request')
       if (one) erased.push(one)
     }
+    await forgetSightings(app, tx, caller.tenant, params.external_id)
     return { external_id: params.external_id, erased }
   },
 })

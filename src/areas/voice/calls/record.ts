@@ -142,7 +142,7 @@ export class CallRecord {
   end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
-    const ended = new Date(Math.min(atMs, (row.answered_at?.getTime() ?? atMs) + longestCallMs))
+    const ended = this.atTheLatest(atMs)
     const seconds = secondsBetween(row.answered_at, ended)
     const paidFor = Math.min(seconds, this.heldSeconds)
     this.row = {
@@ -163,6 +163,11 @@ export class CallRecord {
       if (row.minute_micros > 0n) await settleHold(tx, this.one, this.row.cost, newUuid(this.app.clock.nowMs()))
     })
     return true
+  }
+
+  /** End of a call that is ended at that time: no later than the longest call allows. */
+  private atTheLatest(endMs: number): Date {
+    return new Date(Math.min(endMs, (this.row.answered_at?.getTime() ?? endMs) + longestCallMs))
   }
 
   /** Resolves when all changes so far are stored. */
@@ -289,7 +294,7 @@ export class CallRecord {
   async renew(): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
-    const spoken = (this.nowMs - answered_at.getTime()) / 1_000
+    const spoken = (this.atTheLatest(this.nowMs).getTime() - answered_at.getTime()) / 1_000
     if (this.heldSeconds - spoken > renewSeconds) return
     // A jump of the sandbox clock may need more than one extension.
     const isPaid = await this.extendTo(Math.max(this.heldSeconds, Math.ceil(spoken)) + holdSeconds)
@@ -300,7 +305,7 @@ export class CallRecord {
   async cover(endMs: number): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
-    const covered = this.extendTo(secondsBetween(answered_at, new Date(endMs)))
+    const covered = this.extendTo(secondsBetween(answered_at, this.atTheLatest(endMs)))
     // On failure the end charges what is held.
     await covered.catch((error) =>
       this.app.log.error(
