@@ -37,7 +37,7 @@ const Participant = Type.Object(
     endpoint: Type.String({ description: 'A number in E.164, or an agent' }),
     role: OneOf(['participant', 'moderator'], { description: 'Whether others may have to wait for this one' }),
     status: OneOf(['dialing', 'joined', 'held', 'left', 'failed'], {
-      description: '`held` hears music until the conference begins; `left` and `failed` are final',
+      description: '`held` hears music and is not heard; `left` and `failed` are final',
     }),
     muted: Type.Boolean({ description: 'Whether the participant is not heard' }),
     joined_at: Nullable(At({ description: 'When the participant answered; null if that did not happen' })),

@@ -137,8 +137,8 @@ const reported = {
   hold_seconds: count('Seconds on hold'),
   wrap_up_seconds: count('Seconds of wrap-up'),
   max_wait_seconds: count('Seconds of the longest wait in a queue; 0 if nobody waited'),
-  wait_p50: Nullable(Type.Number({ description: 'Seconds within which 50 % of the waits in queues end; null if none' })),
-  wait_p90: Nullable(Type.Number({ description: 'Seconds within which 90 % of the waits in queues end; null if none' })),
+  wait_p50: Nullable(Type.Number({ description: 'Seconds within which 50 % of waits in queues end; null if none' })),
+  wait_p90: Nullable(Type.Number({ description: 'Seconds within which 90 % of waits in queues end; null if none' })),
   first_call_resolution_percent: Nullable(
     Type.Number({ description: 'Answered calls whose caller did not call again within a day' }),
   ),
