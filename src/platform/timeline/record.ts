@@ -34,7 +34,7 @@ const TimelineFrame = Type.Object(
     is_ok: Nullable(Type.Boolean({ description: 'Whether it went well; null where that is not said' })),
     duration_ms: Nullable(Type.Number({ description: 'Milliseconds until the answer; null where none was awaited' })),
     request: Nullable(Type.String({ description: 'What was said, redacted and cut; null for PDUs' })),
-    answer: Nullable(Type.String({ description: 'What was answered, redacted and cut; null for PDUs and without one' })),
+    answer: Nullable(Type.String({ description: 'What was answered, redacted and cut; null for PDUs or without' })),
     pdus: Type.Array(Pdu, { description: 'What was said and answered over SMPP; empty for other kinds' }),
   },
   { title: 'TimelineFrame' },
