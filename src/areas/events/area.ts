@@ -26,10 +26,10 @@ import { eventsTrigger } from './trigger.ts'
 
 const EventRecord = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
     resource_id: Type.String({ description: 'What it happened to' }),
-    created_at: At(),
+    created_at: At({ description: 'When it happened' }),
     request_id: Nullable(Type.String({ description: 'The request that caused it' })),
     payload: Type.Unknown({ description: 'What subscribers receive' }),
   },
@@ -37,14 +37,16 @@ const EventRecord = Type.Object(
 )
 
 const DeliveryOfEvent = Type.Object({
-  id: Type.String(),
-  webhook_id: Type.String(),
-  status: OneOf(['pending', 'delivering', 'delivered', 'failed', 'cancelled']),
-  attempts: Type.Integer(),
-  delivered_at: Nullable(At()),
-  next_attempt_at: Nullable(At()),
+  id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
+  webhook_id: Type.String({ description: 'The webhook it goes to' }),
+  status: OneOf(['pending', 'delivering', 'delivered', 'failed', 'cancelled'], {
+    description: '`failed` once no further attempt is made',
+  }),
+  attempts: Type.Integer({ description: 'How often it was tried' }),
+  delivered_at: Nullable(At({ description: 'When the endpoint took it; null if it has not' })),
+  next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
   last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
-  response_status: Nullable(Type.Integer()),
+  response_status: Nullable(Type.Integer({ description: 'What the endpoint last answered, such as 503' })),
 })
 
 const EventDetail = Type.Object(

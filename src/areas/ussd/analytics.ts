@@ -24,32 +24,71 @@ const metrics = [
 type Metric = (typeof metrics)[number]
 
 const rate = (description: string) => Type.Optional(Nullable(Type.Number({ description })))
-const milliseconds = Nullable(Type.Number())
+const milliseconds = (description: string) => Nullable(Type.Number({ description }))
 
 const Figures = Type.Object(
   {
-    period: Type.Object({ start_date: Type.String(), end_date: Type.String() }),
-    shortcode: Nullable(Type.String()),
-    sessions: Type.Optional(Type.Integer()),
+    period: Type.Object(
+      {
+        start_date: Type.String({ description: 'First day, UTC; included' }),
+        end_date: Type.String({ description: 'Last day, UTC; included' }),
+      },
+      { description: 'Sessions that began on these days are counted' },
+    ),
+    shortcode: Nullable(Type.String({ description: 'The code that was asked for; null: all of yours' })),
+    sessions: Type.Optional(Type.Integer({ description: 'How many began' })),
     completion_rate: rate('Percent of the sessions that are over'),
     avg_duration: rate('Seconds'),
     popular_paths: Type.Optional(
-      Type.Array(Type.Object({ path: Type.String({ sensitive: true }), count: Type.Integer() })),
+      Type.Array(
+        Type.Object({
+          path: Type.String({ sensitive: true, description: 'What was typed, joined by `>`, such as `1>2`' }),
+          count: Type.Integer({ description: 'Sessions with these inputs' }),
+        }),
+        { description: 'The most frequent inputs, at most 20' },
+      ),
     ),
     drop_off: Type.Optional(
       Type.Array(
         Type.Object({
-          step: Type.Integer(),
+          step: Type.Integer({ description: 'Number of that screen, from 1' }),
           screen: Type.String({ sensitive: true, description: 'First line of the screen that the subscriber left' }),
-          sessions: Type.Integer(),
+          sessions: Type.Integer({ description: 'Sessions that ended there' }),
           rate: Type.Number({ description: 'Percent of all sessions' }),
         }),
+        { description: 'Screens at which sessions expired or were given up, most frequent first, at most 20' },
       ),
     ),
     error_rate: rate('Percent of the sessions that are over, in which the application or the network failed'),
-    app_latency: Type.Optional(Type.Object({ p50: milliseconds, p95: milliseconds, p99: milliseconds })),
-    networks: Type.Optional(Type.Array(Type.Object({ network: Nullable(Type.String()), sessions: Type.Integer() }))),
-    series: Type.Optional(Type.Array(Type.Object({ at: At(), sessions: Type.Integer(), completed: Type.Integer() }))),
+    app_latency: Type.Optional(
+      Type.Object(
+        {
+          p50: milliseconds('Milliseconds within which 50 % of the screens came; null without any'),
+          p95: milliseconds('Milliseconds within which 95 % of the screens came; null without any'),
+          p99: milliseconds('Milliseconds within which 99 % of the screens came; null without any'),
+        },
+        { description: 'How long your application took' },
+      ),
+    ),
+    networks: Type.Optional(
+      Type.Array(
+        Type.Object({
+          network: Nullable(Type.String({ description: 'Network of the subscribers; null if it is not known' })),
+          sessions: Type.Integer({ description: 'Sessions of its subscribers' }),
+        }),
+        { description: 'Sessions by network, most first, at most 20' },
+      ),
+    ),
+    series: Type.Optional(
+      Type.Array(
+        Type.Object({
+          at: At({ description: 'When the hour or day begins, UTC' }),
+          sessions: Type.Integer({ description: 'Sessions that began in it' }),
+          completed: Type.Integer({ description: 'Those of them that were completed' }),
+        }),
+        { description: 'Hours or days with a session, oldest first; where `interval` is given' },
+      ),
+    ),
   },
   { title: 'UssdAnalytics' },
 )

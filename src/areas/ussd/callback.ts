@@ -79,14 +79,14 @@ type Body = Static<typeof CallbackBody>
 
 const CallbackReply = Type.Object(
   {
-    session_id: Type.Optional(Type.String()),
-    action: Type.Optional(OneOf(['continue', 'end'])),
-    message: Type.Optional(Type.String()),
-    message_id: Type.Optional(Type.String()),
-    SessionId: Type.Optional(Type.String()),
-    Type: Type.Optional(OneOf(['response', 'release'])),
-    Message: Type.Optional(Type.String()),
-    ClientState: Type.Optional(Type.String()),
+    session_id: Type.Optional(Type.String({ description: 'JSON: id of the session, for the calls that follow' })),
+    action: Type.Optional(OneOf(['continue', 'end'], { description: 'JSON: whether the screen can be answered' })),
+    message: Type.Optional(Type.String({ description: 'JSON: the screen' })),
+    message_id: Type.Optional(Type.String({ description: 'JSON: id of the screen, such as `ussd_…`' })),
+    SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, as it came' })),
+    Type: Type.Optional(OneOf(['response', 'release'], { description: 'Hubtel: `response` can be answered' })),
+    Message: Type.Optional(Type.String({ description: 'Hubtel: the screen' })),
+    ClientState: Type.Optional(Type.String({ description: 'Hubtel: as it came' })),
   },
   { title: 'UssdCallbackReply' },
 )

@@ -92,11 +92,11 @@ const deleteMenu = statement.tenant<One, { id: string }>(
 
 const Menu = Type.Object(
   {
-    id: Type.String(),
-    version: Type.Integer(),
+    id: Type.String({ description: 'Id of the menu, such as `usn_…`' }),
+    version: Type.Integer({ description: 'From 1, and one more with each change; sessions stay on theirs' }),
     ...MenuDocument.properties,
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'UssdMenu' },
 )
@@ -264,9 +264,17 @@ const testMenu = read({
     status: 200,
     schema: Type.Object(
       {
-        screens: Type.Array(Type.Object({ input: Type.Union([Type.String(), Type.Null()]), message: Type.String() })),
+        screens: Type.Array(
+          Type.Object({
+            input: Type.Union([Type.String(), Type.Null()], {
+              description: 'What was typed before it; null for the first',
+            }),
+            message: Type.String({ description: 'The screen' }),
+          }),
+          { description: 'What the handset would show, in order' },
+        ),
         action: OneOf(['continue', 'end', 'error'], { description: '`error`: a fetch node was told nothing usable' }),
-        node: Type.Union([Type.String(), Type.Null()]),
+        node: Type.Union([Type.String(), Type.Null()], { description: 'Node of the last screen; null on an error' }),
         variables: Type.Record(Type.String(), Type.Unknown(), { description: 'What the session would know' }),
       },
       { title: 'UssdDryRun' },

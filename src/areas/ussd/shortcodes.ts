@@ -80,7 +80,12 @@ const settings = {
 const Changes = Type.Partial(Type.Object(settings), { title: 'UssdShortcodeChange' })
 const New = Type.Object({ shortcode: Shortcode, ...Changes.properties }, { title: 'UssdShortcodeCreate' })
 const Shown = Type.Object(
-  { shortcode: Type.String(), ...settings, created_at: At(), updated_at: At() },
+  {
+    shortcode: Type.String({ description: 'What is dialled, such as `*384*1#`' }),
+    ...settings,
+    created_at: At({ description: 'When it was assigned' }),
+    updated_at: At({ description: 'When it was last changed' }),
+  },
   { title: 'UssdShortcode' },
 )
 
@@ -372,7 +377,13 @@ const erase = writeAcross({
   params: CodeParam,
   reply: {
     status: 200,
-    schema: Type.Object({ shortcode: Type.String(), deleted: Type.Literal(true) }, { title: 'UssdShortcodeDeleted' }),
+    schema: Type.Object(
+      {
+        shortcode: Type.String({ description: 'What is no longer answered' }),
+        deleted: Type.Literal(true, { description: 'It is deleted' }),
+      },
+      { title: 'UssdShortcodeDeleted' },
+    ),
   },
   errors: ['NOT_FOUND'],
   needs: oneOfMany,

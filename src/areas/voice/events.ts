@@ -25,10 +25,10 @@ export const hangupCauses = [
 export const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
 
 export const Quality = Type.Object({
-  mos: Type.Number(),
-  jitter_ms: Type.Number(),
-  packet_loss_pct: Type.Number(),
-  rtt_ms: Type.Number(),
+  mos: Type.Number({ description: 'Opinion score, estimated from the others: 1 is bad, 4.5 is best' }),
+  jitter_ms: Type.Number({ description: 'Milliseconds by which the audio arrives unevenly' }),
+  packet_loss_pct: Type.Number({ description: 'Percent of the audio packets that did not arrive' }),
+  rtt_ms: Type.Number({ description: 'Milliseconds to the other side and back' }),
 })
 
 const call = {

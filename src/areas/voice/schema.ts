@@ -149,8 +149,8 @@ export const CallEvent = Type.Object(
     position: Type.Integer({ description: 'Place in the call, from 1' }),
     kind: Type.String({ description: 'event: told to event_url; flow: what happened to the flow; sip: signalling' }),
     sequence: Nullable(Type.Integer({ description: 'Of what event_url is told' })),
-    at: At(),
-    data: Type.Record(Type.String(), Type.Unknown()),
+    at: At({ description: 'When it happened' }),
+    data: Type.Record(Type.String(), Type.Unknown(), { description: 'What happened; the names depend on `kind`' }),
   },
   { title: 'CallTraceEntry' },
 )
@@ -183,15 +183,20 @@ export const PlayRequest = Type.Object({
 })
 
 export const Playing = Type.Object(
-  { call_id: Type.String(), play_id: Type.String(), status: OneOf(['playing']), started_at: At() },
+  {
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+    play_id: Type.String({ description: 'Id of what is played' }),
+    status: OneOf(['playing'], { description: 'It is played, or waits for what is played before it' }),
+    started_at: At({ description: 'When it was asked for' }),
+  },
   { title: 'Playing' },
 )
 
 export const Stopped = Type.Object(
   {
-    call_id: Type.String(),
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     play_id: Nullable(Type.String({ description: 'What was playing; null if nothing was' })),
-    status: OneOf(['stopped']),
+    status: OneOf(['stopped'], { description: 'Nothing is played any more' }),
     started_at: At({ description: 'When it was stopped' }),
   },
   { title: 'StoppedPlaying' },
@@ -199,11 +204,13 @@ export const Stopped = Type.Object(
 
 export const VoiceRecord = Type.Object(
   {
-    language: Type.String(),
-    voice: Type.String(),
-    gender: OneOf(['female', 'male', 'neutral']),
-    engine: Type.String(),
-    quality: OneOf(['native', 'approximate']),
+    language: Type.String({ description: 'What it speaks, such as `sw-KE`' }),
+    voice: Type.String({ description: 'Name that requests give as `voice`' }),
+    gender: OneOf(['female', 'male', 'neutral'], { description: 'How it sounds' }),
+    engine: Type.String({ description: 'The program that speaks, such as `espeak-ng`' }),
+    quality: OneOf(['native', 'approximate'], {
+      description: '`approximate` reads the language by rules of its spelling, with the sounds of another',
+    }),
     available: Type.Boolean({ description: 'Whether its engine is installed here' }),
   },
   { title: 'SpeakingVoice' },

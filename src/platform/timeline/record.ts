@@ -6,15 +6,16 @@ import type { Told } from '../timeline.ts'
 
 const Pdu = Type.Object(
   {
-    command: Type.String(),
-    hex: Type.String(),
+    command: Type.String({ description: 'Name of the PDU, such as `submit_sm`' }),
+    hex: Type.String({ description: 'Its octets; the text is stars where only the recipient may read it' }),
     fields: Type.Array(
       Type.Object({
-        name: Type.String(),
+        name: Type.String({ description: 'Name of the field in SMPP' }),
         start: Type.Integer({ description: 'First octet' }),
-        length: Type.Integer(),
-        value: Type.String(),
+        length: Type.Integer({ description: 'Octets' }),
+        value: Type.String({ description: 'What it says, in words' }),
       }),
+      { description: 'Its fields, in the order of the octets' },
     ),
   },
   { title: 'TimelinePdu' },
@@ -22,23 +23,28 @@ const Pdu = Type.Object(
 
 const TimelineFrame = Type.Object(
   {
-    at: At(),
-    kind: OneOf(['request', 'state', 'smpp', 'provider', 'callback', 'webhook']),
+    at: At({ description: 'When it began' }),
+    kind: OneOf(['request', 'state', 'smpp', 'provider', 'callback', 'webhook'], {
+      description: '`request` is yours, `state` a status of ours; the others went over the wire',
+    }),
     direction: Nullable(OneOf(['in', 'out'], { description: '`out`: we said it; null: a state of ours' })),
-    title: Type.String(),
+    title: Type.String({ description: 'What it was, such as `submit_sm`, a method and path, or the status' }),
     peer: Nullable(Type.String({ description: 'With whom: a bind, a host, an address' })),
-    status: Nullable(Type.String()),
-    is_ok: Nullable(Type.Boolean()),
-    duration_ms: Nullable(Type.Number()),
+    status: Nullable(Type.String({ description: 'How it was answered, such as 200; of a state, a note; or null' })),
+    is_ok: Nullable(Type.Boolean({ description: 'Whether it went well; null where that is not said' })),
+    duration_ms: Nullable(Type.Number({ description: 'Milliseconds until the answer; null where none was awaited' })),
     request: Nullable(Type.String({ description: 'What was said, redacted and cut; null for PDUs' })),
-    answer: Nullable(Type.String()),
-    pdus: Type.Array(Pdu),
+    answer: Nullable(Type.String({ description: 'What was answered, redacted and cut; null for PDUs or without' })),
+    pdus: Type.Array(Pdu, { description: 'What was said and answered over SMPP; empty for other kinds' }),
   },
   { title: 'TimelineFrame' },
 )
 
 export const TimelineRecord = Type.Object(
-  { id: Type.String(), frames: Type.Array(TimelineFrame) },
+  {
+    id: Type.String({ description: 'What it is the timeline of' }),
+    frames: Type.Array(TimelineFrame, { description: 'Oldest first' }),
+  },
   { title: 'Timeline' },
 )
 

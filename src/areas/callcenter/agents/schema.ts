@@ -63,18 +63,32 @@ export const Login = Type.Object({
 })
 export const AgentChange = Type.Object(changeable)
 
+const shownId = Type.String({ description: 'Your own id of the agent' })
+const shownStatus = OneOf(agentStatuses, { description: 'What the agent does; only `available` is given calls' })
+const shownReason = Nullable(Type.String({ description: 'Why the agent has this status; null unless told' }))
+const shownSince = At({ description: 'When the agent took on this status' })
+const shownQueues = Type.Array(Type.String(), { description: 'Queues that the agent serves, `que_…`' })
+
 export const LoggedIn = Type.Object(
   {
-    agent_id: Type.String(),
-    session_id: Type.String(),
-    status: OneOf(agentStatuses),
+    agent_id: shownId,
+    session_id: Type.String({ description: 'Id of the session, such as `ses_…`' }),
+    status: shownStatus,
     skills,
-    queues: Type.Array(Type.String()),
+    queues: shownQueues,
     endpoint: Endpoint,
-    logged_in_at: At(),
+    logged_in_at: At({ description: 'When the session began' }),
     token: Type.String({ description: 'Speaks for this agent, for 8 hours', sensitive: true }),
-    token_expires_at: At(),
-    desk: Type.Object({ ws_url: Type.String(), ice_servers: Type.Array(Type.Object({ urls: Type.String() })) }),
+    token_expires_at: At({ description: 'When the token ends: after 8 hours, or with the key that asked' }),
+    desk: Type.Object(
+      {
+        ws_url: Type.String({ description: 'WebSocket of the agent’s desk' }),
+        ice_servers: Type.Array(Type.Object({ urls: Type.String({ description: 'Address of a STUN server' }) }), {
+          description: 'By which the browser finds its public address; may be empty',
+        }),
+      },
+      { description: 'Where a browser takes calls' },
+    ),
   },
   { title: 'AgentLogin' },
 )
@@ -96,11 +110,11 @@ export const StatusChange = Type.Object({
 
 export const StatusChanged = Type.Object(
   {
-    agent_id: Type.String(),
-    status: OneOf(agentStatuses),
-    previous_status: OneOf(agentStatuses),
-    reason: Nullable(Type.String()),
-    since: At(),
+    agent_id: shownId,
+    status: shownStatus,
+    previous_status: OneOf(agentStatuses, { description: 'What the agent did before the request' }),
+    reason: shownReason,
+    since: shownSince,
     next_status: Nullable(OneOf(settableStatuses, { description: 'Taken on when the present call is over' })),
   },
   { title: 'AgentStatus' },
@@ -112,83 +126,120 @@ export const Logout = Type.Object({
 })
 
 export const LoggedOut = Type.Object(
-  { agent_id: Type.String(), status: Type.Literal('offline'), logged_out_at: At(), session_seconds: Type.Integer() },
+  {
+    agent_id: shownId,
+    status: Type.Literal('offline', { description: 'Logged out' }),
+    logged_out_at: At({ description: 'When the session ended' }),
+    session_seconds: Type.Integer({ description: 'Seconds that the session lasted' }),
+  },
   { title: 'AgentLogout' },
 )
 
 export const Agent = Type.Object(
   {
-    agent_id: Type.String(),
-    name: Nullable(Type.String()),
-    email: Nullable(Type.String()),
-    status: OneOf(agentStatuses),
-    reason: Nullable(Type.String()),
-    since: At(),
-    next_status: Nullable(OneOf(settableStatuses)),
+    agent_id: shownId,
+    name: Nullable(Type.String({ description: 'As supervisors and colleagues see it; null unless given' })),
+    email: Nullable(Type.String({ description: 'Kept with the agent; null unless given' })),
+    status: shownStatus,
+    reason: shownReason,
+    since: shownSince,
+    next_status: Nullable(
+      OneOf(settableStatuses, { description: 'Taken on when the present call is over; null if none was chosen' }),
+    ),
     skills,
-    queues: Type.Array(Type.String()),
+    queues: shownQueues,
     endpoint: Endpoint,
-    languages: Type.Array(Type.String()),
-    max_calls: Type.Integer(),
-    external_ref: Nullable(Type.String()),
-    call_id: Nullable(Type.String()),
-    logged_in_at: Nullable(At()),
-    created_at: At(),
+    languages: Type.Array(Type.String(), { description: 'What the agent speaks, such as `sw-KE`' }),
+    max_calls: Type.Integer({ description: 'Calls at a time: 1' }),
+    external_ref: Nullable(Type.String({ description: 'Your own name of the agent elsewhere; null unless given' })),
+    call_id: Nullable(Type.String({ description: 'The call that rings, goes on or is wrapped up; null without one' })),
+    logged_in_at: Nullable(At({ description: 'When the session began; null while logged out' })),
+    created_at: At({ description: 'When the agent first logged in' }),
   },
   { title: 'Agent' },
 )
 
-const Past = Type.Object({ id: Type.String(), status: Type.String(), created_at: At() })
+const Past = Type.Object({
+  id: Type.String({ description: 'Id by which it is read' }),
+  status: Type.String({ description: 'How it stands, in the words of its own area' }),
+  created_at: At({ description: 'When it was made' }),
+})
+
+const direction = OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' })
 
 export const AgentContext = Type.Object(
   {
-    agent_id: Type.String(),
-    status: OneOf(agentStatuses),
+    agent_id: shownId,
+    status: shownStatus,
     call: Nullable(
       Type.Object({
-        call_id: Type.String(),
-        direction: OneOf(['inbound', 'outbound']),
-        from: Type.String(),
-        to: Type.String(),
-        queue_id: Nullable(Type.String()),
-        wait_seconds: Type.Integer(),
+        call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
+        direction,
+        from: Type.String({ description: 'Who calls' }),
+        to: Type.String({ description: 'Who is called' }),
+        queue_id: Nullable(Type.String({ description: 'The queue it came through; null without one' })),
+        wait_seconds: Type.Integer({ description: 'Seconds that the customer waited, up to now if not yet answered' }),
         ivr_path: Type.Array(
-          Type.Object({ menu: Type.String(), digit: Type.String(), label: Nullable(Type.String()) }),
+          Type.Object({
+            menu: Type.String({ description: 'Key of the menu' }),
+            digit: Type.String({ description: 'Keys of the choice or the digits typed; stars where they are masked' }),
+            label: Nullable(Type.String({ description: 'Label of the choice, or the variable; null without one' })),
+          }),
+          { description: 'What the customer chose in menus, in order' },
         ),
-        custom_data: Type.Record(Type.String(), Type.Unknown()),
+        custom_data: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Your own notes of the call, and the variables that menus and rules set',
+        }),
       }),
+      { description: 'The call that is asked for, or the agent’s present one; null without one' },
     ),
     customer: Nullable(
       Type.Object({
-        phone: Type.String(),
-        name: Nullable(Type.String()),
-        email: Nullable(Type.String()),
-        language: Nullable(Type.String()),
-        tags: Type.Array(Type.String()),
-        attributes: Type.Record(Type.String(), Type.Unknown()),
+        phone: Type.String({ description: 'The other side of the call, or the number that is asked for' }),
+        name: Nullable(Type.String({ description: '`name` of `attributes`; null if that is no text' })),
+        email: Nullable(Type.String({ description: '`email` of `attributes`; null if that is no text' })),
+        language: Nullable(Type.String({ description: '`language` of `attributes`; null if that is no text' })),
+        tags: Type.Array(Type.String(), { description: 'Tags that the call was given' }),
+        attributes: Type.Record(Type.String(), Type.Unknown(), { description: '`custom_data` of the call' }),
       }),
+      { description: 'Who is spoken to; null without a call or a number' },
     ),
-    history: Type.Object({
-      calls: Type.Array(
-        Type.Object({
-          call_id: Type.String(),
-          direction: OneOf(['inbound', 'outbound']),
-          queue_id: Nullable(Type.String()),
-          agent_id: Nullable(Type.String()),
-          outcome: Nullable(Type.String()),
-          started_at: At(),
-          ended_at: Nullable(At()),
-          disposition: Nullable(Type.String()),
-        }),
-      ),
-      sms: Type.Array(Past),
-      messages: Type.Array(Past),
-      emails: Type.Array(Past),
-      payments: Type.Array(Past),
-      ussd_sessions: Type.Array(Past),
-      verifications: Type.Array(Past),
-    }),
-    notes: Type.Array(Type.Object({ text: Type.String(), agent_id: Nullable(Type.String()), created_at: At() })),
+    history: Type.Object(
+      {
+        calls: Type.Array(
+          Type.Object({
+            call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+            direction,
+            queue_id: Nullable(Type.String({ description: 'The queue it came through; null without one' })),
+            agent_id: Nullable(Type.String({ description: 'The agent who spoke; null if nobody did' })),
+            outcome: Nullable(
+              Type.String({
+                description: 'answered, abandoned, overflowed, callback or failed; null while the customer waits',
+              }),
+            ),
+            started_at: At({ description: 'When it came to the queue or the agent' }),
+            ended_at: Nullable(At({ description: 'Null while it goes on' })),
+            disposition: Nullable(Type.String({ description: 'The outcome as the agent noted it; null if not noted' })),
+          }),
+          { description: 'Calls with the customer, at most 10' },
+        ),
+        sms: Type.Array(Past, { description: 'Texts, at most 5' }),
+        messages: Type.Array(Past, { description: 'Messages of the messengers, at most 5' }),
+        emails: Type.Array(Past, { description: 'E-mails, at most 5' }),
+        payments: Type.Array(Past, { description: 'Payments, at most 5' }),
+        ussd_sessions: Type.Array(Past, { description: 'USSD sessions, at most 5' }),
+        verifications: Type.Array(Past, { description: 'Verifications of the customer, at most 5' }),
+      },
+      { description: 'What there was with the customer before, newest first' },
+    ),
+    notes: Type.Array(
+      Type.Object({
+        text: Type.String({ description: 'What was noted' }),
+        agent_id: Nullable(Type.String({ description: 'The agent of that call; null if it had none' })),
+        created_at: At({ description: 'When that call ended, or began if it goes on' }),
+      }),
+      { description: 'Notes of the last 20 calls with the customer, newest first' },
+    ),
   },
   { title: 'AgentContext' },
 )

@@ -32,26 +32,30 @@ const Endpoint = Type.String({
 
 const Participant = Type.Object(
   {
-    participant_id: Type.String(),
-    call_id: Nullable(Type.String()),
-    endpoint: Type.String(),
-    role: OneOf(['participant', 'moderator']),
-    status: OneOf(['dialing', 'joined', 'held', 'left', 'failed']),
-    muted: Type.Boolean(),
-    joined_at: Nullable(At()),
+    participant_id: Type.String({ description: 'Id of the participant, such as `par_…`' }),
+    call_id: Nullable(Type.String({ description: 'The participant’s leg, `call_…`; null until it rings' })),
+    endpoint: Type.String({ description: 'A number in E.164, or an agent' }),
+    role: OneOf(['participant', 'moderator'], { description: 'Whether others may have to wait for this one' }),
+    status: OneOf(['dialing', 'joined', 'held', 'left', 'failed'], {
+      description: '`held` hears music and is not heard; `left` and `failed` are final',
+    }),
+    muted: Type.Boolean({ description: 'Whether the participant is not heard' }),
+    joined_at: Nullable(At({ description: 'When the participant answered; null if that did not happen' })),
   },
   { title: 'ConferenceParticipant' },
 )
 
 const Conference = Type.Object(
   {
-    conference_id: Type.String(),
-    name: Type.String(),
-    status: OneOf(['initiated', 'active', 'ended']),
-    record: Type.Boolean(),
-    recording_id: Nullable(Type.String()),
-    participants: Type.Array(Participant),
-    created_at: At(),
+    conference_id: Type.String({ description: 'Id of the conference, such as `conf_…`' }),
+    name: Type.String({ description: 'What it is called, for yourself' }),
+    status: OneOf(['initiated', 'active', 'ended'], {
+      description: '`initiated` until somebody joins, `ended` once everybody has left',
+    }),
+    record: Type.Boolean({ description: 'Whether what everybody says is recorded' }),
+    recording_id: Nullable(Type.String({ description: 'The recording, `rec_…`; null until it begins' })),
+    participants: Type.Array(Participant, { description: 'Everybody, those who left too' }),
+    created_at: At({ description: 'When it was made' }),
   },
   { title: 'Conference' },
 )

@@ -23,13 +23,15 @@ const MonitorId = Type.Object({ monitor_id: Type.String({ description: 'Id of th
 
 const Monitor = Type.Object(
   {
-    monitor_id: Type.String(),
-    call_id: Type.String(),
-    supervisor_id: Nullable(Type.String()),
-    mode: OneOf(modes),
-    status: OneOf(['connecting', 'active', 'ended']),
-    supervisor_call_id: Nullable(Type.String()),
-    started_at: At(),
+    monitor_id: Type.String({ description: 'Id of the monitor, such as `mon_…`' }),
+    call_id: Type.String({ description: 'The call that is listened to, `call_…`' }),
+    supervisor_id: Nullable(Type.String({ description: 'The agent who listens; null where an endpoint does' })),
+    mode: OneOf(modes, {
+      description: 'listen: nobody hears the supervisor; whisper: the agent does; barge: everybody does',
+    }),
+    status: OneOf(['connecting', 'active', 'ended'], { description: '`connecting` until the supervisor answers' }),
+    supervisor_call_id: Nullable(Type.String({ description: 'The supervisor’s leg, `call_…`; null until it rings' })),
+    started_at: At({ description: 'When it was asked for' }),
   },
   { title: 'CallMonitor' },
 )

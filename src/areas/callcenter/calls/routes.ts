@@ -84,7 +84,11 @@ const CallWish = Type.Object({
 })
 
 const CallMade = Type.Object(
-  { call_id: Type.String(), status: Type.Literal('initiated'), started_at: At() },
+  {
+    call_id: Type.String({ description: 'Id of the customer’s call, such as `call_…`' }),
+    status: Type.Literal('initiated', { description: 'It is about to be placed' }),
+    started_at: At({ description: 'When it was asked for' }),
+  },
   { title: 'AgentCall' },
 )
 
@@ -199,12 +203,12 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
 
 const Changed = Type.Object(
   {
-    call_id: Type.String(),
-    agent_id: Nullable(Type.String()),
-    on_hold: Type.Boolean(),
-    disposition: Nullable(Type.String()),
-    notes: Nullable(Type.String()),
-    tags: Type.Array(Type.String()),
+    call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
+    agent_id: Nullable(Type.String({ description: 'The agent of the call; null without one' })),
+    on_hold: Type.Boolean({ description: 'Whether the customer hears music' }),
+    disposition: Nullable(Type.String({ description: 'The outcome in a word, such as `sold`; null if not noted' })),
+    notes: Nullable(Type.String({ description: 'What the next agent should know; null if not noted' })),
+    tags: Type.Array(Type.String(), { description: 'Tags that the call was given' }),
   },
   { title: 'CallHandling' },
 )
@@ -332,13 +336,15 @@ function noted(wrapUp: { disposition?: string; notes?: string; tags?: string[] }
 
 const Transfer = Type.Object(
   {
-    transfer_id: Type.String(),
-    call_id: Type.String(),
-    transfer_type: OneOf(['warm', 'cold']),
-    destination: Type.String(),
-    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled']),
+    transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
+    call_id: Type.String({ description: 'The call that goes on elsewhere, `call_…`' }),
+    transfer_type: OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' }),
+    destination: Type.String({ description: 'An agent, `que_…`, E.164 or a SIP URI, as it was given' }),
+    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
+      description: '`consulting` while the agent speaks with the other; the last three are final',
+    }),
     consult_call_id: Nullable(Type.String({ description: 'The leg of whom the agent speaks to first; warm only' })),
-    started_at: At(),
+    started_at: At({ description: 'When it was asked for' }),
   },
   { title: 'CallTransfer' },
 )

@@ -18,55 +18,68 @@ import { type Group, groupColumns, groups, type ReportRow, rangeOf, report } fro
 
 const pushEveryMs = 1_000
 
-const count = Type.Integer()
-const percentage = Nullable(Type.Number())
+const count = (description: string) => Type.Integer({ description })
 const counts = {
-  offered: count,
-  answered: count,
-  abandoned: count,
+  offered: count('Calls that came to a queue or an agent, and calls that agents made'),
+  answered: count('Calls that were answered'),
+  abandoned: count('Callers who gave up waiting, the short ones too'),
   short_abandoned: Type.Integer({ description: 'Gave up within five seconds' }),
-  overflowed: count,
-  transferred: count,
+  overflowed: count('Calls that a queue sent to its overflow'),
+  transferred: count('Calls that an agent handed to somebody else'),
   service_level_percent: Nullable(Type.Number(), {
     description: 'Answered in time, of answered and abandoned without the short ones; null if nobody called',
   }),
   asa_seconds: Nullable(Type.Number({ description: 'Mean wait of those who were answered' })),
   aht_seconds: Nullable(Type.Number({ description: 'Mean of talk, hold and wrap-up' })),
-  abandon_rate_percent: percentage,
+  abandon_rate_percent: Nullable(Type.Number({ description: 'Abandoned, of offered; null if nobody called' })),
   occupancy_percent: Nullable(Type.Number({ description: 'Time on calls and wrap-up, of that and the time free' })),
 }
 
 const M = {
-  waiting: count,
-  longest_wait_seconds: count,
-  estimated_wait_seconds: Nullable(count),
-  active_calls: count,
-  agents_logged_in: count,
-  agents_available: count,
-  agents_on_call: count,
-  agents_wrap_up: count,
-  agents_paused: count,
+  waiting: count('Callers who wait now'),
+  longest_wait_seconds: count('Seconds that the longest of them waits; 0 if nobody does'),
+  estimated_wait_seconds: Nullable(
+    count('Seconds that one who comes now would wait, in the slowest queue; null while no agent is there'),
+  ),
+  active_calls: count('Calls in which somebody speaks with an agent now'),
+  agents_logged_in: count('Agents who are logged in'),
+  agents_available: count('Agents who are free'),
+  agents_on_call: count('Agents who are on a call or being rung'),
+  agents_wrap_up: count('Agents who are wrapping up a call'),
+  agents_paused: count('Agents on a break, away, in training or in a meeting'),
   ...counts,
 }
 
 const Realtime = Type.Object(
   {
-    generated_at: At(),
-    window: OneOf(windows),
-    totals: Type.Object(M),
-    queues: Type.Array(Type.Object({ queue_id: Type.String(), name: Type.String(), ...M })),
+    generated_at: At({ description: 'When it was measured' }),
+    window: OneOf(windows, { description: 'What the counts cover; `today` is since midnight UTC' }),
+    totals: Type.Object(M, { description: 'All queues together, or the one that is asked for' }),
+    queues: Type.Array(
+      Type.Object({
+        queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
+        name: Type.String({ description: 'Name of the queue' }),
+        ...M,
+      }),
+      { description: 'Each queue, or the one that is asked for' },
+    ),
     agents: Type.Array(
       Type.Object({
-        agent_id: Type.String(),
-        name: Nullable(Type.String()),
-        status: OneOf(agentStatuses),
-        since: At(),
-        call_id: Nullable(Type.String()),
-        queue_id: Nullable(Type.String()),
-        calls_handled: count,
-        talk_seconds: count,
-        occupancy_percent: percentage,
+        agent_id: Type.String({ description: 'Your own id of the agent' }),
+        name: Nullable(Type.String({ description: 'As supervisors and colleagues see it; null unless given' })),
+        status: OneOf(agentStatuses, { description: 'What the agent does; only `available` is given calls' }),
+        since: At({ description: 'When the agent took on this status' }),
+        call_id: Nullable(
+          Type.String({ description: 'The call that rings, goes on or is wrapped up; null without one' }),
+        ),
+        queue_id: Nullable(Type.String({ description: 'The queue that call came through; null without one' })),
+        calls_handled: count('Calls of the window that the agent answered'),
+        talk_seconds: count('Seconds of talk and hold in them'),
+        occupancy_percent: Nullable(
+          Type.Number({ description: 'Time on calls and wrap-up, of that and the time free; null without any' }),
+        ),
       }),
+      { description: 'Agents who are logged in; of the queue that is asked for' },
     ),
   },
   { title: 'RealtimeMetrics' },
@@ -120,16 +133,16 @@ async function* pushed(
 
 const reported = {
   ...counts,
-  talk_seconds: count,
-  hold_seconds: count,
-  wrap_up_seconds: count,
-  max_wait_seconds: count,
-  wait_p50: Nullable(Type.Number()),
-  wait_p90: Nullable(Type.Number()),
+  talk_seconds: count('Seconds of talk, without hold'),
+  hold_seconds: count('Seconds on hold'),
+  wrap_up_seconds: count('Seconds of wrap-up'),
+  max_wait_seconds: count('Seconds of the longest wait in a queue; 0 if nobody waited'),
+  wait_p50: Nullable(Type.Number({ description: 'Seconds within which 50 % of waits in queues end; null if none' })),
+  wait_p90: Nullable(Type.Number({ description: 'Seconds within which 90 % of waits in queues end; null if none' })),
   first_call_resolution_percent: Nullable(
     Type.Number({ description: 'Answered calls whose caller did not call again within a day' }),
   ),
-  cost: Amount(),
+  cost: Amount({ description: 'What the calls cost, in major units of the account’s currency' }),
 }
 type Metric = keyof typeof reported
 const metricNames: readonly Metric[] = [
@@ -154,25 +167,34 @@ const metricNames: readonly Metric[] = [
   'cost',
 ]
 
-const someMetrics = Type.Partial(Type.Object(reported))
+const someMetrics = Type.Partial(Type.Object(reported), { description: 'Over all rows' })
 const someKeys = {
-  queue_id: Type.Optional(Nullable(Type.String())),
-  agent_id: Type.Optional(Nullable(Type.String())),
-  number: Type.Optional(Nullable(Type.String())),
-  direction: Type.Optional(Nullable(Type.String())),
-  hour_of_day: Type.Optional(Nullable(Type.Integer())),
-  disposition: Type.Optional(Nullable(Type.String())),
+  queue_id: Type.Optional(Nullable(Type.String({ description: 'Grouped by queue: which; null: calls without one' }))),
+  agent_id: Type.Optional(Nullable(Type.String({ description: 'Grouped by agent: who; null: calls without one' }))),
+  number: Type.Optional(Nullable(Type.String({ description: 'Grouped by number: which of yours' }))),
+  direction: Type.Optional(Nullable(Type.String({ description: 'Grouped by direction: inbound or outbound' }))),
+  hour_of_day: Type.Optional(Nullable(Type.Integer({ description: 'Grouped by hour_of_day: 0 to 23 in `timezone`' }))),
+  disposition: Type.Optional(
+    Nullable(Type.String({ description: 'Grouped by disposition: what agents noted; null if nothing' })),
+  ),
 }
 
 const Report = Type.Object(
   {
-    from: At(),
-    to: At(),
-    interval: OneOf(intervals),
-    timezone: Type.String(),
-    group_by: Type.Array(OneOf(groups)),
-    metrics: Type.Array(Type.String()),
-    rows: Type.Array(Type.Object({ interval_start: At(), ...someKeys, ...someMetrics.properties })),
+    from: At({ description: 'From when calls are counted' }),
+    to: At({ description: 'Until when, this moment not included' }),
+    interval: OneOf(intervals, { description: 'Length of time that a row covers' }),
+    timezone: Type.String({ description: 'Of days and hours, such as Africa/Nairobi' }),
+    group_by: Type.Array(OneOf(groups), { description: 'What rows are cut by besides the interval' }),
+    metrics: Type.Array(Type.String(), { description: 'Columns that `rows` and `totals` have' }),
+    rows: Type.Array(
+      Type.Object({
+        interval_start: At({ description: 'When the interval of the row begins' }),
+        ...someKeys,
+        ...someMetrics.properties,
+      }),
+      { description: 'One for each interval and group that had a call, oldest first' },
+    ),
     totals: someMetrics,
   },
   { title: 'CallCenterReport' },

@@ -28,18 +28,20 @@ const IvrId = Type.Object({ ivr_id: Type.String({ description: 'Id of the IVR, i
 
 const IvrRecord = Type.Object(
   {
-    ivr_id: Type.String(),
-    version: Type.Integer(),
-    status: OneOf(['active', 'draft']),
-    name: Type.String(),
-    language: Type.String(),
-    entry: Type.String(),
+    ivr_id: Type.String({ description: 'Id of the IVR, such as `ivr_…`' }),
+    version: Type.Integer({ description: 'From 1, and one more with each change' }),
+    status: OneOf(['active', 'draft'], { description: '`draft` is not reached by calls' }),
+    name: Type.String({ description: 'Different from your other IVRs' }),
+    language: Type.String({ description: 'What is spoken and understood, such as `sw-KE`' }),
+    entry: Type.String({ description: 'Key of the menu that calls begin with' }),
     menus: IvrCreate.properties.menus,
-    variables: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-    business_hours_id: Nullable(Type.String()),
+    variables: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+      description: 'Variables that calls begin with, for `{{name}}` in prompts and for conditions of routing rules',
+    }),
+    business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
     closed: Nullable(Destination),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'Ivr' },
 )

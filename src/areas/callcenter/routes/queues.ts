@@ -35,63 +35,77 @@ const QueueId = Type.Object({ queue_id: Type.String({ description: 'Id of the qu
 const settings = QueueCreate.properties
 
 const record = {
-  queue_id: Type.String(),
-  name: Type.String(),
+  queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
+  name: Type.String({ description: 'Different from your other queues' }),
   strategy: settings.strategy,
   skills_required: settings.skills_required,
-  skill_relax_seconds: Nullable(Type.Integer()),
+  skill_relax_seconds: Nullable(
+    Type.Integer({ description: 'Seconds of waiting after which one level less is asked for; null: never' }),
+  ),
   agents: settings.agents,
-  max_wait_seconds: Type.Integer(),
-  max_size: Type.Integer(),
-  music_url: Nullable(Type.String()),
+  max_wait_seconds: Type.Integer({ description: 'Seconds that a caller waits at most; 0 is for ever' }),
+  max_size: Type.Integer({ description: 'How many callers may wait' }),
+  music_url: Nullable(Type.String({ description: 'Played while a caller waits; null: the usual music' })),
   announcements: settings.announcements,
   overflow: settings.overflow,
   callback: settings.callback,
   sla: settings.sla,
-  offer_timeout: Type.Integer(),
-  wrap_up_seconds: Type.Integer(),
-  aging_seconds: Type.Integer(),
-  record: Type.Boolean(),
-  language: Type.String(),
-  business_hours_id: Nullable(Type.String()),
-  priority: Type.Integer(),
-  status: OneOf(['open', 'closed', 'paused']),
-  created_at: At(),
-  updated_at: At(),
+  offer_timeout: Type.Integer({ description: 'Seconds that an agent is rung' }),
+  wrap_up_seconds: Type.Integer({ description: 'Seconds after a call in which an agent gets none' }),
+  aging_seconds: Type.Integer({ description: 'Seconds of waiting that raise the priority by one' }),
+  record: Type.Boolean({ description: 'Whether the calls of the queue are recorded' }),
+  language: Type.String({ description: 'What is spoken to who waits, such as `sw-KE`' }),
+  business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
+  priority: Type.Integer({ description: 'Priority of a call that has none of its own, 1 to 10' }),
+  status: OneOf(['open', 'closed', 'paused'], {
+    description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
+  }),
+  created_at: At({ description: 'When it was made' }),
+  updated_at: At({ description: 'When it was last changed' }),
 }
 const QueueRecord = Type.Object(record, { title: 'Queue' })
 
 const summary = {
-  waiting: Type.Integer(),
-  longest_wait_seconds: Type.Integer(),
+  waiting: Type.Integer({ description: 'Callers who wait' }),
+  longest_wait_seconds: Type.Integer({ description: 'Seconds that the longest of them waits; 0 if nobody does' }),
   estimated_wait_seconds: Nullable(Type.Integer({ description: 'Of one who comes now; null while no agent is there' })),
-  agents: Type.Object({
-    logged_in: Type.Integer(),
-    available: Type.Integer(),
-    on_call: Type.Integer(),
-    wrap_up: Type.Integer(),
-    paused: Type.Integer(),
-  }),
+  agents: Type.Object(
+    {
+      logged_in: Type.Integer({ description: 'Agents who are logged in' }),
+      available: Type.Integer({ description: 'Agents who are free' }),
+      on_call: Type.Integer({ description: 'Agents who are on a call or being rung' }),
+      wrap_up: Type.Integer({ description: 'Agents who are wrapping up a call' }),
+      paused: Type.Integer({ description: 'Agents on a break, away, in training or in a meeting' }),
+    },
+    { description: 'How many agents of the queue do what' },
+  ),
   service_level_percent: Nullable(Type.Number({ description: 'Today; null if nobody called' })),
 }
 
-const QueueListed = Type.Object({ ...record, live: Type.Object(summary) }, { title: 'QueueWithSummary' })
+const QueueListed = Type.Object(
+  { ...record, live: Type.Object(summary, { description: 'How it is now' }) },
+  { title: 'QueueWithSummary' },
+)
 
 const QueueStatus = Type.Object(
   {
     ...record,
-    live: Type.Object({
-      ...summary,
-      calls: Type.Array(
-        Type.Object({
-          call_id: Type.String(),
-          from: Type.String(),
-          position: Type.Integer(),
-          waited_seconds: Type.Integer(),
-          priority: Type.Integer({ description: 'With what the wait has added' }),
-        }),
-      ),
-    }),
+    live: Type.Object(
+      {
+        ...summary,
+        calls: Type.Array(
+          Type.Object({
+            call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+            from: Type.String({ description: 'Who calls' }),
+            position: Type.Integer({ description: 'Place in the queue, from 1' }),
+            waited_seconds: Type.Integer({ description: 'Seconds that the caller has waited' }),
+            priority: Type.Integer({ description: 'With what the wait has added' }),
+          }),
+          { description: 'Who waits, in order, at most 50' },
+        ),
+      },
+      { description: 'How it is now' },
+    ),
   },
   { title: 'QueueStatus' },
 )

@@ -40,30 +40,30 @@ const HoursId = Type.Object({ business_hours_id: Type.String({ description: 'Id 
 
 const RuleRecord = Type.Object(
   {
-    rule_id: Type.String(),
+    rule_id: Type.String({ description: 'Id of the rule, such as `rule_…`' }),
     ...RuleCreate.properties,
-    enabled: Type.Boolean(),
-    match: OneOf(['all', 'any']),
+    enabled: Type.Boolean({ description: 'False: it is not tried' }),
+    match: OneOf(['all', 'any'], { description: 'Whether all conditions must hold or any of them' }),
     conditions: RuleCreate.properties.conditions,
-    stop: Type.Boolean(),
-    created_at: At(),
-    updated_at: At(),
+    stop: Type.Boolean({ description: 'false goes on with the next rule, whose action then counts' }),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'RoutingRule' },
 )
 
 const HoursRecord = Type.Object(
   {
-    business_hours_id: Type.String(),
-    name: Type.String(),
+    business_hours_id: Type.String({ description: 'Id of the business hours, such as `bh_…`' }),
+    name: Type.String({ description: 'By which they are set again' }),
     ...HoursDocument.properties,
     queue_ids: Type.Array(Type.String(), {
       description: 'The queues that keep these hours, by this list or by their own `business_hours_id`',
     }),
-    open_now: Type.Boolean(),
+    open_now: Type.Boolean({ description: 'Whether it is open at this moment' }),
     next_change_at: Nullable(At({ description: 'When it opens or closes next; null if not within two weeks' })),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'BusinessHours' },
 )
@@ -226,7 +226,13 @@ const setHours = write({
   body: HoursSet,
   reply: {
     status: 201,
-    schema: Type.Object({ ...HoursRecord.properties, existed: Type.Boolean() }, { title: 'BusinessHoursSet' }),
+    schema: Type.Object(
+      {
+        ...HoursRecord.properties,
+        existed: Type.Boolean({ description: 'Whether hours of this name were there, and are changed' }),
+      },
+      { title: 'BusinessHoursSet' },
+    ),
     existed: ({ existed }) => existed,
     location: ({ business_hours_id }) => `/v1/voice/routing/business-hours/${business_hours_id}`,
   },
@@ -301,22 +307,40 @@ const listOwnHours = list({
 const Simulated = Type.Object(
   {
     destination: Nullable(Destination, { description: 'Null: nobody answers' }),
-    matched_rule_id: Nullable(Type.String()),
-    business_hours: Nullable(Type.Object({ id: Type.String(), open: Type.Boolean() })),
-    estimated_wait_seconds: Nullable(Type.Integer()),
+    matched_rule_id: Nullable(Type.String({ description: 'The rule whose action counts; null if none does' })),
+    business_hours: Nullable(
+      Type.Object({
+        id: Type.String({ description: 'Id of the business hours, `bh_…`' }),
+        open: Type.Boolean({ description: 'Whether they are open at that time' }),
+      }),
+      { description: 'The hours that were looked at last; null if none were' },
+    ),
+    estimated_wait_seconds: Nullable(
+      Type.Integer({ description: 'In the queue it goes to; null without one, or while no agent is there' }),
+    ),
     eligible_agents: Type.Array(
-      Type.Object({ agent_id: Type.String(), score: Type.Number(), idle_seconds: Type.Integer() }),
+      Type.Object({
+        agent_id: Type.String({ description: 'Your own id of the agent' }),
+        score: Type.Number({ description: 'Sum of the agent’s levels in the skills that are asked for' }),
+        idle_seconds: Type.Integer({ description: 'Seconds since the agent became free' }),
+      }),
+      { description: 'Free agents who could be given the call' },
     ),
     trace: Type.Array(
       Type.Object({
-        step: Type.Integer(),
-        kind: OneOf(['number', 'rule', 'business_hours', 'ivr', 'queue', 'overflow', 'agent']),
-        id: Nullable(Type.String()),
-        result: OneOf(['matched', 'skipped', 'entered', 'selected']),
-        reason: Type.String(),
+        step: Type.Integer({ description: 'From 1' }),
+        kind: OneOf(['number', 'rule', 'business_hours', 'ivr', 'queue', 'overflow', 'agent'], {
+          description: 'What was looked at',
+        }),
+        id: Nullable(Type.String({ description: 'Its id, or the number; of an overflow, the queue' })),
+        result: OneOf(['matched', 'skipped', 'entered', 'selected'], { description: 'What came of it' }),
+        reason: Type.String({ description: 'Why, in a few words' }),
       }),
+      { description: 'How it was decided, step by step' },
     ),
-    warnings: Type.Array(Type.String()),
+    warnings: Type.Array(Type.String(), {
+      description: 'What is not as it should be, such as a queue that is not there',
+    }),
   },
   { title: 'RoutingSimulation' },
 )

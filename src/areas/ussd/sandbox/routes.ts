@@ -19,7 +19,7 @@ const screenMs = 65_000
 
 const HandsetScreen = Type.Object(
   {
-    session_id: Type.String(),
+    session_id: Type.String({ description: 'Id of the session, by which it is answered' }),
     message: Nullable(Type.String({ sensitive: true, description: 'What the handset shows' })),
     action: OneOf(['continue', 'end'], { description: '`continue`: the screen can be answered' }),
   },

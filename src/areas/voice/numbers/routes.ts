@@ -39,20 +39,25 @@ const Assignment = Type.Object({
 
 const VoiceNumber = Type.Object(
   {
-    number: Type.String(),
-    country: Nullable(Type.String()),
-    capabilities: Type.Array(Type.String()),
+    number: Type.String({ description: 'In E.164' }),
+    country: Nullable(Type.String({ description: 'ISO 3166 code of its country; null if that is not known' })),
+    capabilities: Type.Array(Type.String(), { description: 'What it can be used for, such as `voice`' }),
     assigned_to: Nullable(
       Type.Object({
-        type: OneOf(['application', 'queue', 'ivr', 'agent', 'routing']),
-        id: Type.Optional(Type.String()),
-        answer_url: Type.Optional(Type.String()),
-        event_url: Type.Optional(Nullable(Type.String())),
-        fallback_url: Type.Optional(Nullable(Type.String())),
-        answer_method: Type.Optional(OneOf(['POST', 'GET'])),
+        type: OneOf(['application', 'queue', 'ivr', 'agent', 'routing'], { description: 'What answers its calls' }),
+        id: Type.Optional(Type.String({ description: 'Of a queue, an IVR or an agent' })),
+        answer_url: Type.Optional(Type.String({ description: 'Of an application: asked for the flow of each call' })),
+        event_url: Type.Optional(
+          Nullable(Type.String({ description: 'Of an application: told of every status; null: nobody is' })),
+        ),
+        fallback_url: Type.Optional(
+          Nullable(Type.String({ description: 'Of an application: asked where `answer_url` gives no flow' })),
+        ),
+        answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'Of an application: how it is asked' })),
       }),
+      { description: 'What answers its calls; null: nothing does' },
     ),
-    assigned_at: At(),
+    assigned_at: At({ description: 'When that was last changed' }),
   },
   { title: 'VoiceNumber' },
 )

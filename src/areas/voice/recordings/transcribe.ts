@@ -27,14 +27,19 @@ const givenUpMs = dayMs
 
 const Segment = Type.Object({
   start: Type.Number({ description: 'Seconds from the beginning' }),
-  end: Type.Number(),
+  end: Type.Number({ description: 'Seconds from the beginning' }),
   channel: Type.Integer({ description: '0 is the left one' }),
   speaker: Nullable(OneOf(['customer', 'agent']), { description: 'Null where all are on one channel' }),
-  text: Type.String(),
-  confidence: Type.Number(),
+  text: Type.String({ description: 'What was said' }),
+  confidence: Type.Number({ description: '0 to 1' }),
 })
 export const Transcription = Type.Object(
-  { recording_id: Type.String(), language: Type.String(), text: Type.String(), segments: Type.Array(Segment) },
+  {
+    recording_id: Type.String({ description: 'Id of the recording, such as `rec_…`' }),
+    language: Type.String({ description: 'Which language was understood' }),
+    text: Type.String({ description: 'All that was said' }),
+    segments: Type.Array(Segment, { description: 'The same, piece by piece' }),
+  },
   { title: 'Transcription' },
 )
 export type Transcription = Static<typeof Transcription>

@@ -63,7 +63,13 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
   return id
 }
 
-const Done = Type.Object({ call_id: Type.String(), done: Type.Boolean() }, { title: 'SandboxPhone' })
+const Done = Type.Object(
+  {
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+    done: Type.Boolean({ description: 'True: the phone does it' }),
+  },
+  { title: 'SandboxPhone' },
+)
 
 const input = write({
   method: 'POST',
@@ -193,12 +199,18 @@ async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples:
 
 const Heard = Type.Object(
   {
-    call_id: Type.String(),
-    language: Type.String(),
-    text: Type.String(),
+    call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
+    language: Type.String({ description: 'Which language was understood' }),
+    text: Type.String({ description: 'All that was said' }),
     digits: Type.String({ description: 'Keys that were pressed for the phone' }),
     segments: Type.Array(
-      Type.Object({ start: Type.Number(), end: Type.Number(), text: Type.String(), confidence: Type.Number() }),
+      Type.Object({
+        start: Type.Number({ description: 'Seconds from the beginning of what is kept' }),
+        end: Type.Number({ description: 'Seconds from the beginning of what is kept' }),
+        text: Type.String({ description: 'What was said' }),
+        confidence: Type.Number({ description: '0 to 1' }),
+      }),
+      { description: 'The same, piece by piece' },
     ),
   },
   { title: 'HeardText' },
