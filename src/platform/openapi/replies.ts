@@ -66,7 +66,7 @@ function downloads(types: readonly string[]): Record<string, object> {
   }
 }
 
-const succeeded = { type: 'boolean', const: true }
+const succeeded = { type: 'boolean', const: true, description: 'True; a refusal has false, and `error`' }
 
 function envelope(schema: JsonSchema): JsonSchema {
   return {
