@@ -26,10 +26,10 @@ import { eventsTrigger } from './trigger.ts'
 
 const EventRecord = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
     resource_id: Type.String({ description: 'What it happened to' }),
-    created_at: At(),
+    created_at: At({ description: 'When it happened' }),
     request_id: Nullable(Type.String({ description: 'The request that caused it' })),
     payload: Type.Unknown({ description: 'What subscribers receive' }),
   },
