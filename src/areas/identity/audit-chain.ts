@@ -190,7 +190,7 @@ export const AuditEntry = Type.Object(
     previous_hash: Type.Union([Type.String(), Type.Null()], {
       description: '`hash` of the entry before; null for the first',
     }),
-    hash: Type.String({ description: 'SHA-256 of the entry and of `previous_hash`, in hex' }),
+    hash: Type.String({ description: '`sha256:` and the digest of `previous_hash` and the entry, in hex' }),
   },
   { title: 'IdentityAuditEntry' },
 )

@@ -13,7 +13,7 @@ import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queu
 const FailedJob = Type.Object(
   {
     id: Type.String({ description: 'Id of the job, such as `job_…`' }),
-    lane: Type.String({ description: 'Which kind of job it is, such as `sms.submit`' }),
+    lane: Type.String({ description: 'Which kind of job it is, such as `sms.batch`' }),
     account_id: Nullable(Type.String({ description: 'Whose job it is; null for one of the installation' })),
     environment: Nullable(Type.String({ description: '`test` or `live`; null for one of the installation' })),
     attempts: Type.Integer({ description: 'How often it was tried' }),

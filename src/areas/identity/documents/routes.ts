@@ -77,7 +77,7 @@ const Scanned = Type.Object(
     ),
     quality: Type.Object(
       {
-        sharpness: Type.Number({ description: 'Variance of the edges, 0 for a blur; below 60 it is refused' }),
+        sharpness: Type.Number({ description: 'Variance of the edges, 0 for a blur; below 60 it cannot be read well' }),
         brightness: Type.Number({ description: 'Mean, 0 for black to 1 for white' }),
         glare: Type.Number({ description: 'Share of the picture overexposed in one patch, 0 to 1' }),
         width: Type.Integer({ description: 'Pixels' }),

@@ -101,7 +101,7 @@ const RuleRecord = Type.Object(
   {
     rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
     name: Type.String({ description: 'Stands in the risk check of what it matched' }),
-    description: Nullable(Type.String()),
+    description: Nullable(Type.String({ description: 'Your note; null if none was given' })),
     action: OneOf(actions, { description: 'What becomes of a payment that it matches' }),
     match,
     conditions: Type.Array(Condition, { description: 'What a payment must have for the rule to match' }),
