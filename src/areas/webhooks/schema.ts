@@ -172,13 +172,13 @@ export const CallbackSecret = Type.Object(
     next_secret: Nullable(
       Type.String({ sensitive: true, description: 'The secret that takes over at `activates_at`' }),
     ),
-    activates_at: Nullable(At()),
+    activates_at: Nullable(At({ description: 'When `next_secret` takes over; null when none waits' })),
   },
   { title: 'CallbackSecret' },
 )
 
 export const RotatedCallbackSecret = Type.Object(
-  { secret: CallbackSecretText, activates_at: At() },
+  { secret: CallbackSecretText, activates_at: At({ description: 'From when it signs alone' }) },
   { title: 'RotatedCallbackSecret' },
 )
 

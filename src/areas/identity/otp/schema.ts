@@ -77,7 +77,7 @@ export const OtpSent = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
     phone: Type.String({ description: 'Who got it' }),
-    channel: ChannelName,
+    channel: OneOf(channels, { description: 'How it was sent' }),
     status: Type.Literal('pending', { description: 'Always `pending`: it waits for the code to be typed' }),
     code_length: Type.Integer({ description: 'Digits of the code' }),
     expires_at: At({ description: 'Until when it can be typed' }),

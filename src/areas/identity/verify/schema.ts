@@ -276,7 +276,7 @@ export const VerificationRecord = Type.Object(
     reference: maybe('Your own id of the person or the case'),
     consent: Nullable(
       Type.Object({
-        granted: Type.Literal(true, { description: 'Always true: without consent nothing is checked' }),
+        granted: Type.Literal(true, { description: 'Always true: the person agreed' }),
         granted_at: Nullable(At({ description: 'When the person agreed; null if that was not said' })),
         privacy_notice_url: maybe('What they agreed to'),
         language: maybe('In which they were asked'),

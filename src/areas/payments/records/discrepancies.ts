@@ -169,7 +169,7 @@ const Discrepancy = Type.Object(
     ),
     found_at: At({ description: 'When the difference was found' }),
     resolved_at: Nullable(At({ description: 'When it was resolved; null while it is open' })),
-    note: Nullable(Type.String({ description: 'What whoever resolved it wrote; null while it is open' })),
+    note: Nullable(Type.String({ description: 'What was written when it was resolved; null if nothing was' })),
   },
   { title: 'PaymentDiscrepancy' },
 )

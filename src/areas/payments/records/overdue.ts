@@ -15,7 +15,7 @@ export const overdueFields = {
   currency: Type.String({ description: 'Of the amount' }),
   created_at: At({ description: 'When it was asked for' }),
   overdue_at: Nullable(
-    At({ description: 'When its outcome should have been known; null if it is not overdue any more' }),
+    At({ description: 'Since when its outcome is overdue; null once it is settled' }),
   ),
 }
 
