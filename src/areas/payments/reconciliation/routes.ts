@@ -138,7 +138,11 @@ const LineRecord = Type.Object(
       Type.String({ description: 'Of the payer or receiver, masked where the provider masks it; null if not told' }),
     ),
     details: Nullable(Type.String({ description: 'The provider’s own words; null if there are none' })),
-    matched_by: Nullable(OneOf(['receipt', 'payer', 'hand'])),
+    matched_by: Nullable(
+      OneOf(['receipt', 'payer', 'hand'], {
+        description: 'By its receipt, by payer and amount, or by an operator; null if it was not matched',
+      }),
+    ),
     account_id: Nullable(Type.String({ description: 'Whose it is' })),
     payment_id: Nullable(Type.String({ description: 'Id of the payment that it is, else null' })),
     payout_id: Nullable(Type.String({ description: 'Id of the payout that it is, else null' })),
