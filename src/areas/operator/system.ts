@@ -20,7 +20,7 @@ const System = Type.Object(
         id: Type.String({ description: 'Id of the node, such as `node_…`' }),
         host: Type.String({ description: 'Name of its machine' }),
         version: Type.String({ description: 'What it runs' }),
-        roles: Type.Array(Type.String(), { description: 'What it does, such as `api` or `worker`' }),
+        roles: Type.Array(Type.String(), { description: 'What it does, such as `api` or `dispatch`' }),
         started_at: At({ description: 'When it started' }),
         seen_at: At({ description: 'When it last said that it is alive' }),
       }), { description: 'Nodes that are alive' }),

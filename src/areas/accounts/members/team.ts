@@ -45,7 +45,7 @@ const Member = Type.Object(
     name: Type.String({ description: 'As the console greets them; empty if none was given' }),
     role,
     status: OneOf(['invited', 'active', 'disabled'], {
-      description: '`invited` until they first sign in; `disabled` cannot',
+      description: '`invited` until they accept; a `disabled` one cannot sign in',
     }),
     operator: Type.Boolean({ description: 'Whether they also run the installation' }),
     totp_enabled: Type.Boolean({ description: 'Whether signing in needs a second factor' }),

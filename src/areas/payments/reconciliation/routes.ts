@@ -112,7 +112,7 @@ const StatementWhole = Type.Object(
         matched: counted('Lines that are a payment, payout or refund of the same amount'),
         theirs_only: counted('Lines for which nothing of ours was found'),
         amount_differs: counted('Lines that are something of ours with another amount'),
-        booked: counted('Lines that are no payment, and were booked as a fee, a settlement or suspense'),
+        booked: counted('Fees of the provider, and settlements to the bank, as the ledger has them'),
         ours_only: counted('Payments, payouts and refunds that are on no statement'),
       },
       {
