@@ -14,9 +14,7 @@ export const overdueFields = {
   amount: Amount({ description: 'In major units' }),
   currency: Type.String({ description: 'Of the amount' }),
   created_at: At({ description: 'When it was asked for' }),
-  overdue_at: Nullable(
-    At({ description: 'Since when its outcome is overdue; null once it is settled' }),
-  ),
+  overdue_at: Nullable(At({ description: 'Since when its outcome is overdue; null once it is settled' })),
 }
 
 interface OverdueRow {
