@@ -12,7 +12,14 @@ import { pageOfWhole } from '../../platform/schema/lists.ts'
 import { forget } from './keys.ts'
 import { accountsOnPlan, findPlan, insertPlan, listPlans, lockPlan, type PlanRow, updatePlanLimits } from './store.ts'
 
-const PlanRecord = Type.Object({ name: Type.String(), limits: PlanLimits, updated_at: At() }, { title: 'Plan' })
+const PlanRecord = Type.Object(
+  {
+    name: Type.String({ description: 'Which accounts are moved to it by' }),
+    limits: PlanLimits,
+    updated_at: At({ description: 'When its limits last changed' }),
+  },
+  { title: 'Plan' },
+)
 
 const PlanName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,39}$',

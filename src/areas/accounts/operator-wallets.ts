@@ -18,21 +18,21 @@ import { AccountId } from './schema.ts'
 import { creditReference, findCredit } from './store.ts'
 
 export const WalletRecord = Type.Object({
-  environment: EnvironmentName(),
-  currency: Type.String(),
-  balance: Amount(),
-  held: Amount(),
-  overdraft: Amount(),
-  available: Amount(),
+  environment: EnvironmentName({ description: 'Which of its two environments' }),
+  currency: Type.String({ description: 'Of the amounts' }),
+  balance: Amount({ description: 'In major units, with what is held' }),
+  held: Amount({ description: 'Set aside for what is not certain yet' }),
+  overdraft: Amount({ description: 'How far the balance may go below zero' }),
+  available: Amount({ description: 'What can be spent: the balance without what is held, and the overdraft' }),
 })
 
 const CreditReply = Type.Object(
   {
     account_id: AccountId,
-    environment: EnvironmentName(),
-    reference: Type.String(),
-    amount: Amount(),
-    currency: Type.String(),
+    environment: EnvironmentName({ description: 'Which wallet was filled' }),
+    reference: Type.String({ description: 'Your own id of the credit, as it was given' }),
+    amount: Amount({ description: 'What was put in, in major units' }),
+    currency: Type.String({ description: 'Of the amounts' }),
     balance: Amount({ description: 'After the credit' }),
   },
   { title: 'Credit' },

@@ -63,15 +63,15 @@ const Allowances = Type.Object(
 const OperatorAccount = Type.Object(
   {
     id: AccountId,
-    name: Type.String(),
-    country: Type.String(),
-    currency: Type.String(),
-    timezone: Type.String(),
-    plan: Type.String(),
+    name: Type.String({ description: 'As its customers read it' }),
+    country: Type.String({ description: 'ISO 3166, such as KE' }),
+    currency: Type.String({ description: 'Of its first wallets' }),
+    timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
+    plan: Type.String({ description: 'Decides its limits' }),
     limits: PlanLimits,
     allowances: Allowances,
-    status: OneOf(['active', 'suspended']),
-    created_at: At(),
+    status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
+    created_at: At({ description: 'When it was opened' }),
   },
   { title: 'OperatorAccount' },
 )
@@ -85,7 +85,10 @@ const OpenedAccount = Type.Object(
 )
 
 const AccountWithWallets = Type.Object(
-  { ...OperatorAccount.properties, wallets: Type.Array(WalletRecord) },
+  {
+    ...OperatorAccount.properties,
+    wallets: Type.Array(WalletRecord, { description: 'One for each environment and currency' }),
+  },
   { title: 'OperatorAccountDetail' },
 )
 

@@ -157,7 +157,7 @@ export const TokenReply = Type.Object(
 export const WhoAmI = Type.Object(
   {
     account_id: AccountId,
-    environment: EnvironmentName(),
+    environment: EnvironmentName({ description: '`test` or `live`, as the credential says' }),
     key_id: KeyId,
     scopes: Type.Array(Type.String(), { description: 'What the credential may do' }),
     plan: Type.String({ description: 'Decides the limits of the account' }),
@@ -348,9 +348,13 @@ const LimitStates = Type.Array(
     remaining: Type.Integer({ description: 'Requests left in this window' }),
     resets_at: At({ description: 'When all of them are there again' }),
   }),
+  { description: 'Each limit as it stands now' },
 )
 
-export const LimitsReply = Type.Object({ plan: Type.String(), limits: LimitStates }, { title: 'Limits' })
+export const LimitsReply = Type.Object(
+  { plan: Type.String({ description: 'Decides the limits of the account' }), limits: LimitStates },
+  { title: 'Limits' },
+)
 
 export const UsageQuery = Type.Object({
   start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
@@ -435,7 +439,13 @@ export const AuditRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry' }),
     at: At({ description: 'When it was done' }),
-    actor: Type.Object({ type: Type.String(), id: Type.String() }, { description: 'Who did it' }),
+    actor: Type.Object(
+      {
+        type: Type.String({ description: 'Such as `key` or `member`' }),
+        id: Type.String({ description: 'Which one' }),
+      },
+      { description: 'Who did it' },
+    ),
     action: Type.String({ description: 'What was done, such as `apikey.create`' }),
     target: Type.String({ description: 'What it was done to' }),
     before: Type.Unknown({ description: 'As it was, or null' }),

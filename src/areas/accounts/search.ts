@@ -13,12 +13,14 @@ import { everyAccount } from './store.ts'
 const FoundThing = Type.Object(
   {
     kind: Type.String({ description: 'message, email, call, payment, payout, invoice, delivery or request' }),
-    id: Type.String(),
-    status: Nullable(Type.String()),
-    account_id: Type.String(),
-    account_name: Type.String(),
-    environment: EnvironmentName(),
-    created_at: At(),
+    id: Type.String({ description: 'Id of what was found' }),
+    status: Nullable(
+      Type.String({ description: 'Where it stands, in the words of its kind; null for what has no status' }),
+    ),
+    account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
+    account_name: Type.String({ description: 'Name of that account' }),
+    environment: EnvironmentName({ description: '`test` or `live`' }),
+    created_at: At({ description: 'When it was made' }),
     path: Type.String({ description: 'Where an operator reads it whole' }),
   },
   { title: 'FoundThing' },

@@ -20,30 +20,40 @@ import { MessageParam } from './schema.ts'
 
 const maxDays = 366
 const groups = ['day', 'hour', 'tag', 'template', 'domain', 'bulk_id'] as const
-const count = Type.Integer()
+const count = (description: string) => Type.Integer({ description })
 
 const figures = {
-  sent: count,
-  delivered: count,
-  opened: count,
-  clicked: count,
-  bounced: count,
-  complained: count,
-  unsubscribed: count,
-  deferred: count,
-  failed: count,
-  machine_opens: count,
-  deliverability_rate: Type.Number(),
-  open_rate: Type.Number(),
-  click_rate: Type.Number(),
+  sent: count('Recipients whose message was offered to a server'),
+  delivered: count('Recipients whose server took it'),
+  opened: count('Recipients who opened it at least once'),
+  clicked: count('Recipients who followed a link'),
+  bounced: count('Recipients from whom it was sent back'),
+  complained: count('Recipients who called it spam'),
+  unsubscribed: count('Recipients who unsubscribed by it'),
+  deferred: count('Recipients whose server asked to try again later'),
+  failed: count('Recipients whom it did not reach for another reason'),
+  machine_opens: count('Recipients for whom a scanner or a prefetching mail client opened it'),
+  deliverability_rate: Type.Number({ description: 'Percent of sent that were delivered; 0 when none were sent' }),
+  open_rate: Type.Number({ description: 'Percent of delivered that were opened; 0 when none were delivered' }),
+  click_rate: Type.Number({ description: 'Percent of delivered with a click; 0 when none were delivered' }),
 }
 
 const Analytics = Type.Object(
   {
     ...figures,
-    from: Type.String(),
-    to: Type.String(),
-    series: Type.Array(Type.Object({ key: Nullable(Type.String()), ...figures })),
+    from: Type.String({ description: 'First day, UTC' }),
+    to: Type.String({ description: 'Last day, UTC' }),
+    series: Type.Array(
+      Type.Object({
+        key: Nullable(
+          Type.String({
+            description: 'The day, hour, tag, template, domain or bulk; null for messages that have none',
+          }),
+        ),
+        ...figures,
+      }),
+      { description: 'The same figures for each day, tag and so on, as `group_by` says; empty without it' },
+    ),
   },
   { title: 'EmailAnalytics' },
 )
@@ -193,7 +203,11 @@ const getAnalytics = read({
 })
 
 const EmailEventRow = Type.Object(
-  { id: Type.String(), event: Type.String(), payload: Type.Record(Type.String(), Type.Unknown()) },
+  {
+    id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
+    event: Type.String({ description: 'What happened, such as `email.delivered`' }),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What webhooks receive' }),
+  },
   { title: 'EmailEvent' },
 )
 

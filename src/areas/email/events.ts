@@ -99,19 +99,22 @@ export const bulkProgress = {
   suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
   batches: Type.Integer({ description: 'In how many parts it goes out' }),
   batches_sent: Type.Integer({ description: 'Parts that went out' }),
-  counts: Type.Object({
-    queued: Type.Integer({ description: 'Not offered to a server yet' }),
-    sent: Type.Integer({ description: 'Offered to a server' }),
-    delivered: Type.Integer({ description: 'Taken by a server' }),
-    opened: Type.Integer({ description: 'Opened at least once' }),
-    clicked: Type.Integer({ description: 'With a link that was followed' }),
-    bounced: Type.Integer({ description: 'Sent back' }),
-    complained: Type.Integer({ description: 'Called spam' }),
-    unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
-    failed: Type.Integer({ description: 'Not delivered for another reason' }),
-  }),
-  created_at: At(),
-  started_at: Nullable(At()),
+  counts: Type.Object(
+    {
+      queued: Type.Integer({ description: 'Not offered to a server yet' }),
+      sent: Type.Integer({ description: 'Offered to a server' }),
+      delivered: Type.Integer({ description: 'Taken by a server' }),
+      opened: Type.Integer({ description: 'Opened at least once' }),
+      clicked: Type.Integer({ description: 'With a link that was followed' }),
+      bounced: Type.Integer({ description: 'Sent back' }),
+      complained: Type.Integer({ description: 'Called spam' }),
+      unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
+      failed: Type.Integer({ description: 'Not delivered for another reason' }),
+    },
+    { description: 'Messages by what became of them' },
+  ),
+  created_at: At({ description: 'When it was accepted' }),
+  started_at: Nullable(At({ description: 'When its first part went out; null until then' })),
 }
 
 const BulkCompleted = Type.Object(

@@ -25,9 +25,9 @@ const Trigger = Type.Object({
 
 const Triggered = Type.Object(
   {
-    id: Type.String(),
-    event: Type.String(),
-    created_at: At(),
+    id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
+    event: Type.String({ description: 'Name in the event catalogue' }),
+    created_at: At({ description: 'When it was made' }),
     payload: Type.Unknown({ description: 'What subscribers receive' }),
   },
   { title: 'TriggeredEvent' },

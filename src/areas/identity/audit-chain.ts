@@ -181,14 +181,16 @@ export function faultOf(links: readonly Link[], before?: Link): string | null {
 
 export const AuditEntry = Type.Object(
   {
-    entry_id: Type.String(),
-    sequence: Type.Integer(),
-    timestamp: Type.String(),
-    action: Type.String(),
-    actor: Type.Unknown(),
-    details: Type.Unknown(),
-    previous_hash: Type.Union([Type.String(), Type.Null()]),
-    hash: Type.String(),
+    entry_id: Type.String({ description: 'Id of the entry, such as `aud_…`' }),
+    sequence: Type.Integer({ description: 'Place in the chain of this check, from 1' }),
+    timestamp: Type.String({ description: 'When it was done' }),
+    action: Type.String({ description: 'What was done' }),
+    actor: Type.Unknown({ description: 'Who did it: `type`, `id` and, for a request, `ip`' }),
+    details: Type.Unknown({ description: 'What else is known of it' }),
+    previous_hash: Type.Union([Type.String(), Type.Null()], {
+      description: '`hash` of the entry before; null for the first',
+    }),
+    hash: Type.String({ description: '`sha256:` and the digest of `previous_hash` and the entry, in hex' }),
   },
   { title: 'IdentityAuditEntry' },
 )

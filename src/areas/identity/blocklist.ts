@@ -28,11 +28,11 @@ const Block = Type.Object({
 
 const Blocked = Type.Object(
   {
-    id: Type.String(),
-    kind: OneOf(kinds),
+    id: Type.String({ description: 'Id of the entry, such as `idb_…`' }),
+    kind: OneOf(kinds, { description: 'What the value is' }),
     hint: Type.String({ description: 'The end of the value' }),
-    reason: Nullable(Type.String()),
-    created_at: At(),
+    reason: Nullable(Type.String({ description: 'Your note; null if none was given' })),
+    created_at: At({ description: 'When it was blocked' }),
   },
   { title: 'IdentityBlocklistEntry' },
 )

@@ -14,10 +14,10 @@ const mostListed = 10_000
 const OwnedNumber = Type.Object(
   {
     number: Type.String({ description: 'E.164, a short code, or a code that handsets dial' }),
-    country: Nullable(Type.String()),
-    capabilities: Type.Array(OneOf(capabilities)),
+    country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
+    capabilities: Type.Array(OneOf(capabilities), { description: 'What it can be used for' }),
     shared: Type.Boolean({ description: 'Others have keywords on it too' }),
-    created_at: At(),
+    created_at: At({ description: 'When you first had it' }),
   },
   { title: 'OwnedNumber' },
 )

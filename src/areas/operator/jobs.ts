@@ -12,13 +12,13 @@ import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queu
 
 const FailedJob = Type.Object(
   {
-    id: Type.String(),
-    lane: Type.String(),
-    account_id: Nullable(Type.String()),
-    environment: Nullable(Type.String()),
-    attempts: Type.Integer(),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
+    id: Type.String({ description: 'Id of the job, such as `job_…`' }),
+    lane: Type.String({ description: 'Which kind of job it is, such as `sms.batch`' }),
+    account_id: Nullable(Type.String({ description: 'Whose job it is; null for one of the installation' })),
+    environment: Nullable(Type.String({ description: '`test` or `live`; null for one of the installation' })),
+    attempts: Type.Integer({ description: 'How often it was tried' }),
+    last_error: Nullable(Type.String({ description: 'Why the last attempt failed; null if none did' })),
+    created_at: At({ description: 'When it was queued' }),
     state: OneOf(['failed', 'stranded'], {
       description: '`stranded`: it has waited for more than a minute at a place (`lane@place`) that nobody serves',
     }),
@@ -26,7 +26,13 @@ const FailedJob = Type.Object(
   { title: 'FailedJob' },
 )
 
-const JobAction = Type.Object({ id: Type.String(), status: OneOf(['queued', 'discarded']) }, { title: 'JobAction' })
+const JobAction = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the job, such as `job_…`' }),
+    status: OneOf(['queued', 'discarded'], { description: '`queued`: it runs again; `discarded`: it is gone' }),
+  },
+  { title: 'JobAction' },
+)
 
 const listFailed = list({
   path: '/v1/operator/jobs',

@@ -46,16 +46,16 @@ const Word = (description: string) =>
 
 const PriceRecord = Type.Object(
   {
-    id: Type.String(),
-    area: Type.String(),
-    unit: Type.String(),
-    country: Nullable(Type.String()),
-    network: Nullable(Type.String()),
-    account_id: Nullable(Type.String()),
-    amount: Amount(),
-    currency: Type.String(),
-    effective_from: At(),
-    created_at: At(),
+    id: Type.String({ description: 'Id of the price, such as `prc_…`' }),
+    area: Type.String({ description: 'What is sold, such as `sms`' }),
+    unit: Type.String({ description: 'Per what, such as `segment`' }),
+    country: Nullable(Type.String({ description: 'Where it goes to, ISO 3166; null: everywhere' })),
+    network: Nullable(Type.String({ description: 'A network within the country; null: all of them' })),
+    account_id: Nullable(Type.String({ description: 'Only for this account; null: for all' })),
+    amount: Amount({ description: 'Per unit, to a millionth' }),
+    currency: Type.String({ description: 'Of the amount' }),
+    effective_from: At({ description: 'From when it holds' }),
+    created_at: At({ description: 'When it was set' }),
   },
   { title: 'Price' },
 )
@@ -76,7 +76,10 @@ const strangers = statement.home<{ accounts: readonly string[] }, { account: str
   'select a.id as account from unnest($accounts::uuid[]) a(id) where accounts.plan_of(a.id) is null',
 )
 
-export const ImportReply = Type.Object({ imported: Type.Integer() }, { title: 'PriceImport' })
+export const ImportReply = Type.Object(
+  { imported: Type.Integer({ description: 'Prices that were set' }) },
+  { title: 'PriceImport' },
+)
 
 const listAll = list({
   path: '/v1/operator/prices',

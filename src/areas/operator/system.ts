@@ -10,31 +10,36 @@ import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(
   {
-    version: Type.String(),
-    migrations: Type.Object({
-      applied: Type.Integer({ description: 'Migrations that the database has' }),
-      latest: Type.String({ description: 'The newest of them' }),
-      latest_at: At(),
-    }),
+    version: Type.String({ description: 'Of the node that answers' }),
+    migrations: Type.Object(
+      {
+        applied: Type.Integer({ description: 'Migrations that the database has' }),
+        latest: Type.String({ description: 'The newest of them' }),
+        latest_at: At({ description: 'When that one was applied' }),
+      },
+      { description: 'Where the schema of the database stands' },
+    ),
     nodes: Type.Array(
       Type.Object({
-        id: Type.String(),
-        host: Type.String(),
-        version: Type.String(),
-        roles: Type.Array(Type.String()),
-        started_at: At(),
-        seen_at: At(),
+        id: Type.String({ description: 'Id of the node, such as `node_…`' }),
+        host: Type.String({ description: 'Name of its machine' }),
+        version: Type.String({ description: 'What it runs' }),
+        roles: Type.Array(Type.String(), { description: 'What it does, such as `api` or `dispatch`' }),
+        started_at: At({ description: 'When it started' }),
+        seen_at: At({ description: 'When it last said that it is alive' }),
       }),
+      { description: 'Nodes that are alive' },
     ),
     queues: Type.Array(
       Type.Object({
-        lane: Type.String(),
+        lane: Type.String({ description: 'Which kind of job' }),
         due: Type.Integer({ description: 'Jobs that could run now' }),
         running: Type.Integer({ description: 'Jobs leased to a node' }),
         scheduled: Type.Integer({ description: 'Jobs for later' }),
         failed: Type.Integer({ description: 'Jobs that used up their attempts and wait for a person' }),
         oldest_seconds: Type.Number({ description: 'How long the oldest due job has waited' }),
       }),
+      { description: 'Jobs by lane' },
     ),
   },
   { title: 'System' },

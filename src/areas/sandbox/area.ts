@@ -26,7 +26,13 @@ const ClockAdvance = Type.Object({
   seconds: Type.Optional(seconds('The same by its shorter name')),
 })
 
-const ClockReply = Type.Object({ now: At(), offset_seconds: Type.Number() }, { title: 'SandboxClock' })
+const ClockReply = Type.Object(
+  {
+    now: At({ description: 'What time it is for this test account' }),
+    offset_seconds: Type.Number({ description: 'Seconds by which that is ahead of the real time' }),
+  },
+  { title: 'SandboxClock' },
+)
 
 const readClock = read({
   method: 'GET',

@@ -43,27 +43,27 @@ const HookCreate = Type.Object({
 
 const HookRecord = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the hook, such as `hook_…`' }),
     url: Type.String({ description: 'Takes every method; its query says how it answers' }),
     caught: Type.Integer({ description: 'Requests so far' }),
-    created_at: At(),
+    created_at: At({ description: 'When it was made' }),
   },
   { title: 'SandboxHook' },
 )
 
 const CaughtRecord = Type.Object(
   {
-    id: Type.String(),
-    method: Type.String(),
+    id: Type.String({ description: 'Id of the request, such as `hkr_…`' }),
+    method: Type.String({ description: 'HTTP method, such as `POST`' }),
     query: Type.String({ description: 'The script it was answered by, as it stood in the URL' }),
-    headers: Type.Record(Type.String(), Type.String()),
+    headers: Type.Record(Type.String(), Type.String(), { description: 'As they came' }),
     body: Type.String({ description: 'At most 64 KiB of it' }),
     truncated: Type.Boolean({ description: 'Whether the body was longer' }),
     signature_valid: Nullable(Type.Boolean(), {
       description: 'Whether X-Service-Signature fits; null when there is none, or nothing to hold it against',
     }),
     response_status: Nullable(Type.Integer({ description: 'What it was answered; null when the line was cut' })),
-    received_at: At(),
+    received_at: At({ description: 'When it came' }),
   },
   { title: 'SandboxHookRequest' },
 )
@@ -126,7 +126,13 @@ const removeHook = write({
   summary: 'Delete a hook and what it caught',
   scope: 'sandbox:write',
   params: IdParam,
-  reply: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Boolean() }) },
+  reply: {
+    status: 200,
+    schema: Type.Object({
+      id: Type.String({ description: 'Id of the hook' }),
+      deleted: Type.Boolean({ description: 'True: it is gone' }),
+    }),
+  },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const { id } = await existing(tx, caller.tenant, params.id)

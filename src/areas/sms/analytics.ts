@@ -41,12 +41,20 @@ const AnalyticsReply = Type.Object(
       { p50: seconds, p95: seconds, p99: seconds },
       { description: 'Half, 95 % and 99 % of messages took no longer' },
     ),
-    countries: Type.Array(Type.Object({ country: Nullable(Type.String()), ...figures }), {
-      description: 'The same figures by country',
-    }),
-    errors: Type.Array(Type.Object({ error_code: Type.String(), messages: Type.Integer() }), {
-      description: 'Messages by why they failed',
-    }),
+    countries: Type.Array(
+      Type.Object({
+        country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
+        ...figures,
+      }),
+      { description: 'The same figures by country' },
+    ),
+    errors: Type.Array(
+      Type.Object({
+        error_code: Type.String({ description: 'Why they failed' }),
+        messages: Type.Integer({ description: 'How many did' }),
+      }),
+      { description: 'Messages by why they failed' },
+    ),
   },
   { title: 'SmsAnalytics' },
 )

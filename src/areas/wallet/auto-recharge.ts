@@ -85,8 +85,8 @@ export const Recharge = Type.Object(
     daily_limit: Nullable(Amount({ description: 'How much in a day at most' })),
     consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
     last_recharge_at: Nullable(At({ description: 'When it last filled the wallet' })),
-    created_at: Nullable(At()),
-    updated_at: Nullable(At()),
+    created_at: Nullable(At({ description: 'When it was first set; null where it never was' })),
+    updated_at: Nullable(At({ description: 'When it was last set; null where it never was' })),
   },
   { title: 'AutoRecharge' },
 )

@@ -10,11 +10,11 @@ const amount = Amount()
 
 /** Automatic top-up of a wallet, in short. */
 export const RechargeFacts = Type.Object({
-  enabled: Type.Boolean(),
-  threshold: amount,
-  amount,
-  status: OneOf(['active', 'paused', 'disabled']),
-  consecutive_failures: Type.Integer(),
+  enabled: Type.Boolean({ description: 'Whether it is on' }),
+  threshold: Amount({ description: 'The wallet is filled when less is available' }),
+  amount: Amount({ description: 'What is asked for each time, in major units' }),
+  status: OneOf(['active', 'paused', 'disabled'], { description: '`paused` after three failures in a row' }),
+  consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
 })
 
 const Wallet = Type.Object(

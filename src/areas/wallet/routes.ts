@@ -30,7 +30,9 @@ const Balance = Type.Object(
     credit_limit: Amount({ description: 'How far the balance may go below zero' }),
     balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
-    auto_recharge: Nullable(RechargeFacts),
+    auto_recharge: Nullable(RechargeFacts, {
+      description: 'How the wallet is filled by itself; null where that was never set',
+    }),
     updated_at: At({ description: 'When the balance last changed' }),
   },
   { title: 'WalletBalance' },

@@ -29,7 +29,7 @@ const contentSecurityPolicy =
 const PortalSession = Type.Object(
   {
     url: Type.String({ sensitive: true, description: 'Shows the portal to whoever has it, until it expires' }),
-    expires_at: At(),
+    expires_at: At({ description: 'Until when it works' }),
   },
   { title: 'WebhookPortalSession' },
 )

@@ -108,7 +108,10 @@ const listWebhooks = list({
 })
 
 const WebhookDetail = Type.Object(
-  { ...WebhookRecord.properties, replay: Nullable(ReplayProgress) },
+  {
+    ...WebhookRecord.properties,
+    replay: Nullable(ReplayProgress, { description: 'How far its latest replay is; null if it had none' }),
+  },
   { title: 'WebhookDetail' },
 )
 

@@ -108,11 +108,11 @@ export const Health = Type.Object(
     pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt, on whichever node' }),
     p50_ms: Nullable(Type.Integer({ description: 'Half of the successful attempts took no longer' })),
     p95_ms: Nullable(Type.Integer({ description: '95 % of the successful attempts took no longer' })),
-    last_success_at: Nullable(At()),
-    last_failure_at: Nullable(At()),
+    last_success_at: Nullable(At({ description: 'When an attempt last succeeded; null if none did' })),
+    last_failure_at: Nullable(At({ description: 'When an attempt last failed; null if none did' })),
     last_status: Nullable(Type.Integer({ description: 'The last HTTP status of the endpoint' })),
   },
-  { title: 'WebhookHealth' },
+  { title: 'WebhookHealth', description: 'How its deliveries fare' },
 )
 
 const recordFields = {
@@ -153,7 +153,11 @@ export const SecretRotate = Type.Object({
 })
 
 export const RotatedSecret = Type.Object(
-  { id: Type.String(), secret: Secret, activates_at: At() },
+  {
+    id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+    secret: Secret,
+    activates_at: At({ description: 'From when deliveries are signed with it alone' }),
+  },
   { title: 'RotatedWebhookSecret' },
 )
 
@@ -168,13 +172,13 @@ export const CallbackSecret = Type.Object(
     next_secret: Nullable(
       Type.String({ sensitive: true, description: 'The secret that takes over at `activates_at`' }),
     ),
-    activates_at: Nullable(At()),
+    activates_at: Nullable(At({ description: 'When `next_secret` takes over; null when none waits' })),
   },
   { title: 'CallbackSecret' },
 )
 
 export const RotatedCallbackSecret = Type.Object(
-  { secret: CallbackSecretText, activates_at: At() },
+  { secret: CallbackSecretText, activates_at: At({ description: 'From when it signs alone' }) },
   { title: 'RotatedCallbackSecret' },
 )
 
@@ -200,10 +204,10 @@ export const TrialOutcome = Type.Object(
 
 export const CatalogueRecord = Type.Object(
   {
-    name: Type.String(),
-    area: Type.String(),
-    summary: Type.String(),
-    aliases: Type.Array(Type.String({ description: 'Other names that a subscription may use' })),
+    name: Type.String({ description: 'By which webhooks subscribe to it, such as `sms.delivered`' }),
+    area: Type.String({ description: 'Part of the API that it comes from, such as `sms`' }),
+    summary: Type.String({ description: 'When it happens, in a sentence' }),
+    aliases: Type.Array(Type.String(), { description: 'Other names that a subscription may use' }),
     schema: Type.Unknown({ description: 'JSON Schema of the body' }),
     example: Type.Unknown({ description: 'A body' }),
   },

@@ -66,15 +66,19 @@ function downloads(types: readonly string[]): Record<string, object> {
   }
 }
 
-const succeeded = { type: 'boolean', const: true }
+const succeeded = { type: 'boolean', const: true, description: 'True; a refusal has false, and `error`' }
 
 function envelope(schema: JsonSchema): JsonSchema {
   return {
     allOf: [
       schema,
-      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: schema } },
+      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: again(schema) } },
     ],
   }
+}
+
+function again(schema: JsonSchema): JsonSchema {
+  return { ...schema, description: 'The same fields again; `Pamoja-Envelope` chooses one of the two' }
 }
 
 /** An object with its own `data` field is not wrapped. */
@@ -88,9 +92,9 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
     required: ['success', 'data', 'has_more', 'next_cursor'],
     properties: {
       success: succeeded,
-      data: { type: 'array', items: schema },
-      has_more: { type: 'boolean' },
-      next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page' },
+      data: { type: 'array', items: schema, description: 'Rows of the page' },
+      has_more: { type: 'boolean', description: 'Whether another page follows' },
+      next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page; null on the last' },
     },
   }
 }

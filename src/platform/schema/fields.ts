@@ -185,4 +185,10 @@ function timeZones(): Set<string> {
 }
 
 /** Reply of a deletion. */
-export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted' })
+export const Deleted = Type.Object(
+  {
+    id: Type.String({ description: 'Id of what is gone' }),
+    deleted: Type.Literal(true, { description: 'True: it is gone' }),
+  },
+  { title: 'Deleted' },
+)

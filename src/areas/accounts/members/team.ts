@@ -40,15 +40,17 @@ const name = Type.String({
 
 const Member = Type.Object(
   {
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
+    id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
+    email: Type.String({ description: 'By which they sign in' }),
+    name: Type.String({ description: 'As the console greets them; empty if none was given' }),
     role,
-    status: OneOf(['invited', 'active', 'disabled']),
+    status: OneOf(['invited', 'active', 'disabled'], {
+      description: '`invited` until they accept; a `disabled` one cannot sign in',
+    }),
     operator: Type.Boolean({ description: 'Whether they also run the installation' }),
-    totp_enabled: Type.Boolean(),
-    last_login_at: Nullable(At()),
-    created_at: At(),
+    totp_enabled: Type.Boolean({ description: 'Whether signing in needs a second factor' }),
+    last_login_at: Nullable(At({ description: 'When they last signed in; null if they never did' })),
+    created_at: At({ description: 'When they were invited' }),
   },
   { title: 'TeamMember' },
 )
@@ -66,9 +68,9 @@ const Invited = Type.Object(
 
 const Reset = Type.Object(
   {
-    id: Type.String(),
+    id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
     reset_url: Type.String({ sensitive: true, description: 'Shown once' }),
-    expires_at: At(),
+    expires_at: At({ description: 'Until when the link works' }),
   },
   { title: 'PasswordReset' },
 )

@@ -27,8 +27,8 @@ const CustomerRecord = Type.Object(
         description: 'What the customer has in hand: it is taken off the next invoices',
       },
     ),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When the customer was made' }),
+    updated_at: At({ description: 'When the customer was last changed' }),
   },
   { title: 'BillingCustomer' },
 )

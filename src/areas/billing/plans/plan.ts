@@ -110,7 +110,7 @@ export const Plan = Type.Object(
     setup_fee: Amount({ description: 'Charged once, with the first period' }),
     active: Type.Boolean({ description: 'False: nobody new can subscribe' }),
     metadata: Metadata,
-    created_at: At(),
+    created_at: At({ description: 'When it was made' }),
   },
   { title: 'BillingPlan' },
 )

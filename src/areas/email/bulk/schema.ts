@@ -58,21 +58,27 @@ const Problem = Type.Object({
 export const BulkAccepted = Type.Object(
   {
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
-    status: OneOf(['scheduled', 'queued']),
+    status: OneOf(['scheduled', 'queued'], { description: '`scheduled` if it begins later' }),
     total: Type.Integer({ description: 'Recipients that you gave' }),
     accepted: Type.Integer({ description: 'Messages that will go out' }),
     rejected: Type.Integer({ description: 'Recipients with a mistake, which `errors` names' }),
     suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
-    batch_size: Type.Integer(),
+    batch_size: Type.Integer({ description: 'Messages in a part' }),
     batches: Type.Integer({ description: 'In how many parts it goes out' }),
     cost: Amount({ description: 'Of all messages, in major units of `currency`' }),
     currency: Type.String({ description: 'Of the cost' }),
-    messages: Type.Array(Type.Object({ email: Type.String(), message_id: Type.String() }), {
-      description: 'The id of each message',
-    }),
+    messages: Type.Array(
+      Type.Object({
+        email: Type.String({ description: 'The recipient' }),
+        message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
+      }),
+      {
+        description: 'The id of each message',
+      },
+    ),
     errors: Type.Array(Problem, { description: 'What is wrong with which recipient' }),
     warnings: Type.Array(Type.String(), { description: 'What you may want to change next time' }),
-    timestamp: At(),
+    timestamp: At({ description: 'When it was accepted' }),
   },
   { title: 'EmailBulkAccepted' },
 )
@@ -81,11 +87,15 @@ const bulkStatuses = ['scheduled', 'queued', 'sending', 'paused', 'completed', '
 
 export const BulkRecord = Type.Object(
   {
-    bulk_id: Type.String(),
-    status: OneOf(bulkStatuses),
+    bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
+    status: OneOf(bulkStatuses, { description: '`completed` once every part went out' }),
     ...bulkProgress,
-    completed_at: Nullable(At()),
-    paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate', 'request'])),
+    completed_at: Nullable(At({ description: 'When it ended; null until then' })),
+    paused_reason: Nullable(
+      OneOf(['bounce_rate', 'complaint_rate', 'request'], {
+        description: 'Too many bounces or complaints, or your request; null unless it is paused',
+      }),
+    ),
   },
   { title: 'EmailBulk' },
 )

@@ -49,13 +49,13 @@ export interface WantedRecord {
 }
 
 const RecordShape = Type.Object({
-  type: OneOf(['TXT', 'CNAME']),
-  name: Type.String(),
-  value: Type.String(),
-  purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc']),
-  required: Type.Boolean(),
-  status: OneOf(recordStatuses),
-  found: Type.Optional(Type.String()),
+  type: OneOf(['TXT', 'CNAME'], { description: 'Kind of record' }),
+  name: Type.String({ description: 'Full name of the record' }),
+  value: Type.String({ description: 'What it has to say' }),
+  purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'What it is for' }),
+  required: Type.Boolean({ description: 'Whether the domain is verified only with it' }),
+  status: OneOf(recordStatuses, { description: 'What was found when DNS was last asked' }),
+  found: Type.Optional(Type.String({ description: 'What DNS says instead, where that is wrong' })),
 })
 
 export const DomainRecord = Type.Object(
@@ -63,7 +63,7 @@ export const DomainRecord = Type.Object(
     id: Type.String({ description: 'Id of the domain' }),
     domain: Type.String({ description: 'What you send from' }),
     status: OneOf(['pending', 'verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
-    created_at: At(),
+    created_at: At({ description: 'When it was added' }),
     verified_at: Nullable(At({ description: 'When its records were first found' })),
     last_checked_at: Nullable(At({ description: 'When DNS was last asked' })),
     last_error: Nullable(Type.String({ description: 'What was wrong then' })),

@@ -15,15 +15,15 @@ import { readEnvelopeLocal } from '../tracking/token.ts'
 
 const Caught = Type.Object(
   {
-    id: Type.String(),
-    message_id: Nullable(Type.String()),
+    id: Type.String({ description: 'Id of the message in the sandbox' }),
+    message_id: Nullable(Type.String({ description: 'The message of yours that it is, such as `em_…`' })),
     from: Type.String({ description: 'From, as the reader sees it' }),
     to: Type.String({ description: 'The recipient' }),
-    envelope_from: Type.String(),
-    subject: Type.String(),
-    size: Type.Integer(),
-    tls: Nullable(Type.String()),
-    received_at: At(),
+    envelope_from: Type.String({ description: 'Sender of the envelope (MAIL FROM), where bounces go' }),
+    subject: Type.String({ description: 'Subject, as the reader sees it' }),
+    size: Type.Integer({ description: 'Bytes of the message as it came' }),
+    tls: Nullable(Type.String({ description: 'Version of TLS that it came over; null if it came in the clear' })),
+    received_at: At({ description: 'When the mailbox took it' }),
   },
   { title: 'CaughtEmail' },
 )
@@ -31,10 +31,15 @@ const Caught = Type.Object(
 const CaughtWhole = Type.Object(
   {
     ...Caught.properties,
-    html: Nullable(Type.String()),
-    text: Nullable(Type.String()),
+    html: Nullable(Type.String({ description: 'The html part; null if there is none' })),
+    text: Nullable(Type.String({ description: 'The text part; null if there is none' })),
     attachments: Type.Array(
-      Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
+      Type.Object({
+        filename: Type.String({ description: 'Name of the file' }),
+        content_type: Type.String({ description: 'Such as `application/pdf`' }),
+        size: Type.Integer({ description: 'Bytes of the file' }),
+      }),
+      { description: 'Files that came with it' },
     ),
   },
   { title: 'CaughtEmailContent' },
@@ -44,18 +49,43 @@ const Checks = Type.Object(
   {
     dkim: Type.Array(
       Type.Object({
-        result: Type.String(),
-        domain: Type.String(),
-        selector: Type.String(),
-        algorithm: Type.String(),
-        reason: Nullable(Type.String()),
+        result: Type.String({ description: 'Such as `pass` or `fail`' }),
+        domain: Type.String({ description: 'Who signed (d=)' }),
+        selector: Type.String({ description: 'Which key of the domain (s=)' }),
+        algorithm: Type.String({ description: 'Such as `rsa-sha256`' }),
+        reason: Nullable(Type.String({ description: 'Why it does not hold; null if it does' })),
       }),
+      { description: 'Each DKIM signature, in the order of the header' },
     ),
-    spf: Type.Object({ result: Type.String(), domain: Type.String() }),
-    dmarc: Type.Object({ result: Type.String(), domain: Type.String(), policy: Nullable(Type.String()) }),
-    tls: Nullable(Type.String()),
-    headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
-    links: Type.Array(Type.String()),
+    spf: Type.Object(
+      {
+        result: Type.String({ description: 'Such as `pass` or `fail`' }),
+        domain: Type.String({ description: 'Domain of the envelope sender' }),
+      },
+      { description: 'Whether the domain of the envelope allows the sending address' },
+    ),
+    dmarc: Type.Object(
+      {
+        result: Type.String({ description: 'Such as `pass` or `fail`' }),
+        domain: Type.String({ description: 'Domain of the address in From' }),
+        policy: Nullable(
+          Type.String({
+            description:
+              'What the domain asks receivers to do with failures, such as `reject`; null if it publishes nothing',
+          }),
+        ),
+      },
+      { description: 'Whether SPF or DKIM speaks for the domain in From' },
+    ),
+    tls: Nullable(Type.String({ description: 'Version of TLS that it came over; null if it came in the clear' })),
+    headers: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'Name of the field' }),
+        value: Type.String({ description: 'What it says' }),
+      }),
+      { description: 'Header fields, in their order' },
+    ),
+    links: Type.Array(Type.String(), { description: 'Addresses of the links in it' }),
   },
   { title: 'CaughtEmailChecks' },
 )
@@ -181,7 +211,16 @@ const DnsEdit = Type.Object({
 })
 
 const DnsRecords = Type.Object(
-  { records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), value: Type.String() })) },
+  {
+    records: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'Name of the record' }),
+        type: Type.String({ description: 'Kind of record, such as `TXT`' }),
+        value: Type.String({ description: 'What it says' }),
+      }),
+      { description: 'What DNS now says for the name' },
+    ),
+  },
   { title: 'SandboxDnsRecords' },
 )
 

@@ -171,7 +171,11 @@ const contentDays = { free: 3, others: 30 }
 const parts = ['html', 'text', 'raw', 'headers'] as const
 
 const ContentPart = Type.Object(
-  { message_id: Type.String(), part: OneOf(parts), content: Nullable(Type.String()) },
+  {
+    message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
+    part: OneOf(parts, { description: 'Which part this is' }),
+    content: Nullable(Type.String({ description: 'What it says; null if the message has no such part' })),
+  },
   { title: 'EmailContent' },
 )
 

@@ -124,15 +124,15 @@ export async function newCredential(
 
 const Credential = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    username: Type.String(),
-    host: Type.String(),
-    port: Type.Integer(),
-    domains: Type.Array(Type.String()),
-    allowed_ips: Type.Array(Type.String()),
-    created_at: At(),
-    last_used_at: Nullable(At()),
+    id: Type.String({ description: 'Id of the credential, such as `smtp_…`' }),
+    name: Type.String({ description: 'By which you tell it from your others' }),
+    username: Type.String({ description: 'With which to sign in' }),
+    host: Type.String({ description: 'Where to connect to' }),
+    port: Type.Integer({ description: 'Port of that host' }),
+    domains: Type.Array(Type.String(), { description: 'Only these may be sent from; empty: all of yours' }),
+    allowed_ips: Type.Array(Type.String(), { description: 'Only these addresses may connect; empty: all' }),
+    created_at: At({ description: 'When it was made' }),
+    last_used_at: Nullable(At({ description: 'When it last signed in, to a minute; null if it never did' })),
   },
   { title: 'SmtpCredential' },
 )

@@ -101,7 +101,13 @@ const add = write({
   }),
   reply: {
     status: 201,
-    schema: Type.Object({ added: Type.Integer(), existing: Type.Integer() }, { title: 'EmailSuppressionsAdded' }),
+    schema: Type.Object(
+      {
+        added: Type.Integer({ description: 'Addresses that were not on the list before' }),
+        existing: Type.Integer({ description: 'Addresses that were on it already' }),
+      },
+      { title: 'EmailSuppressionsAdded' },
+    ),
     location: () => '/v1/email/suppressions',
   },
   errors: ['INVALID_EMAIL'],

@@ -59,9 +59,9 @@ const TemplateRecord = Type.Object(
     defaults: Variables,
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     version: Type.Integer({ description: 'One more with each change' }),
-    status: Type.Literal('active'),
-    created_at: At(),
-    updated_at: At(),
+    status: Type.Literal('active', { description: 'Always `active`' }),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'EmailTemplate' },
 )
@@ -262,7 +262,12 @@ const deleteTemplate = write({
 })
 
 const Preview = Type.Object(
-  { subject: Type.String(), html: Type.String(), text: Nullable(Type.String()), missing: Type.Array(Type.String()) },
+  {
+    subject: Type.String({ description: 'With the variables filled in' }),
+    html: Type.String({ description: 'With the variables filled in' }),
+    text: Nullable(Type.String({ description: 'With the variables filled in; null if the template has none' })),
+    missing: Type.Array(Type.String(), { description: 'Names of placeholders that got no value' }),
+  },
   { title: 'EmailTemplatePreview' },
 )
 

@@ -22,13 +22,13 @@ const system = 'email'
 
 const TrackingWebhook = Type.Object(
   {
-    id: Type.String(),
-    url: Type.String(),
-    events: Type.Array(Type.String()),
-    enabled: Type.Boolean(),
+    id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+    url: Type.String({ description: 'Where events are posted' }),
+    events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
+    enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
     secret: Type.Optional(Type.String({ sensitive: true, description: 'Shown when it is first set' })),
-    created_at: At(),
-    updated_at: Nullable(At()),
+    created_at: At({ description: 'When it was set' }),
+    updated_at: Nullable(At({ description: 'When it was last changed' })),
   },
   { title: 'EmailTrackingWebhook' },
 )

@@ -46,7 +46,14 @@ const FaceMatch = Type.Object({
   ),
 })
 
-const FaceShown = Type.Object({ count: Type.Integer(), box: Type.Array(Type.Integer()), quality: Type.Number() })
+const FaceShown = Type.Object(
+  {
+    count: Type.Integer({ description: 'Faces in the picture' }),
+    box: Type.Array(Type.Integer(), { description: 'x, y, width, height of the face that was compared' }),
+    quality: Type.Number({ description: '0 to 1; low where the face is small or hard to see' }),
+  },
+  { description: 'The face of one picture' },
+)
 
 const FaceMatched = Type.Object(
   {
@@ -56,8 +63,8 @@ const FaceMatched = Type.Object(
     similarity_score: Type.Number({ description: '0 to 1' }),
     threshold: Type.Number({ description: 'What was compared with' }),
     faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'What was found in each picture' }),
-    reference: Nullable(Type.String()),
-    created_at: At(),
+    reference: Nullable(Type.String({ description: 'Your own id of the case; null if none was given' })),
+    created_at: At({ description: 'When they were compared' }),
     ...costFields,
   },
   { title: 'IdentityFaceMatch' },
@@ -175,9 +182,9 @@ const LivenessReply = Type.Object(
       Type.Union([
         Type.String(),
         Type.Object({
-          step: Type.String(),
-          passed: Type.Boolean(),
-          measure: Type.Record(Type.String(), Type.Number()),
+          step: Type.String({ description: 'What was asked for, such as `turn_left`' }),
+          passed: Type.Boolean({ description: 'Whether it was done' }),
+          measure: Type.Record(Type.String(), Type.Number(), { description: 'What was measured, such as `yaw`' }),
         }),
       ]),
       { description: 'What to do, in this order; or what became of each' },
@@ -185,7 +192,7 @@ const LivenessReply = Type.Object(
     signals: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'What was measured' }),
     ),
-    created_at: At(),
+    created_at: At({ description: 'When it was checked, or the challenge was made' }),
     cost: Type.Optional(costFields.cost),
     currency: Type.Optional(costFields.currency),
   },

@@ -77,8 +77,8 @@ export const OtpSent = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
     phone: Type.String({ description: 'Who got it' }),
-    channel: ChannelName,
-    status: Type.Literal('pending'),
+    channel: OneOf(channels, { description: 'How it was sent' }),
+    status: Type.Literal('pending', { description: 'Always `pending`: it waits for the code to be typed' }),
     code_length: Type.Integer({ description: 'Digits of the code' }),
     expires_at: At({ description: 'Until when it can be typed' }),
     resend_after: At({ description: 'When the same request sends it again; sooner is refused' }),

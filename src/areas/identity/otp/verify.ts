@@ -39,8 +39,8 @@ export const OtpVerified = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code' }),
     phone: Type.String({ description: 'Whose number this proves' }),
-    verified: Type.Literal(true),
-    status: Type.Literal('verified'),
+    verified: Type.Literal(true, { description: 'Always true: a wrong code is refused' }),
+    status: Type.Literal('verified', { description: 'Always `verified`' }),
     verified_at: At({ description: 'When the right code came' }),
     channel: Type.String({ description: 'How it went' }),
   },

@@ -30,12 +30,12 @@ const RegistryCreate = Type.Object(
 
 const RegistryRecord = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    country: Type.String(),
-    id_types: Type.Array(Type.String()),
-    url: Type.String(),
-    created_at: At(),
+    id: Type.String({ description: 'Id of the registry, such as `reg_…`' }),
+    name: Type.String({ description: 'As you named it' }),
+    country: Type.String({ description: 'Whose people it knows, ISO 3166' }),
+    id_types: Type.Array(Type.String(), { description: 'Kinds of documents that it can be asked about' }),
+    url: Type.String({ description: 'Where it answers; `/lookup` is added' }),
+    created_at: At({ description: 'When it was connected' }),
   },
   { title: 'IdentityRegistry' },
 )

@@ -83,12 +83,17 @@ const RiskScore = Type.Object(
     risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
     risk_level: OneOf(riskLevels, { description: 'The score in a word' }),
     flags: Type.Array(Type.String(), { description: 'What raised it, such as `phone_voip`' }),
-    factors: Type.Array(Type.Object({ flag: Type.String(), weight: Type.Number(), detail: Type.String() }), {
-      description: 'How much each flag weighs, and why',
-    }),
+    factors: Type.Array(
+      Type.Object({
+        flag: Type.String({ description: 'One of `flags`' }),
+        weight: Type.Number({ description: 'What it adds to the score' }),
+        detail: Type.String({ description: 'What was found' }),
+      }),
+      { description: 'How much each flag weighs, and why' },
+    ),
     unavailable_signals: Type.Array(Type.String(), { description: 'What could not be asked, and so did not count' }),
     metadata: Metadata,
-    created_at: At(),
+    created_at: At({ description: 'When it was scored' }),
     ...costFields,
   },
   { title: 'IdentityRiskScore' },

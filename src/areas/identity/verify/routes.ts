@@ -164,9 +164,9 @@ const listAll = list({
 
 const AuditTrail = Type.Object(
   {
-    id: Type.String(),
-    data: Type.Array(AuditEntry),
-    next_cursor: Nullable(Type.String()),
+    id: Type.String({ description: 'Id of the check' }),
+    data: Type.Array(AuditEntry, { description: 'The entries, oldest first' }),
+    next_cursor: Nullable(Type.String({ description: '`cursor` of the next page; null on the last' })),
     chain_valid: Type.Boolean({ description: 'Whether each of these entries follows from the one before' }),
   },
   { title: 'IdentityAudit' },
@@ -221,10 +221,10 @@ const decideReview = write({
 
 const Erasure = Type.Object(
   {
-    verification_id: Type.String(),
-    status: Type.String(),
-    erased_at: At(),
-    legal_hold: Type.Literal(false),
+    verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
+    status: Type.String({ description: 'Of the verification, which stays' }),
+    erased_at: At({ description: 'When its personal data were erased' }),
+    legal_hold: Type.Literal(false, { description: 'Always false: what is held is not erased' }),
   },
   { title: 'IdentityErasure' },
 )
@@ -271,7 +271,10 @@ const eraseSubject = write({
   reply: {
     status: 200,
     schema: Type.Object(
-      { external_id: Type.String(), erased: Type.Array(Erasure) },
+      {
+        external_id: Type.String({ description: 'Your own id of the person' }),
+        erased: Type.Array(Erasure, { description: 'Each verification of this person' }),
+      },
       { title: 'IdentitySubjectErasure' },
     ),
   },
@@ -303,7 +306,11 @@ const sendMedia = multipart({
   reply: {
     status: 201,
     schema: Type.Object(
-      { media_id: Type.String(), type: Nullable(Type.String()), expires_at: Nullable(At()) },
+      {
+        media_id: Type.String({ description: 'Id of the picture, such as `imd_…`' }),
+        type: Nullable(Type.String({ description: 'What it is for, as you said; null if you did not' })),
+        expires_at: Nullable(At({ description: 'Until when it can be used' })),
+      },
       { title: 'IdentityMedia' },
     ),
   },
@@ -318,7 +325,10 @@ const sendMedia = multipart({
   },
 })
 
-const PolicyRecord = Type.Object({ ...Policy.properties, version: Type.Integer() }, { title: 'IdentityPolicyRecord' })
+const PolicyRecord = Type.Object(
+  { ...Policy.properties, version: Type.Integer({ description: 'One more with each change' }) },
+  { title: 'IdentityPolicyRecord' },
+)
 
 const getPolicy = read({
   method: 'GET',

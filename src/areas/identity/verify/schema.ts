@@ -183,16 +183,19 @@ const Check = Type.Object({
 export const Findings = Type.Object({ document: Document, checks: Type.Array(Check) })
 export type Findings = Static<typeof Findings>
 
-const Results = Type.Object({
-  document_authentic: Nullable(Type.Boolean({ description: 'Null until it is judged' })),
-  face_match: Nullable(
-    Type.Boolean({ description: 'Whether the person is that of the document; null if it was not asked' }),
-  ),
-  liveness_passed: Nullable(
-    Type.Boolean({ description: 'Whether a living person was seen; null if it was not asked' }),
-  ),
-  overall_risk: Nullable(OneOf(riskLevels, { description: 'Null until it is judged' })),
-})
+const Results = Type.Object(
+  {
+    document_authentic: Nullable(Type.Boolean({ description: 'Null until it is judged' })),
+    face_match: Nullable(
+      Type.Boolean({ description: 'Whether the person is that of the document; null if it was not asked' }),
+    ),
+    liveness_passed: Nullable(
+      Type.Boolean({ description: 'Whether a living person was seen; null if it was not asked' }),
+    ),
+    overall_risk: Nullable(OneOf(riskLevels, { description: 'Null until it is judged' })),
+  },
+  { description: 'What was found, in short' },
+)
 
 const FailureReason = Type.Object({
   code: Type.String({ description: 'Such as DOCUMENT_EXPIRED' }),
@@ -246,7 +249,12 @@ export const Outcome = Type.Object({
   failure_reasons: Type.Array(FailureReason, { description: 'Why it was rejected; empty unless it was' }),
   review: Nullable(Review, { description: 'What a person decided; null if none did' }),
   engine: Type.Object(
-    { version: Type.String(), ocr: Type.String(), face: Type.String(), threshold: Type.Number() },
+    {
+      version: Type.String({ description: 'Of the rules that decide' }),
+      ocr: Type.String({ description: 'What read the document; empty if nothing did' }),
+      face: Type.String({ description: 'What compared the faces; empty if nothing did' }),
+      threshold: Type.Number({ description: 'Similarity from which faces are one person, 0 to 1' }),
+    },
     { description: 'What judged it' },
   ),
 })
@@ -268,7 +276,7 @@ export const VerificationRecord = Type.Object(
     reference: maybe('Your own id of the person or the case'),
     consent: Nullable(
       Type.Object({
-        granted: Type.Literal(true),
+        granted: Type.Literal(true, { description: 'Always true: the person agreed' }),
         granted_at: Nullable(At({ description: 'When the person agreed; null if that was not said' })),
         privacy_notice_url: maybe('What they agreed to'),
         language: maybe('In which they were asked'),
@@ -277,7 +285,9 @@ export const VerificationRecord = Type.Object(
         description: 'That the person agreed, as it was sent; null if nothing was sent, and once the record is erased',
       },
     ),
-    document: Nullable(Document),
+    document: Nullable(Document, {
+      description: 'What was read from the document; null until then, and once the record is erased',
+    }),
     checks: Type.Array(Check, { description: 'What was looked at, one by one' }),
     face_match: Outcome.properties.face_match,
     liveness: Outcome.properties.liveness,

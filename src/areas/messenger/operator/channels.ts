@@ -47,15 +47,15 @@ const ChannelCreate = Type.Object(
 
 const ChannelRecord = Type.Object(
   {
-    id: Type.String(),
-    account_id: Type.String(),
-    name: Type.String(),
-    base_url: Type.String(),
-    phone_number_id: Type.String(),
-    business_id: Type.String(),
-    display_number: Type.String(),
+    id: Type.String({ description: 'Id of the channel, such as `mch_…`' }),
+    account_id: Type.String({ description: 'Whose channel it is, such as `acc_…`' }),
+    name: Type.String({ description: 'As it was named' }),
+    base_url: Type.String({ description: 'Where the provider’s API is' }),
+    phone_number_id: Type.String({ description: 'What the provider calls the number' }),
+    business_id: Type.String({ description: 'Under which templates are registered' }),
+    display_number: Type.String({ description: 'What users see, digits without a plus' }),
     ingress_url: Type.String({ description: 'To be entered as the webhook at the provider' }),
-    created_at: At(),
+    created_at: At({ description: 'When it was connected' }),
   },
   { title: 'MessengerChannel' },
 )

@@ -120,7 +120,10 @@ const inbound = write({
   body: Inbound,
   reply: {
     status: 201,
-    schema: Type.Object({ message_id: Type.String(), from: Type.String() }),
+    schema: Type.Object({
+      message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
+      from: Type.String({ description: 'Who wrote it' }),
+    }),
     location: ({ message_id }) => `/v1/messenger/${message_id}`,
   },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'MEDIA_EXPIRED', 'PROVIDER_UNAVAILABLE'],

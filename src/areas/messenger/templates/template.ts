@@ -82,8 +82,8 @@ export const TemplateRecord = Type.Object(
     components: Type.Array(Type.Unknown(), { description: 'The parts of the message, as they were given' }),
     rejected_reason: Nullable(Type.String({ description: 'What the reviewers said; null unless it was rejected' })),
     quality: Type.String({ description: 'How users take it, as the provider says' }),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it, or its status, last changed' }),
   },
   { title: 'MessengerTemplate' },
 )

@@ -94,7 +94,7 @@ const SavedCard = Type.Object(
     card_token: Type.String({ description: 'Begins with tok_' }),
     ...CardShown.properties,
     customer: Customer,
-    created_at: At(),
+    created_at: At({ description: 'When it was saved' }),
   },
   { title: 'SavedCard' },
 )

@@ -129,7 +129,7 @@ const RiskCheck = Type.Object(
       },
       { description: `They add up to the score: ${componentNames.join(', ')}` },
     ),
-    created_at: At(),
+    created_at: At({ description: 'When it was checked' }),
   },
   { title: 'RiskCheck' },
 )

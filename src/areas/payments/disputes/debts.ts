@@ -56,14 +56,14 @@ export async function collectAll(app: App): Promise<void> {
 
 const Debt = Type.Object(
   {
-    dispute_id: Type.String(),
-    payment_id: Type.String(),
-    account_id: Type.String(),
-    environment: EnvironmentName(),
+    dispute_id: Type.String({ description: 'Id of the lost dispute, such as `dsp_…`' }),
+    payment_id: Type.String({ description: 'Id of the disputed payment, such as `pay_…`' }),
+    account_id: Type.String({ description: 'Who owes it, such as `acc_…`' }),
+    environment: EnvironmentName({ description: '`test` or `live`' }),
     amount: Amount({ description: 'What the dispute was about' }),
     amount_owed: Amount({ description: 'What is still missing of it' }),
-    currency: Type.String(),
-    closed_at: Nullable(At()),
+    currency: Type.String({ description: 'Of the amounts' }),
+    closed_at: Nullable(At({ description: 'When the dispute was decided' })),
   },
   { title: 'Debt' },
 )

@@ -34,7 +34,11 @@ const close = write({
   reply: {
     status: 200,
     schema: Type.Object(
-      { dispute_id: Type.String(), payment_id: Type.String(), outcome },
+      {
+        dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
+        payment_id: Type.String({ description: 'Id of the disputed payment, such as `pay_…`' }),
+        outcome,
+      },
       { title: 'SandboxDisputeClose' },
     ),
   },

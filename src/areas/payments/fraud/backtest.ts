@@ -24,7 +24,7 @@ const count = (description: string) => Type.Integer({ description })
 
 const Backtest = Type.Object(
   {
-    rule_id: Type.String(),
+    rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
     checked: count('Checks that it was held against, the oldest first'),
     matched: count('Checks that it matches'),
     changed: count('Of those, how many were decided less strictly, or are allowed by it'),

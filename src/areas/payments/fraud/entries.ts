@@ -69,13 +69,13 @@ const EntryCreate = Type.Object({
 
 const EntryRecord = Type.Object(
   {
-    blacklist_id: Type.String(),
-    type: OneOf(blacklistTypes),
+    blacklist_id: Type.String({ description: 'Id of the entry, such as `blk_…`' }),
+    type: OneOf(blacklistTypes, { description: 'What the value is, such as `phone` or `card_bin`' }),
     value: Type.String({ description: 'As it is compared; of a card masked' }),
-    reason: Nullable(Type.String()),
-    applies_to: Type.Array(OneOf(directions)),
-    expires_at: Nullable(At()),
-    created_at: At(),
+    reason: Nullable(Type.String({ description: 'Your note; null if none was given' })),
+    applies_to: Type.Array(OneOf(directions), { description: 'Whether payments, payouts or both are refused' }),
+    expires_at: Nullable(At({ description: 'Until when it holds; null for ever' })),
+    created_at: At({ description: 'When it was put on the list' }),
   },
   { title: 'BlacklistEntry' },
 )
@@ -186,7 +186,13 @@ const removeEntry = write({
   params: EntryParam,
   reply: {
     status: 200,
-    schema: Type.Object({ blacklist_id: Type.String(), deleted: Type.Literal(true) }, { title: 'BlacklistDeleted' }),
+    schema: Type.Object(
+      {
+        blacklist_id: Type.String({ description: 'Id of the entry' }),
+        deleted: Type.Literal(true, { description: 'True: it is off the list' }),
+      },
+      { title: 'BlacklistDeleted' },
+    ),
   },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {

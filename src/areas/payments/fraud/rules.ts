@@ -99,20 +99,20 @@ const RuleChange = Type.Object({
 
 const RuleRecord = Type.Object(
   {
-    rule_id: Type.String(),
-    name: Type.String(),
-    description: Nullable(Type.String()),
-    action: OneOf(actions),
+    rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
+    name: Type.String({ description: 'Stands in the risk check of what it matched' }),
+    description: Nullable(Type.String({ description: 'Your note; null if none was given' })),
+    action: OneOf(actions, { description: 'What becomes of a payment that it matches' }),
     match,
-    conditions: Type.Array(Condition),
-    applies_to: Type.Array(OneOf(directions)),
-    score: Type.Integer(),
-    priority: Type.Integer(),
-    enabled: Type.Boolean(),
-    dry_run: Type.Boolean(),
+    conditions: Type.Array(Condition, { description: 'What a payment must have for the rule to match' }),
+    applies_to: Type.Array(OneOf(directions), { description: 'Whether it judges payments, payouts or both' }),
+    score: Type.Integer({ description: 'Added to the risk score when it matches' }),
+    priority: Type.Integer({ description: 'Lower comes first' }),
+    enabled: Type.Boolean({ description: 'Whether it is asked at all' }),
+    dry_run: Type.Boolean({ description: 'Recorded when it matches, and nothing else' }),
     hits_24h: Type.Integer({ description: 'How often it matched in the last 24 hours' }),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'FraudRule' },
 )
@@ -266,7 +266,13 @@ const removeRule = write({
   params: RuleParam,
   reply: {
     status: 200,
-    schema: Type.Object({ rule_id: Type.String(), deleted: Type.Literal(true) }, { title: 'FraudRuleDeleted' }),
+    schema: Type.Object(
+      {
+        rule_id: Type.String({ description: 'Id of the rule' }),
+        deleted: Type.Literal(true, { description: 'True: it is gone' }),
+      },
+      { title: 'FraudRuleDeleted' },
+    ),
   },
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {

@@ -47,7 +47,12 @@ const credit = write({
   reply: {
     status: 200,
     schema: Type.Object(
-      { payment_id: Type.String(), account_number: Type.String(), amount: Amount(), currency: Type.String() },
+      {
+        payment_id: Type.String({ description: 'Id of the payment that the account is for' }),
+        account_number: Type.String({ description: 'Where the money went' }),
+        amount: Amount({ description: 'What was transferred, in major units' }),
+        currency: Type.String({ description: 'Of the amount' }),
+      },
       { title: 'SandboxBankCredit' },
     ),
   },

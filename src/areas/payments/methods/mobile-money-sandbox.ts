@@ -26,18 +26,18 @@ const wrongPin = '0000'
 
 const Prompt = Type.Object(
   {
-    payment_id: Type.String(),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: OneOf(['waiting', 'approved', 'refused', 'over'], {
       description: '`over`: it went away by itself, or could not be paid',
     }),
-    provider: Type.String(),
-    amount: Amount(),
-    currency: Type.String(),
-    reference: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    failure_reason: Nullable(Type.String()),
-    asked_at: At(),
-    expires_at: At(),
+    provider: Type.String({ description: 'Who asks, such as `mpesa`' }),
+    amount: Amount({ description: 'What is to be paid, in major units' }),
+    currency: Type.String({ description: 'Of the amount' }),
+    reference: Nullable(Type.String({ description: 'Your own id of the payment; null if none was given' })),
+    description: Nullable(Type.String({ description: 'What it is for, as you said; null if you did not' })),
+    failure_reason: Nullable(Type.String({ description: 'A code such as USER_CANCELLED; null unless it failed' })),
+    asked_at: At({ description: 'When the handset was asked' }),
+    expires_at: At({ description: 'When it goes away by itself' }),
   },
   { title: 'SandboxPrompt' },
 )
@@ -123,7 +123,10 @@ const answer = write({
   reply: {
     status: 200,
     schema: Type.Object(
-      { payment_id: Type.String(), decision: Answer.properties.decision },
+      {
+        payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+        decision: Answer.properties.decision,
+      },
       { title: 'SandboxPromptAnswer' },
     ),
   },

@@ -23,13 +23,19 @@ const Method = Type.Object(
     name: Type.String({ description: 'What payers know it by' }),
     countries: Type.Array(Type.String(), { description: 'Where its payers are' }),
     currencies: Type.Array(Type.String(), { description: 'What it takes' }),
-    directions: Type.Unsafe<readonly ('in' | 'out')[]>(Type.Array(OneOf(['in', 'out']))),
+    directions: Type.Unsafe<readonly ('in' | 'out')[]>(
+      Type.Array(OneOf(['in', 'out']), { description: 'Whether it collects (`in`), pays out (`out`), or both' }),
+    ),
     min_amount: Type.Optional(Amount({ description: 'In the one currency; for cards where `currency` is asked for' })),
     max_amount: Type.Optional(Amount({ description: 'The most it takes at once' })),
     whole_units_only: Type.Boolean({ description: 'Amounts have no decimals' }),
     fee: Type.Optional(
       Type.Object(
-        { percent: Amount(), fixed: Amount(), currency: Type.String() },
+        {
+          percent: Amount({ description: 'Percent of the amount' }),
+          fixed: Amount({ description: 'Added to that, in major units' }),
+          currency: Type.String({ description: 'Of `fixed`' }),
+        },
         { description: 'Of a collection, or with `direction=out` of a payout' },
       ),
     ),
@@ -42,9 +48,13 @@ const Method = Type.Object(
     brands: Type.Optional(Type.Array(OneOf(cardBrands), { description: 'Cards that are taken' })),
     supports_3ds: Type.Optional(Type.Boolean({ description: 'Whether payers prove who they are' })),
     banks: Type.Optional(
-      Type.Array(Type.Object({ bank_code: Type.String(), name: Type.String() }), {
-        description: 'Those whose accounts can be reached',
-      }),
+      Type.Array(
+        Type.Object({
+          bank_code: Type.String({ description: 'By which payouts name the bank' }),
+          name: Type.String({ description: 'As people know it' }),
+        }),
+        { description: 'Those whose accounts can be reached' },
+      ),
     ),
   },
   { title: 'PaymentMethod' },

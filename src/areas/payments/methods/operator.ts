@@ -63,13 +63,13 @@ const ProviderChange = Type.Object<typeof changed>({
 
 const shown = {
   id: Type.String({ description: 'Such as `mpesa-ke-live`' }),
-  provider: Type.String(),
-  environment: EnvironmentName(),
-  country: Type.String(),
-  enabled: Type.Boolean(),
+  provider: Type.String({ description: 'Such as `mpesa`' }),
+  environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
+  country: Type.String({ description: 'Where the account is, ISO 3166' }),
+  enabled: Type.Boolean({ description: 'False: nothing new is sent to it' }),
   status: OneOf(['up', 'degraded', 'down'], { description: 'As the answering node sees it' }),
-  created_at: At(),
-  updated_at: At(),
+  created_at: At({ description: 'When it was entered' }),
+  updated_at: At({ description: 'When it was last changed' }),
 }
 const ProviderRecord = Type.Object<typeof shown>({ ...shown, ...openSettings }, { title: 'PaymentProvider' })
 

@@ -78,7 +78,13 @@ const Item = Type.Object({
     Nullable(Type.String({ description: 'A code such as INVALID_PHONE; null unless it failed' })),
   ),
   error: Type.Optional(
-    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it was refused' }),
+    Type.Object(
+      {
+        code: Type.String({ description: 'Such as INVALID_PHONE' }),
+        message: Type.String({ description: 'The same in words' }),
+      },
+      { description: 'Why it was refused' },
+    ),
   ),
 })
 

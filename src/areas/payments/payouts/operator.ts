@@ -16,7 +16,11 @@ import { decide } from './settle.ts'
 import { findOverdue, listOverdue, type PayoutRow } from './store.ts'
 
 const Overdue = Type.Object(
-  { payout_id: Type.String(), status: payoutStatus, ...overdueFields },
+  {
+    payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }),
+    status: payoutStatus,
+    ...overdueFields,
+  },
   { title: 'OverduePayout' },
 )
 

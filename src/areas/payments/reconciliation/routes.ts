@@ -68,34 +68,38 @@ const StatementCreate = Type.Object({
   closing_at: Type.Optional(Moment({ description: 'When the account held `closing_balance`' })),
 })
 
-const Count = Type.Object({
-  lines: Type.Integer(),
-  amount: Amount({ description: 'Of all of them, in either direction' }),
-  net: Amount({ description: 'What came in less what went out' }),
-})
+const counted = (description: string) =>
+  Type.Object(
+    {
+      lines: Type.Integer({ description: 'How many there are' }),
+      amount: Amount({ description: 'Of all of them, in either direction' }),
+      net: Amount({ description: 'What came in less what went out' }),
+    },
+    { description },
+  )
 
 const StatementRecord = Type.Object(
   {
-    id: Type.String(),
-    provider: Type.String(),
-    environment: EnvironmentName(),
-    country: Type.String(),
-    currency: Type.String(),
-    covers: OneOf(covers),
+    id: Type.String({ description: 'Id of the statement, such as `stm_…`' }),
+    provider: Type.String({ description: 'Whose statement it is, such as `mpesa`' }),
+    environment: EnvironmentName({ description: '`test` or `live`' }),
+    country: Type.String({ description: 'Where the account is, ISO 3166' }),
+    currency: Type.String({ description: 'Of all its amounts' }),
+    covers: OneOf(covers, { description: 'Which of the money the account holds' }),
     status: OneOf(['open', 'matching', 'matched'], {
       description: '`open` until a file came, `matching` while its lines are looked for',
     }),
     lines: Type.Integer({ description: 'That were new' }),
     known_lines: Type.Integer({ description: 'That an earlier file had brought' }),
     skipped_lines: Type.Integer({ description: 'That were not complete, or moved nothing' }),
-    first_at: Nullable(At()),
-    last_at: Nullable(At()),
+    first_at: Nullable(At({ description: 'Time of the earliest line; null until a file came' })),
+    last_at: Nullable(At({ description: 'Time of the latest line; null until a file came' })),
     closing_balance: Nullable(Amount({ description: 'As the provider says' })),
-    closing_at: Nullable(At()),
+    closing_at: Nullable(At({ description: 'When the account held `closing_balance`; null if that is not known' })),
     float_balance: Nullable(Amount({ description: 'As the ledger has it at that moment' })),
     difference: Nullable(Amount({ description: 'The provider’s less ours; 0 is as it should be' })),
-    created_at: At(),
-    matched_at: Nullable(At()),
+    created_at: At({ description: 'When it was opened' }),
+    matched_at: Nullable(At({ description: 'When its lines had been looked for; null until then' })),
   },
   { title: 'PaymentStatement' },
 )
@@ -104,7 +108,13 @@ const StatementWhole = Type.Object(
   {
     ...StatementRecord.properties,
     classes: Type.Object(
-      { matched: Count, theirs_only: Count, amount_differs: Count, booked: Count, ours_only: Count },
+      {
+        matched: counted('Lines that are a payment, payout or refund of the same amount'),
+        theirs_only: counted('Lines for which nothing of ours was found'),
+        amount_differs: counted('Lines that are something of ours with another amount'),
+        booked: counted('Fees of the provider, and settlements to the bank, as the ledger has them'),
+        ours_only: counted('Payments, payouts and refunds that are on no statement'),
+      },
       {
         description:
           'The new lines by what was found; `ours_only` are payments, payouts and refunds that are on no statement',
@@ -117,20 +127,26 @@ const StatementWhole = Type.Object(
 const LineRecord = Type.Object(
   {
     id: Type.String({ description: 'Of the line; of what is on no statement where it is ours_only' }),
-    class: Nullable(OneOf(classes)),
-    kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other']),
-    direction: OneOf(['in', 'out']),
-    receipt: Nullable(Type.String()),
-    amount: Amount(),
-    currency: Type.String(),
-    occurred_at: At(),
-    phone: Nullable(Type.String()),
-    details: Nullable(Type.String()),
-    matched_by: Nullable(OneOf(['receipt', 'payer', 'hand'])),
+    class: Nullable(OneOf(classes, { description: 'What was found for it; null until it was looked for' })),
+    kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other'], { description: 'What the line is' }),
+    direction: OneOf(['in', 'out'], { description: 'Whether the money came in or went out' }),
+    receipt: Nullable(Type.String({ description: 'The provider’s code of it; null if none is known' })),
+    amount: Amount({ description: 'In major units' }),
+    currency: Type.String({ description: 'Of the amount' }),
+    occurred_at: At({ description: 'When the money moved' }),
+    phone: Nullable(
+      Type.String({ description: 'Of the payer or receiver, masked where the provider masks it; null if not told' }),
+    ),
+    details: Nullable(Type.String({ description: 'The provider’s own words; null if there are none' })),
+    matched_by: Nullable(
+      OneOf(['receipt', 'payer', 'hand'], {
+        description: 'By its receipt, by payer and amount, or by an operator; null if it was not matched',
+      }),
+    ),
     account_id: Nullable(Type.String({ description: 'Whose it is' })),
-    payment_id: Nullable(Type.String()),
-    payout_id: Nullable(Type.String()),
-    refund_id: Nullable(Type.String()),
+    payment_id: Nullable(Type.String({ description: 'Id of the payment that it is, else null' })),
+    payout_id: Nullable(Type.String({ description: 'Id of the payout that it is, else null' })),
+    refund_id: Nullable(Type.String({ description: 'Id of the refund that it is, else null' })),
     booking: Nullable(
       OneOf(['suspense', 'fee', 'bank'], { description: 'Where the ledger has it, if it is no payment' }),
     ),

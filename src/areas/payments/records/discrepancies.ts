@@ -147,12 +147,12 @@ export async function noteTakenTwice(
 
 const Discrepancy = Type.Object(
   {
-    payment_id: Type.String(),
-    account_id: Type.String(),
-    environment: EnvironmentName(),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+    account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
+    environment: EnvironmentName({ description: '`test` or `live`' }),
     status: Payment.properties.status,
-    provider: Type.String(),
-    currency: Type.String(),
+    provider: Type.String({ description: 'Who collected it, such as `mpesa`' }),
+    currency: Type.String({ description: 'Of `asked_amount`' }),
     asked_amount: Amount({ description: 'What the payer was asked for' }),
     told_amount: Nullable(
       Amount({
@@ -167,9 +167,9 @@ const Discrepancy = Type.Object(
     provider_reference: Nullable(
       Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
     ),
-    found_at: At(),
-    resolved_at: Nullable(At()),
-    note: Nullable(Type.String()),
+    found_at: At({ description: 'When the difference was found' }),
+    resolved_at: Nullable(At({ description: 'When it was resolved; null while it is open' })),
+    note: Nullable(Type.String({ description: 'What was written when it was resolved; null if nothing was' })),
   },
   { title: 'PaymentDiscrepancy' },
 )
@@ -194,7 +194,11 @@ const listRoute = list({
 const actions = ['none', 'credit_account', 'returned_to_payer'] as const
 
 const Resolved = Type.Object(
-  { ...Discrepancy.properties, action: OneOf(actions), amount_moved: Amount({ description: 'Out of suspense' }) },
+  {
+    ...Discrepancy.properties,
+    action: OneOf(actions, { description: 'What was done with the money in suspense' }),
+    amount_moved: Amount({ description: 'Out of suspense' }),
+  },
   { title: 'PaymentDiscrepancyResolved' },
 )
 

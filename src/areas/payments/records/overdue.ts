@@ -7,14 +7,14 @@ import type { Environment } from '../../../platform/tenant.ts'
 
 export const overdueFields = {
   provider_id: Type.String({ description: 'As the provider knows it' }),
-  account_id: Type.String(),
-  environment: EnvironmentName(),
-  provider: Type.String(),
-  country: Type.String(),
-  amount: Amount(),
-  currency: Type.String(),
-  created_at: At(),
-  overdue_at: Nullable(At()),
+  account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
+  environment: EnvironmentName({ description: '`test` or `live`' }),
+  provider: Type.String({ description: 'Who was asked to pay, such as `mpesa`' }),
+  country: Type.String({ description: 'Where the provider is, ISO 3166' }),
+  amount: Amount({ description: 'In major units' }),
+  currency: Type.String({ description: 'Of the amount' }),
+  created_at: At({ description: 'When it was asked for' }),
+  overdue_at: Nullable(At({ description: 'Since when its outcome is overdue; null once it is settled' })),
 }
 
 interface OverdueRow {

@@ -21,7 +21,12 @@ import { applyVerdict, completeAfterAll, takenBack } from './settle.ts'
 import { clearRefundOverdue, findRefund, listOverdueRefunds, type RefundOfPayment, type RefundRow } from './store.ts'
 
 const Overdue = Type.Object(
-  { refund_id: Type.String(), payment_id: Type.String(), status: Refund.properties.status, ...overdueFields },
+  {
+    refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
+    payment_id: Type.String({ description: 'Id of the payment that it gives back, such as `pay_…`' }),
+    status: Refund.properties.status,
+    ...overdueFields,
+  },
   { title: 'OverdueRefund' },
 )
 

@@ -70,7 +70,13 @@ const batchHead = {
   timestamp: At({ description: 'When it was accepted' }),
 }
 
-export const BulkReply = Type.Object({ ...batchHead, messages: Type.Array(BulkEntry) }, { title: 'SmsBulkReply' })
+export const BulkReply = Type.Object(
+  {
+    ...batchHead,
+    messages: Type.Array(BulkEntry, { description: 'One entry for each of your list, in its order' }),
+  },
+  { title: 'SmsBulkReply' },
+)
 
 export const BatchRecord = Type.Object(
   {
@@ -104,7 +110,7 @@ export const Found = Type.Partial(
   Type.Object({
     ...MessageRecord.properties,
     ...BatchRecord.properties,
-    status: Type.String(),
+    status: Type.String({ description: 'Of the message, or of the batch' }),
     to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'One number, or all of the batch' }),
     batch_id: MessageRecord.properties.batch_id,
     links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),

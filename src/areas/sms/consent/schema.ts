@@ -31,7 +31,7 @@ export const OptOutRecord = Type.Object(
     source: OneOf(['keyword', 'api', 'import', 'carrier'], {
       description: 'By a word such as STOP, by request, from a file, or as the carrier told us',
     }),
-    created_at: At(),
+    created_at: At({ description: 'When it was recorded' }),
   },
   { title: 'SmsOptOut' },
 )
@@ -40,15 +40,18 @@ export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.
 
 /** Opt-outs and blocks of a number; a number without any is not found. */
 export const OptOutFound = Type.Object(
-  { ...OptOutRecord.properties, opt_outs: Type.Array(OptOutRecord) },
+  {
+    ...OptOutRecord.properties,
+    opt_outs: Type.Array(OptOutRecord, { description: 'All of the number; the fields beside are those of the first' }),
+  },
   { title: 'SmsOptOutOfNumber' },
 )
 
 export const OptOutRemoved = Type.Object(
   {
     id: Type.String({ description: 'The number again' }),
-    phone: Type.String(),
-    deleted: Type.Literal(true),
+    phone: Type.String({ description: 'Who gets messages again' }),
+    deleted: Type.Literal(true, { description: 'True: none is left' }),
     removed: Type.Integer({ description: 'How many opt-outs there were' }),
   },
   { title: 'SmsOptOutRemoved' },

@@ -56,14 +56,18 @@ export const NumberRecord = Type.Object(
     default_webhook_url: Nullable(
       Type.String({ description: 'For messages whose keyword has no webhook_url; null: only webhooks are told' }),
     ),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was taken' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'SmsNumber' },
 )
 
 export const NumberDeleted = Type.Object(
-  { id: Type.String({ description: 'The number again' }), number: Type.String(), deleted: Type.Literal(true) },
+  {
+    id: Type.String({ description: 'The number again' }),
+    number: Type.String({ description: 'What handsets wrote to' }),
+    deleted: Type.Literal(true, { description: 'True: it is given up' }),
+  },
   { title: 'SmsNumberDeleted' },
 )
 

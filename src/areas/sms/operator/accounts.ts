@@ -19,7 +19,13 @@ const AccountCountries = Type.Object({
 })
 
 const AccountRecord = Type.Object(
-  { account_id: Type.String(), countries: Nullable(Type.Array(Type.String())), updated_at: Nullable(At()) },
+  {
+    account_id: Type.String({ description: 'Whose limits these are, such as `acc_…`' }),
+    countries: Nullable(Type.Array(Type.String()), {
+      description: 'The only ones it may send to; null: all that are enabled',
+    }),
+    updated_at: Nullable(At({ description: 'When they were last set; null if they never were' })),
+  },
   { title: 'SmsAccountCountries' },
 )
 

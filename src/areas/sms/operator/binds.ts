@@ -71,12 +71,14 @@ const BindCreate: TObject<typeof head & typeof common> = withKinds({ ...head, ..
 const BindChange: TObject<typeof common> = withKinds(common, kindFields)
 
 const shown = {
-  name: Type.String(),
-  kind: Type.String(),
-  window: Type.Integer(),
-  rate: Nullable(Type.Integer()),
-  response_timeout_seconds: Type.Integer(),
-  enabled: Type.Boolean(),
+  name: Type.String({ description: 'By which routes name the bind' }),
+  kind: Type.String({ description: 'Which protocol it speaks, such as `smpp`' }),
+  window: Type.Integer({ description: 'Messages without an answer, of one session' }),
+  rate: Nullable(Type.Integer({ description: 'Messages per second; null: no limit' })),
+  response_timeout_seconds: Type.Integer({
+    description: 'Seconds after which a message without an answer goes another way',
+  }),
+  enabled: Type.Boolean({ description: 'False: its connections are closed and it gets no messages' }),
   in_force: Type.Boolean({ description: 'The answering node already uses it as it is' }),
   node: Nullable(Type.String({ description: 'Which node has it open' })),
   is_up: Type.Boolean({
@@ -95,8 +97,8 @@ const shown = {
   inbound_url: Nullable(
     Type.String({ description: 'Where a carrier that calls us brings messages of handsets', sensitive: true }),
   ),
-  created_at: At(),
-  updated_at: At(),
+  created_at: At({ description: 'When it was entered' }),
+  updated_at: At({ description: 'When it was last changed' }),
 }
 
 const BindRecord: TObject<typeof shown> = withKinds(shown, shownFields, 'SmsBind')

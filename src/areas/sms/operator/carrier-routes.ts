@@ -93,19 +93,27 @@ const RouteChange = Type.Object({
 
 const RouteRecord = Type.Object(
   {
-    id: Type.String(),
-    environment: Type.String(),
-    account_id: Nullable(Type.String()),
-    country: Nullable(Type.String()),
-    network: Nullable(Type.String()),
-    tiers: Type.Array(Type.Array(Type.Object({ bind: Type.String(), weight: Type.Integer() }))),
+    id: Type.String({ description: 'Id of the route, such as `smr_…`' }),
+    environment: Type.String({ description: '`test` or `live`' }),
+    account_id: Nullable(Type.String({ description: 'Only for this account; null: for all' })),
+    country: Nullable(Type.String({ description: 'Only numbers of this country; null: of every one' })),
+    network: Nullable(Type.String({ description: 'Only numbers of this network; null: of every one' })),
+    tiers: Type.Array(
+      Type.Array(
+        Type.Object({
+          bind: Type.String({ description: 'Name of the bind' }),
+          weight: Type.Integer({ description: 'Its share among the binds of the tier' }),
+        }),
+      ),
+      { description: 'Binds of a tier share the messages; the next tier is for when none of them can take one' },
+    ),
     on_unknown: OnUnknown,
     reroute_on_undelivered: RerouteOnUndelivered,
     refund_undelivered: RefundUndelivered,
     when_down: WhenDown,
     in_force: Type.Boolean({ description: 'The answering node already sends by it' }),
-    created_at: At(),
-    updated_at: At(),
+    created_at: At({ description: 'When it was made' }),
+    updated_at: At({ description: 'When it was last changed' }),
   },
   { title: 'SmsRoute' },
 )

@@ -29,9 +29,9 @@ const CountryChange = Type.Object({
 
 const CountryRecord = Type.Object(
   {
-    country: Type.String(),
-    enabled: Type.Boolean(),
-    sender_registration: OneOf(registrations),
+    country: Type.String({ description: 'ISO 3166, such as KE' }),
+    enabled: Type.Boolean({ description: 'False: nobody may send there' }),
+    sender_registration: OneOf(registrations, { description: '`required`: only approved senders' }),
     is_default: Type.Boolean({ description: 'Nobody said otherwise; then tests may use any sender' }),
   },
   { title: 'SmsCountry' },

@@ -25,7 +25,7 @@ const Assignment = Type.Object({
 })
 
 const AssignedNumber = Type.Object(
-  { account_id: Type.String(), ...NumberRecord.properties },
+  { account_id: Type.String({ description: 'Who receives on it, such as `acc_…`' }), ...NumberRecord.properties },
   { title: 'OperatorSmsNumber' },
 )
 

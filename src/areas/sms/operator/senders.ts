@@ -15,7 +15,7 @@ import { SenderRecord, senderStatuses } from '../senders/schema.ts'
 import { noSuchSender, type SenderRow, senderColumns, senderRecord, senderUuid } from '../senders/store.ts'
 
 const ReviewedSender = Type.Object(
-  { account_id: Type.String(), ...SenderRecord.properties },
+  { account_id: Type.String({ description: 'Whose sender it is, such as `acc_…`' }), ...SenderRecord.properties },
   { title: 'OperatorSmsSenderId' },
 )
 

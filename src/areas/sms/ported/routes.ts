@@ -35,11 +35,13 @@ const PortedNumber = Type.Object({
 
 const PortedRecord = Type.Object(
   {
-    phone: Type.String(),
-    network: Type.String(),
-    mcc_mnc: Nullable(Type.String()),
+    phone: Type.String({ description: 'The number that moved' }),
+    network: Type.String({ description: 'Where the number is now' }),
+    mcc_mnc: Nullable(
+      Type.String({ description: 'Mobile country and network code of that network; null if not known' }),
+    ),
     original_network: Nullable(Type.String({ description: 'Whose range the number is from' })),
-    updated_at: At(),
+    updated_at: At({ description: 'When it was entered' }),
   },
   { title: 'SmsPortedNumber' },
 )

@@ -10,10 +10,10 @@ import { listMessages, type MessageFilter, type MessageRow } from '../store.ts'
 
 const HandsetText = Type.Object(
   {
-    message_id: Type.String(),
+    message_id: Type.String({ description: 'Id of the message' }),
     direction: OneOf(['received', 'written'], { description: '`written`: on the handset, to you' }),
-    from: Type.String(),
-    to: Type.String(),
+    from: Type.String({ description: 'Who wrote it: a sender, or the number of the handset' }),
+    to: Type.String({ description: 'Who got it' }),
     message: Nullable(Type.String(), { description: 'Null when its text has been erased' }),
     at: At({ description: 'When it arrived, or was written' }),
   },

@@ -33,15 +33,15 @@ export const SenderCreate = Type.Object({
 })
 
 const senderFields = {
-  id: Type.String(),
-  sender: Type.String(),
+  id: Type.String({ description: 'Id of the sender, such as `snd_…`' }),
+  sender: Type.String({ description: 'What handsets show as `from`' }),
   environment: EnvironmentName({ description: 'Senders of `test` are approved at once and reach no handset' }),
   countries: Nullable(Type.Array(Type.String()), { description: 'Null: all of them' }),
   purpose: Type.String({ description: 'What you said you send with it' }),
   sample: Type.String({ description: 'The example that you gave' }),
   status: OneOf(senderStatuses, { description: 'Messages go out with an `approved` one only' }),
   reason: Nullable(Type.String({ description: 'Why it was rejected' })),
-  created_at: At(),
+  created_at: At({ description: 'When it was asked for' }),
   decided_at: Nullable(At({ description: 'When it was approved or rejected' })),
 }
 

@@ -141,7 +141,13 @@ const Replay = Type.Object({
   ),
 })
 
-const ReplayStarted = Type.Object({ replay_id: Type.String(), count: Type.Integer() }, { title: 'ReplayStarted' })
+const ReplayStarted = Type.Object(
+  {
+    replay_id: Type.String({ description: 'Id of the replay, such as `rpl_…`' }),
+    count: Type.Integer({ description: 'Deliveries that will be sent again' }),
+  },
+  { title: 'ReplayStarted' },
+)
 
 const replays: Allowance = { name: 'webhook-replay', perMinute: 10, what: 'replays' }
 
@@ -248,8 +254,8 @@ async function step(app: App, tx: Tx, tenant: Tenant, id: string): Promise<boole
 
 export const ReplayProgress = Type.Object(
   {
-    replay_id: Type.String(),
-    state: OneOf(['running', 'done']),
+    replay_id: Type.String({ description: 'Id of the replay, such as `rpl_…`' }),
+    state: OneOf(['running', 'done'], { description: '`done` once all of them are queued' }),
     count: Type.Integer({ description: 'Deliveries in all' }),
     queued: Type.Integer({ description: 'Deliveries that were sent again so far, or are about to be' }),
   },

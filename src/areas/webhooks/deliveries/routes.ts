@@ -236,7 +236,10 @@ const deliveryGet = read({
 })
 
 const Redelivery = Type.Object(
-  { delivery_id: Type.String({ description: 'The new delivery' }), replay_of: Type.String() },
+  {
+    delivery_id: Type.String({ description: 'The new delivery' }),
+    replay_of: Type.String({ description: 'The delivery that is sent again' }),
+  },
   { title: 'Redelivery' },
 )
 
