@@ -59,11 +59,14 @@ export type Account = {
 }
 
 export type Agent = {
+  /** Your own id of the agent */
   agent_id: string
   name: string | null
   email: string | null
+  /** What the agent does; only `available` is given calls */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   reason: string | null
+  /** When the agent took on this status */
   since: string
   next_status: ('available' | 'break' | 'away' | 'training' | 'meeting') | null
   /** What the agent can do, for queues that ask for it; a list replaces the one before. Must be at most 50 skills */
@@ -73,6 +76,7 @@ export type Agent = {
   /** How well: 5 is best. Must be 1 to 5 */
   level: number
 }[]
+  /** Queues that the agent serves, `que_…` */
   queues: string[]
   /** Where calls reach the agent; the browser unless told */
   endpoint: {
@@ -83,97 +87,154 @@ export type Agent = {
   /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
 }
+  /** What the agent speaks, such as `sw-KE` */
   languages: string[]
+  /** Calls at a time: 1 */
   max_calls: number
   external_ref: string | null
   call_id: string | null
   logged_in_at: string | null
+  /** When the agent first logged in */
   created_at: string
 }
 
 export type AgentCall = {
+  /** Id of the customer’s call, such as `call_…` */
   call_id: string
+  /** It is about to be placed */
   status: 'initiated'
+  /** When it was asked for */
   started_at: string
 }
 
 export type AgentContext = {
+  /** Your own id of the agent */
   agent_id: string
+  /** What the agent does; only `available` is given calls */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
+  /** The call that is asked for, or the agent’s present one; null without one */
   call: ({
+  /** The customer’s call, `call_…` */
   call_id: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   queue_id: string | null
+  /** Seconds that the customer waited, up to now if not yet answered */
   wait_seconds: number
+  /** What the customer chose in menus, in order */
   ivr_path: ({
+  /** Key of the menu */
   menu: string
+  /** Keys of the choice or the digits typed; stars where they are masked */
   digit: string
   label: string | null
 })[]
+  /** Your own notes of the call, and the variables that menus and rules set */
   custom_data: Record<string, unknown>
 }) | null
+  /** Who is spoken to; null without a call or a number */
   customer: ({
+  /** The other side of the call, or the number that is asked for */
   phone: string
   name: string | null
   email: string | null
   language: string | null
+  /** Tags that the call was given */
   tags: string[]
+  /** `custom_data` of the call */
   attributes: Record<string, unknown>
 }) | null
+  /** What there was with the customer before, newest first */
   history: {
+  /** Calls with the customer, at most 10 */
   calls: ({
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
   queue_id: string | null
   agent_id: string | null
   outcome: string | null
+  /** When it came to the queue or the agent */
   started_at: string
   ended_at: string | null
   disposition: string | null
 })[]
+  /** Texts, at most 5 */
   sms: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
+  /** Messages of the messengers, at most 5 */
   messages: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
+  /** E-mails, at most 5 */
   emails: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
+  /** Payments, at most 5 */
   payments: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
+  /** USSD sessions, at most 5 */
   ussd_sessions: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
+  /** Verifications of the customer, at most 5 */
   verifications: {
+  /** Id by which it is read */
   id: string
+  /** How it stands, in the words of its own area */
   status: string
+  /** When it was made */
   created_at: string
 }[]
 }
+  /** Notes of the last 20 calls with the customer, newest first */
   notes: ({
+  /** What was noted */
   text: string
   agent_id: string | null
+  /** When that call ended, or began if it goes on */
   created_at: string
 })[]
 }
 
 export type AgentLogin = {
+  /** Your own id of the agent */
   agent_id: string
+  /** Id of the session, such as `ses_…` */
   session_id: string
+  /** What the agent does; only `available` is given calls */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   /** What the agent can do, for queues that ask for it; a list replaces the one before. Must be at most 50 skills */
   skills: {
@@ -182,6 +243,7 @@ export type AgentLogin = {
   /** How well: 5 is best. Must be 1 to 5 */
   level: number
 }[]
+  /** Queues that the agent serves, `que_…` */
   queues: string[]
   /** Where calls reach the agent; the browser unless told */
   endpoint: {
@@ -192,22 +254,32 @@ export type AgentLogin = {
   /** Of a phone. Must be E.164, such as +254711000001 */
   number?: string | undefined
 }
+  /** When the session began */
   logged_in_at: string
   /** Speaks for this agent, for 8 hours */
   token: string
+  /** When the token ends: after 8 hours, or with the key that asked */
   token_expires_at: string
+  /** Where a browser takes calls */
   desk: {
+  /** WebSocket of the agent’s desk */
   ws_url: string
+  /** By which the browser finds its public address; may be empty */
   ice_servers: {
+  /** Address of a STUN server */
   urls: string
 }[]
 }
 }
 
 export type AgentLogout = {
+  /** Your own id of the agent */
   agent_id: string
+  /** Logged out */
   status: 'offline'
+  /** When the session ended */
   logged_out_at: string
+  /** Seconds that the session lasted */
   session_seconds: number
 }
 
@@ -222,10 +294,14 @@ export type AgentSessionEvent = {
 }
 
 export type AgentStatus = {
+  /** Your own id of the agent */
   agent_id: string
+  /** What the agent does; only `available` is given calls */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
+  /** What the agent did before the request */
   previous_status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   reason: string | null
+  /** When the agent took on this status */
   since: string
   next_status: ('available' | 'break' | 'away' | 'training' | 'meeting') | null
 }
@@ -302,7 +378,9 @@ export type AuditEntry = {
   at: string
   /** Who did it */
   actor: {
+  /** Such as `key` or `member` */
   type: string
+  /** Which one */
   id: string
 }
   /** What was done, such as `apikey.create` */
@@ -374,7 +452,9 @@ export type BillingCustomer = {
   /** In major units */
   amount: number
 }[]
+  /** When the customer was made */
   created_at: string
+  /** When the customer was last changed */
   updated_at: string
 }
 
@@ -405,17 +485,22 @@ export type BillingPlan = {
   active: boolean
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was made */
   created_at: string
 }
 
 export type BlacklistAdded = {
+  /** Id of the entry, such as `blk_…` */
   blacklist_id?: string | undefined
+  /** What the value is, such as `phone` or `card_bin` */
   type?: 'phone' | 'email' | 'email_domain' | 'card' | 'card_bin' | 'card_fingerprint' | 'ip' | 'ip_range' | 'device_id' | 'bank_account' | 'customer_id' | 'country' | undefined
   /** As it is compared; of a card masked */
   value?: string | undefined
   reason?: string | null | undefined
+  /** Whether payments, payouts or both are refused */
   applies_to?: ('payment' | 'payout')[] | undefined
   expires_at?: string | null | undefined
+  /** When it was put on the list */
   created_at?: string | undefined
   /** How many were not there before */
   created: number
@@ -424,23 +509,31 @@ export type BlacklistAdded = {
 }
 
 export type BlacklistDeleted = {
+  /** Id of the entry */
   blacklist_id: string
+  /** True: it is off the list */
   deleted: true
 }
 
 export type BlacklistEntry = {
+  /** Id of the entry, such as `blk_…` */
   blacklist_id: string
+  /** What the value is, such as `phone` or `card_bin` */
   type: 'phone' | 'email' | 'email_domain' | 'card' | 'card_bin' | 'card_fingerprint' | 'ip' | 'ip_range' | 'device_id' | 'bank_account' | 'customer_id' | 'country'
   /** As it is compared; of a card masked */
   value: string
   reason: string | null
+  /** Whether payments, payouts or both are refused */
   applies_to: ('payment' | 'payout')[]
   expires_at: string | null
+  /** When it was put on the list */
   created_at: string
 }
 
 export type BusinessHours = {
+  /** Id of the business hours, such as `bh_…` */
   business_hours_id: string
+  /** By which they are set again */
   name: string
   /** In which the times below are meant. Must be an IANA time zone, such as Africa/Nairobi */
   timezone: string
@@ -515,14 +608,19 @@ export type BusinessHours = {
   closed_action?: CallDestination | undefined
   /** The queues that keep these hours, by this list or by their own `business_hours_id` */
   queue_ids: string[]
+  /** Whether it is open at this moment */
   open_now: boolean
   next_change_at: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type BusinessHoursSet = {
+  /** Id of the business hours, such as `bh_…` */
   business_hours_id: string
+  /** By which they are set again */
   name: string
   /** In which the times below are meant. Must be an IANA time zone, such as Africa/Nairobi */
   timezone: string
@@ -597,10 +695,14 @@ export type BusinessHoursSet = {
   closed_action?: CallDestination | undefined
   /** The queues that keep these hours, by this list or by their own `business_hours_id` */
   queue_ids: string[]
+  /** Whether it is open at this moment */
   open_now: boolean
   next_change_at: string | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** Whether hours of this name were there, and are changed */
   existed: boolean
 }
 
@@ -645,9 +747,13 @@ export type Call = {
   currency: string
   /** How it sounded; null until it is over */
   quality: {
+  /** Opinion score, estimated from the others: 1 is bad, 4.5 is best */
   mos: number
+  /** Milliseconds by which the audio arrives unevenly */
   jitter_ms: number
+  /** Percent of the audio packets that did not arrive */
   packet_loss_pct: number
+  /** Milliseconds to the other side and back */
   rtt_ms: number
 } | null
 }
@@ -693,13 +799,21 @@ export type CallAnsweredEvent = {
 }
 
 export type CallCenterReport = {
+  /** From when calls are counted */
   from: string
+  /** Until when, this moment not included */
   to: string
+  /** Length of time that a row covers */
   interval: '15m' | '30m' | 'hour' | 'day' | 'week' | 'month'
+  /** Of days and hours, such as Africa/Nairobi */
   timezone: string
+  /** What rows are cut by besides the interval */
   group_by: ('queue' | 'agent' | 'number' | 'direction' | 'hour_of_day' | 'disposition')[]
+  /** Columns that `rows` and `totals` have */
   metrics: string[]
+  /** One for each interval and group that had a call, oldest first */
   rows: ({
+  /** When the interval of the row begins */
   interval_start: string
   queue_id?: string | null | undefined
   agent_id?: string | null | undefined
@@ -707,12 +821,17 @@ export type CallCenterReport = {
   direction?: string | null | undefined
   hour_of_day?: number | null | undefined
   disposition?: string | null | undefined
+  /** Calls that came to a queue or an agent, and calls that agents made */
   offered?: number | undefined
+  /** Calls that were answered */
   answered?: number | undefined
+  /** Callers who gave up waiting, the short ones too */
   abandoned?: number | undefined
   /** Gave up within five seconds */
   short_abandoned?: number | undefined
+  /** Calls that a queue sent to its overflow */
   overflowed?: number | undefined
+  /** Calls that an agent handed to somebody else */
   transferred?: number | undefined
   /** Answered in time, of answered and abandoned without the short ones; null if nobody called */
   service_level_percent?: number | null | undefined
@@ -720,22 +839,33 @@ export type CallCenterReport = {
   aht_seconds?: number | null | undefined
   abandon_rate_percent?: number | null | undefined
   occupancy_percent?: number | null | undefined
+  /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
+  /** Seconds on hold */
   hold_seconds?: number | undefined
+  /** Seconds of wrap-up */
   wrap_up_seconds?: number | undefined
+  /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
   wait_p50?: number | null | undefined
   wait_p90?: number | null | undefined
   first_call_resolution_percent?: number | null | undefined
+  /** What the calls cost, in major units of the account’s currency */
   cost?: number | undefined
 })[]
+  /** Over all rows */
   totals: {
+  /** Calls that came to a queue or an agent, and calls that agents made */
   offered?: number | undefined
+  /** Calls that were answered */
   answered?: number | undefined
+  /** Callers who gave up waiting, the short ones too */
   abandoned?: number | undefined
   /** Gave up within five seconds */
   short_abandoned?: number | undefined
+  /** Calls that a queue sent to its overflow */
   overflowed?: number | undefined
+  /** Calls that an agent handed to somebody else */
   transferred?: number | undefined
   /** Answered in time, of answered and abandoned without the short ones; null if nobody called */
   service_level_percent?: number | null | undefined
@@ -743,13 +873,18 @@ export type CallCenterReport = {
   aht_seconds?: number | null | undefined
   abandon_rate_percent?: number | null | undefined
   occupancy_percent?: number | null | undefined
+  /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
+  /** Seconds on hold */
   hold_seconds?: number | undefined
+  /** Seconds of wrap-up */
   wrap_up_seconds?: number | undefined
+  /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
   wait_p50?: number | null | undefined
   wait_p90?: number | null | undefined
   first_call_resolution_percent?: number | null | undefined
+  /** What the calls cost, in major units of the account’s currency */
   cost?: number | undefined
 }
 }
@@ -782,9 +917,13 @@ export type CallCompletedEvent = {
   cost: number
   currency: string
   quality: {
+  /** Opinion score, estimated from the others: 1 is bad, 4.5 is best */
   mos: number
+  /** Milliseconds by which the audio arrives unevenly */
   jitter_ms: number
+  /** Percent of the audio packets that did not arrive */
   packet_loss_pct: number
+  /** Milliseconds to the other side and back */
   rtt_ms: number
 } | null
   disposition: string | null
@@ -827,11 +966,14 @@ export type CallDestination = {
 }
 
 export type CallHandling = {
+  /** The customer’s call, `call_…` */
   call_id: string
   agent_id: string | null
+  /** Whether the customer hears music */
   on_hold: boolean
   disposition: string | null
   notes: string | null
+  /** Tags that the call was given */
   tags: string[]
 }
 
@@ -877,12 +1019,17 @@ export type CallInputEvent = {
 }
 
 export type CallMonitor = {
+  /** Id of the monitor, such as `mon_…` */
   monitor_id: string
+  /** The call that is listened to, `call_…` */
   call_id: string
   supervisor_id: string | null
+  /** listen: nobody hears the supervisor; whisper: the agent does; barge: everybody does */
   mode: 'listen' | 'whisper' | 'barge'
+  /** `connecting` until the supervisor answers */
   status: 'connecting' | 'active' | 'ended'
   supervisor_call_id: string | null
+  /** When it was asked for */
   started_at: string
 }
 
@@ -931,17 +1078,25 @@ export type CallTraceEntry = {
   /** event: told to event_url; flow: what happened to the flow; sip: signalling */
   kind: string
   sequence: number | null
+  /** When it happened */
   at: string
+  /** What happened; the names depend on `kind` */
   data: Record<string, unknown>
 }
 
 export type CallTransfer = {
+  /** Id of the transfer, such as `trf_…` */
   transfer_id: string
+  /** The call that goes on elsewhere, `call_…` */
   call_id: string
+  /** `warm` speaks with the other first, `cold` goes at once */
   transfer_type: 'warm' | 'cold'
+  /** An agent, `que_…`, E.164 or a SIP URI, as it was given */
   destination: string
+  /** `consulting` while the agent speaks with the other; the last three are final */
   status: 'ringing' | 'consulting' | 'completed' | 'failed' | 'cancelled'
   consult_call_id: string | null
+  /** When it was asked for */
   started_at: string
 }
 
@@ -986,72 +1141,107 @@ export type Card = {
 }
 
 export type CaughtEmail = {
+  /** Id of the message in the sandbox */
   id: string
   message_id: string | null
   /** From, as the reader sees it */
   from: string
   /** The recipient */
   to: string
+  /** Sender of the envelope (MAIL FROM), where bounces go */
   envelope_from: string
+  /** Subject, as the reader sees it */
   subject: string
+  /** Bytes of the message as it came */
   size: number
   tls: string | null
+  /** When the mailbox took it */
   received_at: string
 }
 
 export type CaughtEmailChecks = {
+  /** Each DKIM signature, in the order of the header */
   dkim: ({
+  /** Such as `pass` or `fail` */
   result: string
+  /** Who signed (d=) */
   domain: string
+  /** Which key of the domain (s=) */
   selector: string
+  /** Such as `rsa-sha256` */
   algorithm: string
   reason: string | null
 })[]
+  /** Whether the domain of the envelope allows the sending address */
   spf: {
+  /** Such as `pass` or `fail` */
   result: string
+  /** Domain of the envelope sender */
   domain: string
 }
+  /** Whether SPF or DKIM speaks for the domain in From */
   dmarc: {
+  /** Such as `pass` or `fail` */
   result: string
+  /** Domain of the address in From */
   domain: string
   policy: string | null
 }
   tls: string | null
+  /** Header fields, in their order */
   headers: {
+  /** Name of the field */
   name: string
+  /** What it says */
   value: string
 }[]
+  /** Addresses of the links in it */
   links: string[]
 }
 
 export type CaughtEmailContent = {
+  /** Id of the message in the sandbox */
   id: string
   message_id: string | null
   /** From, as the reader sees it */
   from: string
   /** The recipient */
   to: string
+  /** Sender of the envelope (MAIL FROM), where bounces go */
   envelope_from: string
+  /** Subject, as the reader sees it */
   subject: string
+  /** Bytes of the message as it came */
   size: number
   tls: string | null
+  /** When the mailbox took it */
   received_at: string
   html: string | null
   text: string | null
+  /** Files that came with it */
   attachments: {
+  /** Name of the file */
   filename: string
+  /** Such as `application/pdf` */
   content_type: string
+  /** Bytes of the file */
   size: number
 }[]
 }
 
 export type Conference = {
+  /** Id of the conference, such as `conf_…` */
   conference_id: string
+  /** What it is called, for yourself */
   name: string
+  /** `initiated` until somebody joins, `ended` once everybody has left */
   status: 'initiated' | 'active' | 'ended'
+  /** Whether what everybody says is recorded */
   record: boolean
   recording_id: string | null
+  /** Everybody, those who left too */
   participants: ConferenceParticipant[]
+  /** When it was made */
   created_at: string
 }
 
@@ -1069,11 +1259,16 @@ export type ConferenceEvent = {
 }
 
 export type ConferenceParticipant = {
+  /** Id of the participant, such as `par_…` */
   participant_id: string
   call_id: string | null
+  /** A number in E.164, or an agent */
   endpoint: string
+  /** Whether others may have to wait for this one */
   role: 'participant' | 'moderator'
+  /** `held` hears music and is not heard; `left` and `failed` are final */
   status: 'dialing' | 'joined' | 'held' | 'left' | 'failed'
+  /** Whether the participant is not heard */
   muted: boolean
   joined_at: string | null
 }
@@ -1081,9 +1276,13 @@ export type ConferenceParticipant = {
 export type Credit = {
   /** Id of the account */
   account_id: string
+  /** Which wallet was filled */
   environment: 'test' | 'live'
+  /** Your own id of the credit, as it was given */
   reference: string
+  /** What was put in, in major units */
   amount: number
+  /** Of the amounts */
   currency: string
   /** After the credit */
   balance: number
@@ -1106,20 +1305,27 @@ export type Customer = {
 }
 
 export type Debt = {
+  /** Id of the lost dispute, such as `dsp_…` */
   dispute_id: string
+  /** Id of the disputed payment, such as `pay_…` */
   payment_id: string
+  /** Who owes it, such as `acc_…` */
   account_id: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
   /** What the dispute was about */
   amount: number
   /** What is still missing of it */
   amount_owed: number
+  /** Of the amounts */
   currency: string
   closed_at: string | null
 }
 
 export type Deleted = {
+  /** Id of what is gone */
   id: string
+  /** True: it is gone */
   deleted: true
 }
 
@@ -1330,35 +1536,64 @@ export type EmailAccepted = {
 }
 
 export type EmailAnalytics = {
+  /** Recipients whose message was offered to a server */
   sent: number
+  /** Recipients whose server took it */
   delivered: number
+  /** Recipients who opened it at least once */
   opened: number
+  /** Recipients who followed a link */
   clicked: number
+  /** Recipients from whom it was sent back */
   bounced: number
+  /** Recipients who called it spam */
   complained: number
+  /** Recipients who unsubscribed by it */
   unsubscribed: number
+  /** Recipients whose server asked to try again later */
   deferred: number
+  /** Recipients whom it did not reach for another reason */
   failed: number
+  /** Recipients for whom a scanner or a prefetching mail client opened it */
   machine_opens: number
+  /** Percent of sent that were delivered; 0 when none were sent */
   deliverability_rate: number
+  /** Percent of delivered that were opened; 0 when none were delivered */
   open_rate: number
+  /** Percent of delivered with a click; 0 when none were delivered */
   click_rate: number
+  /** First day, UTC */
   from: string
+  /** Last day, UTC */
   to: string
+  /** The same figures for each day, tag and so on, as `group_by` says; empty without it */
   series: ({
   key: string | null
+  /** Recipients whose message was offered to a server */
   sent: number
+  /** Recipients whose server took it */
   delivered: number
+  /** Recipients who opened it at least once */
   opened: number
+  /** Recipients who followed a link */
   clicked: number
+  /** Recipients from whom it was sent back */
   bounced: number
+  /** Recipients who called it spam */
   complained: number
+  /** Recipients who unsubscribed by it */
   unsubscribed: number
+  /** Recipients whose server asked to try again later */
   deferred: number
+  /** Recipients whom it did not reach for another reason */
   failed: number
+  /** Recipients for whom a scanner or a prefetching mail client opened it */
   machine_opens: number
+  /** Percent of sent that were delivered; 0 when none were sent */
   deliverability_rate: number
+  /** Percent of delivered that were opened; 0 when none were delivered */
   open_rate: number
+  /** Percent of delivered with a click; 0 when none were delivered */
   click_rate: number
 })[]
 }
@@ -1381,7 +1616,9 @@ export type EmailBouncedEvent = {
 }
 
 export type EmailBulk = {
+  /** Id of the bulk, such as `emb_…` */
   bulk_id: string
+  /** `completed` once every part went out */
   status: 'scheduled' | 'queued' | 'sending' | 'paused' | 'completed' | 'cancelled'
   /** Recipients that you gave */
   total: number
@@ -1395,6 +1632,7 @@ export type EmailBulk = {
   batches: number
   /** Parts that went out */
   batches_sent: number
+  /** Messages by what became of them */
   counts: {
   /** Not offered to a server yet */
   queued: number
@@ -1415,6 +1653,7 @@ export type EmailBulk = {
   /** Not delivered for another reason */
   failed: number
 }
+  /** When it was accepted */
   created_at: string
   started_at: string | null
   completed_at: string | null
@@ -1424,6 +1663,7 @@ export type EmailBulk = {
 export type EmailBulkAccepted = {
   /** Id of the bulk, such as `emb_…` */
   bulk_id: string
+  /** `scheduled` if it begins later */
   status: 'scheduled' | 'queued'
   /** Recipients that you gave */
   total: number
@@ -1433,6 +1673,7 @@ export type EmailBulkAccepted = {
   rejected: number
   /** Recipients left out because they bounced, complained or unsubscribed */
   suppressed: number
+  /** Messages in a part */
   batch_size: number
   /** In how many parts it goes out */
   batches: number
@@ -1442,7 +1683,9 @@ export type EmailBulkAccepted = {
   currency: string
   /** The id of each message */
   messages: {
+  /** The recipient */
   email: string
+  /** Id of the message, such as `em_…` */
   message_id: string
 }[]
   /** What is wrong with which recipient */
@@ -1458,6 +1701,7 @@ export type EmailBulkAccepted = {
 }[]
   /** What you may want to change next time */
   warnings: string[]
+  /** When it was accepted */
   timestamp: string
 }
 
@@ -1476,6 +1720,7 @@ export type EmailBulkCompletedEvent = {
   batches: number
   /** Parts that went out */
   batches_sent: number
+  /** Messages by what became of them */
   counts: {
   /** Not offered to a server yet */
   queued: number
@@ -1496,6 +1741,7 @@ export type EmailBulkCompletedEvent = {
   /** Not delivered for another reason */
   failed: number
 }
+  /** When it was accepted */
   created_at: string
   started_at: string | null
   completed_at: string
@@ -1532,7 +1778,9 @@ export type EmailComplainedEvent = {
 }
 
 export type EmailContent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
+  /** Which part this is */
   part: 'html' | 'text' | 'raw' | 'headers'
   content: string | null
 }
@@ -1560,6 +1808,7 @@ export type EmailDomain = {
   domain: string
   /** Messages go out from a `verified` one only */
   status: 'pending' | 'verified' | 'failed'
+  /** When it was added */
   created_at: string
   verified_at: string | null
   last_checked_at: string | null
@@ -1568,22 +1817,36 @@ export type EmailDomain = {
   dkim_selector: string
   /** What has to be in your DNS, and what was found there */
   records: ({
+  /** Kind of record */
   type: 'TXT' | 'CNAME'
+  /** Full name of the record */
   name: string
+  /** What it has to say */
   value: string
+  /** What it is for */
   purpose: 'verification' | 'dkim' | 'return_path' | 'tracking' | 'dmarc'
+  /** Whether the domain is verified only with it */
   required: boolean
+  /** What was found when DNS was last asked */
   status: 'pending' | 'valid' | 'invalid' | 'missing'
+  /** What DNS says instead, where that is wrong */
   found?: string | undefined
 })[]
   /** The same as records */
   dns_records: ({
+  /** Kind of record */
   type: 'TXT' | 'CNAME'
+  /** Full name of the record */
   name: string
+  /** What it has to say */
   value: string
+  /** What it is for */
   purpose: 'verification' | 'dkim' | 'return_path' | 'tracking' | 'dmarc'
+  /** Whether the domain is verified only with it */
   required: boolean
+  /** What was found when DNS was last asked */
   status: 'pending' | 'valid' | 'invalid' | 'missing'
+  /** What DNS says instead, where that is wrong */
   found?: string | undefined
 })[]
 }
@@ -1607,8 +1870,11 @@ export type EmailDomainEvent = {
 }
 
 export type EmailEvent = {
+  /** Id of the event, such as `evt_…` */
   id: string
+  /** What happened, such as `email.delivered` */
   event: string
+  /** What webhooks receive */
   payload: Record<string, unknown>
 }
 
@@ -1673,7 +1939,9 @@ export type EmailSuppression = {
 }
 
 export type EmailSuppressionsAdded = {
+  /** Addresses that were not on the list before */
   added: number
+  /** Addresses that were on it already */
   existing: number
 }
 
@@ -1694,25 +1962,36 @@ export type EmailTemplate = {
   variables: string[]
   /** One more with each change */
   version: number
+  /** Always `active` */
   status: 'active'
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type EmailTemplatePreview = {
+  /** With the variables filled in */
   subject: string
+  /** With the variables filled in */
   html: string
   text: string | null
+  /** Names of placeholders that got no value */
   missing: string[]
 }
 
 export type EmailTrackingWebhook = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
+  /** Where events are posted */
   url: string
+  /** Names of the events that it gets */
   events: string[]
+  /** False: nothing is delivered to it */
   enabled: boolean
   /** Shown when it is first set */
   secret?: string | undefined
+  /** When it was set */
   created_at: string
   updated_at: string | null
 }
@@ -1758,11 +2037,13 @@ export type Error = {
 export type ErrorCode = 'INVALID_REQUEST' | 'INVALID_URL' | 'INVALID_EVENT' | 'INVALID_DATE_RANGE' | 'UNAUTHORIZED' | 'INSUFFICIENT_FUNDS' | 'INSUFFICIENT_WALLET_BALANCE' | 'INSUFFICIENT_BALANCE' | 'CARD_DECLINED' | 'CARD_EXPIRED' | 'INCORRECT_CVV' | 'DEBIT_REFUSED' | 'AUTHENTICATION_FAILED' | 'FORBIDDEN' | 'HTTPS_REQUIRED' | 'PAYMENT_BLOCKED' | 'ACCOUNT_SUSPENDED' | 'SENDER_NOT_ALLOWED' | 'COUNTRY_NOT_ENABLED' | 'SHORTCODE_NOT_ALLOWED' | 'DOMAIN_NOT_VERIFIED' | 'OPTED_OUT' | 'NUMBER_NOT_OWNED' | 'DESTINATION_NOT_ALLOWED' | 'OTP_BLOCKED' | '131047' | '131051' | 'NOT_FOUND' | 'TEMPLATE_NOT_FOUND' | 'DOMAIN_NOT_FOUND' | 'WEBHOOK_NOT_CONFIGURED' | 'MEDIA_EXPIRED' | 'DELIVERY_NOT_FOUND' | 'WEBHOOK_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'DUPLICATE_REFERENCE' | 'REQUEST_IN_PROGRESS' | 'INVALID_STATE' | 'CONFLICT' | 'DUPLICATE_SESSION' | 'SESSION_ENDED' | 'SESSION_EXPIRED' | 'NO_PENDING_INPUT' | 'TRANSACTION_TIMEOUT' | 'REFUND_NOT_ALLOWED' | 'MESSAGE_NOT_CANCELLABLE' | 'NO_PENDING_SECRET' | 'CALL_NOT_ACTIVE' | 'AGENT_NOT_AVAILABLE' | 'AGENT_NOT_LOGGED_IN' | 'AGENT_BUSY' | 'QUEUE_FULL' | 'CONFERENCE_FULL' | 'NOT_CANCELLABLE' | 'TEMPLATE_EXISTS' | 'TEMPLATE_IN_USE' | 'DOMAIN_EXISTS' | 'OTP_ALREADY_USED' | 'CHALLENGE_USED' | 'LEGAL_HOLD' | 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'RANGE_NOT_SATISFIABLE' | 'VALIDATION_ERROR' | 'INVALID_PHONE' | 'INVALID_SHORTCODE' | 'DATA_TOO_LARGE' | 'MENU_INVALID' | 'INVALID_CALL_FLOW' | 'UNSUPPORTED_LANGUAGE' | 'INVALID_CARD' | 'MESSAGE_TOO_LONG' | 'ENCODING_ERROR' | 'NO_ROUTE' | 'INVALID_EMAIL' | 'INVALID_DOMAIN' | 'TEMPLATE_SYNTAX' | 'MISSING_VARIABLE' | 'ATTACHMENT_TOO_LARGE' | 'ATTACHMENT_BLOCKED' | 'TOO_MANY_RECIPIENTS' | 'MAIL_NOT_CONFIGURED' | 'UNSUPPORTED_CURRENCY' | 'UNSUPPORTED_PROVIDER' | 'UNSUPPORTED_METHOD' | 'BATCH_TOO_LARGE' | 'AMOUNT_TOO_LOW' | 'AMOUNT_TOO_HIGH' | 'REFUND_EXCEEDS_PAYMENT' | 'WEBHOOK_LIMIT_REACHED' | 'INVALID_DOCUMENT_TYPE' | 'IMAGE_QUALITY_LOW' | 'IMAGE_TOO_LARGE' | 'NO_FACE_DETECTED' | 'MULTIPLE_FACES' | 'FACE_MISMATCH' | 'LIVENESS_FAILED' | 'DOCUMENT_UNREADABLE' | 'CHALLENGE_EXPIRED' | 'CONSENT_REQUIRED' | 'OTP_INVALID' | 'OTP_EXPIRED' | '130472' | '131026' | '131052' | '131053' | '133004' | 'OTP_COOLDOWN' | 'OTP_SEND_LIMIT' | 'OTP_ATTEMPTS_EXCEEDED' | 'RATE_LIMITED' | 'RATE_LIMIT_EXCEEDED' | 'CONCURRENCY_LIMIT' | 'TOO_MANY_STREAMS' | '130429' | 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE' | 'REGISTRY_UNAVAILABLE' | 'PROVIDER_UNAVAILABLE'
 
 export type Event = {
+  /** Id of the event, such as `evt_…` */
   id: string
   /** Name in the event catalogue */
   event: string
   /** What it happened to */
   resource_id: string
+  /** When it happened */
   created_at: string
   request_id: string | null
   /** What subscribers receive */
@@ -1770,9 +2051,13 @@ export type Event = {
 }
 
 export type EventDescription = {
+  /** By which webhooks subscribe to it, such as `sms.delivered` */
   name: string
+  /** Part of the API that it comes from, such as `sms` */
   area: string
+  /** When it happens, in a sentence */
   summary: string
+  /** Other names that a subscription may use */
   aliases: string[]
   /** JSON Schema of the body */
   schema: unknown
@@ -1781,20 +2066,26 @@ export type EventDescription = {
 }
 
 export type EventDetail = {
+  /** Id of the event, such as `evt_…` */
   id: string
   /** Name in the event catalogue */
   event: string
   /** What it happened to */
   resource_id: string
+  /** When it happened */
   created_at: string
   request_id: string | null
   /** What subscribers receive */
   payload: unknown
   /** The webhooks that it was told to, and how that went; what was told again is in their logs */
   deliveries: ({
+  /** Id of the delivery, such as `dlv_…` */
   id: string
+  /** The webhook it goes to */
   webhook_id: string
+  /** `failed` once no further attempt is made */
   status: 'pending' | 'delivering' | 'delivered' | 'failed' | 'cancelled'
+  /** How often it was tried */
   attempts: number
   delivered_at: string | null
   next_attempt_at: string | null
@@ -1804,12 +2095,16 @@ export type EventDetail = {
 }
 
 export type FailedJob = {
+  /** Id of the job, such as `job_…` */
   id: string
+  /** Which kind of job it is, such as `sms.batch` */
   lane: string
   account_id: string | null
   environment: string | null
+  /** How often it was tried */
   attempts: number
   last_error: string | null
+  /** When it was queued */
   created_at: string
   /** `stranded`: it has waited for more than a minute at a place (`lane@place`) that nobody serves */
   state: 'failed' | 'stranded'
@@ -1818,17 +2113,23 @@ export type FailedJob = {
 export type FoundThing = {
   /** message, email, call, payment, payout, invoice, delivery or request */
   kind: string
+  /** Id of what was found */
   id: string
   status: string | null
+  /** Whose it is, such as `acc_…` */
   account_id: string
+  /** Name of that account */
   account_name: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
+  /** When it was made */
   created_at: string
   /** Where an operator reads it whole */
   path: string
 }
 
 export type FraudBacktest = {
+  /** Id of the rule, such as `frl_…` */
   rule_id: string
   /** Checks that it was held against, the oldest first */
   checked: number
@@ -1877,34 +2178,50 @@ export type FraudReviewEvent = {
 }
 
 export type FraudRule = {
+  /** Id of the rule, such as `frl_…` */
   rule_id: string
+  /** Stands in the risk check of what it matched */
   name: string
   description: string | null
+  /** What becomes of a payment that it matches */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
   /** `all` unless given */
   match: 'all' | 'any'
+  /** What a payment must have for the rule to match */
   conditions: Record<string, unknown>[]
+  /** Whether it judges payments, payouts or both */
   applies_to: ('payment' | 'payout')[]
+  /** Added to the risk score when it matches */
   score: number
+  /** Lower comes first */
   priority: number
+  /** Whether it is asked at all */
   enabled: boolean
+  /** Recorded when it matches, and nothing else */
   dry_run: boolean
   /** How often it matched in the last 24 hours */
   hits_24h: number
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type FraudRuleDeleted = {
+  /** Id of the rule */
   rule_id: string
+  /** True: it is gone */
   deleted: true
 }
 
 export type HandsetText = {
+  /** Id of the message */
   message_id: string
   /** `written`: on the handset, to you */
   direction: 'received' | 'written'
+  /** Who wrote it: a sender, or the number of the handset */
   from: string
+  /** Who got it */
   to: string
   /** Null when its text has been erased */
   message: string | null
@@ -1913,21 +2230,31 @@ export type HandsetText = {
 }
 
 export type HeardText = {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** Which language was understood */
   language: string
+  /** All that was said */
   text: string
   /** Keys that were pressed for the phone */
   digits: string
+  /** The same, piece by piece */
   segments: {
+  /** Seconds from the beginning of what is kept */
   start: number
+  /** Seconds from the beginning of what is kept */
   end: number
+  /** What was said */
   text: string
+  /** 0 to 1 */
   confidence: number
 }[]
 }
 
 export type IdentityAudit = {
+  /** Id of the check */
   id: string
+  /** The entries, oldest first */
   data: IdentityAuditEntry[]
   next_cursor: string | null
   /** Whether each of these entries follows from the one before */
@@ -1935,44 +2262,66 @@ export type IdentityAudit = {
 }
 
 export type IdentityAuditEntry = {
+  /** Id of the entry, such as `aud_…` */
   entry_id: string
+  /** Place in the chain of this check, from 1 */
   sequence: number
+  /** When it was done */
   timestamp: string
+  /** What was done */
   action: string
+  /** Who did it: `type`, `id` and, for a request, `ip` */
   actor: unknown
+  /** What else is known of it */
   details: unknown
+  /** `hash` of the entry before; null for the first */
   previous_hash: string | null
+  /** `sha256:` and the digest of `previous_hash` and the entry, in hex */
   hash: string
 }
 
 export type IdentityBlocklistEntry = {
+  /** Id of the entry, such as `idb_…` */
   id: string
+  /** What the value is */
   kind: 'document' | 'phone' | 'email' | 'device' | 'external_id'
   /** The end of the value */
   hint: string
   reason: string | null
+  /** When it was blocked */
   created_at: string
 }
 
 export type IdentityDocumentType = {
+  /** Issuing country, ISO 3166 */
   country: string
+  /** What it is, such as `passport` */
   document_type: 'passport' | 'national_id' | 'drivers_license' | 'voter_id' | 'residence_permit' | 'refugee_id' | 'nin_slip' | 'proof_of_address'
+  /** How many sides there are to photograph */
   sides: number
+  /** Whether it has machine-readable lines */
   has_mrz: boolean
+  /** Whether it has a barcode */
   has_barcode: boolean
   number_pattern: string | null
+  /** What is looked at, such as `mrz_check_digits` */
   checks: string[]
   /** Whether a registry can be asked */
   registry: boolean
   /** Checked against the issuer; otherwise its rules can only warn */
   verified: boolean
+  /** Where these facts are from */
   source: string
 }
 
 export type IdentityErasure = {
+  /** Id of the verification, such as `ver_…` */
   verification_id: string
+  /** Of the verification, which stays */
   status: string
+  /** When its personal data were erased */
   erased_at: string
+  /** Always false: what is held is not erased */
   legal_hold: false
 }
 
@@ -1989,18 +2338,27 @@ export type IdentityFaceMatch = {
   threshold: number
   /** What was found in each picture */
   faces: {
+  /** The face of one picture */
   image_a: {
+  /** Faces in the picture */
   count: number
+  /** x, y, width, height of the face that was compared */
   box: number[]
+  /** 0 to 1; low where the face is small or hard to see */
   quality: number
 }
+  /** The face of one picture */
   image_b: {
+  /** Faces in the picture */
   count: number
+  /** x, y, width, height of the face that was compared */
   box: number[]
+  /** 0 to 1; low where the face is small or hard to see */
   quality: number
 }
 }
   reference: string | null
+  /** When they were compared */
   created_at: string
   /** In major units of `currency` */
   cost: number
@@ -2025,12 +2383,16 @@ export type IdentityLiveness = {
   method: 'passive' | 'active'
   /** What to do, in this order; or what became of each */
   steps: (string | {
+  /** What was asked for, such as `turn_left` */
   step: string
+  /** Whether it was done */
   passed: boolean
+  /** What was measured, such as `yaw` */
   measure: Record<string, number>
 })[]
   /** What was measured */
   signals?: Record<string, boolean | string> | undefined
+  /** When it was checked, or the challenge was made */
   created_at: string
   /** In major units of `currency` */
   cost?: number | undefined
@@ -2039,6 +2401,7 @@ export type IdentityLiveness = {
 }
 
 export type IdentityMedia = {
+  /** Id of the picture, such as `imd_…` */
   media_id: string
   type: string | null
   expires_at: string | null
@@ -2061,7 +2424,9 @@ export type IdentityOtpSent = {
   otp_id: string
   /** Who got it */
   phone: string
+  /** How it was sent */
   channel: 'sms' | 'voice' | 'messenger' | 'email'
+  /** Always `pending`: it waits for the code to be typed */
   status: 'pending'
   /** Digits of the code */
   code_length: number
@@ -2081,7 +2446,9 @@ export type IdentityOtpVerified = {
   otp_id: string
   /** Whose number this proves */
   phone: string
+  /** Always true: a wrong code is refused */
   verified: true
+  /** Always `verified` */
   status: 'verified'
   /** When the right code came */
   verified_at: string
@@ -2112,15 +2479,22 @@ export type IdentityPolicyRecord = {
   otp_countries: string[]
   /** Codes that the account may send in 24 hours; 10000 unless set. Must be 1 to 1000000 */
   otp_daily_limit: number
+  /** One more with each change */
   version: number
 }
 
 export type IdentityRegistry = {
+  /** Id of the registry, such as `reg_…` */
   id: string
+  /** As you named it */
   name: string
+  /** Whose people it knows, ISO 3166 */
   country: string
+  /** Kinds of documents that it can be asked about */
   id_types: string[]
+  /** Where it answers; `/lookup` is added */
   url: string
+  /** When it was connected */
   created_at: string
 }
 
@@ -2148,14 +2522,18 @@ export type IdentityRiskScore = {
   flags: string[]
   /** How much each flag weighs, and why */
   factors: {
+  /** One of `flags` */
   flag: string
+  /** What it adds to the score */
   weight: number
+  /** What was found */
   detail: string
 }[]
   /** What could not be asked, and so did not count */
   unavailable_signals: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was scored */
   created_at: string
   /** In major units of `currency` */
   cost: number
@@ -2179,29 +2557,42 @@ export type IdentityScan = {
   box: number[] | null
 }>
   mrz: {
+  /** Such as TD3 */
   format: string
+  /** Whether its check digits are right */
   valid: boolean
+  /** As they were read */
   lines: string[]
+  /** What is wrong with them; empty if they are valid */
   errors: string[]
 } | null
   /** What the barcodes say */
   barcodes: {
+  /** Kind of barcode, such as `PDF417` */
   format: string
+  /** What it says */
   text: string
 }[]
   /** Of the picture of the front */
   quality: {
+  /** Variance of the edges, 0 for a blur; below 60 it cannot be read well */
   sharpness: number
+  /** Mean, 0 for black to 1 for white */
   brightness: number
+  /** Share of the picture overexposed in one patch, 0 to 1 */
   glare: number
+  /** Pixels */
   width: number
+  /** Pixels */
   height: number
+  /** Whether the picture is good enough to be read */
   acceptable: boolean
 }
   portrait: string | null
   text: string | null
   /** Milliseconds that it took */
   processing_ms: number
+  /** When it was read */
   created_at: string
   /** In major units of `currency` */
   cost: number
@@ -2210,7 +2601,9 @@ export type IdentityScan = {
 }
 
 export type IdentitySubjectErasure = {
+  /** Your own id of the person */
   external_id: string
+  /** Each verification of this person */
   erased: IdentityErasure[]
 }
 
@@ -2221,6 +2614,7 @@ export type IdentityVerification = {
   status: 'verified' | 'pending' | 'rejected' | 'expired'
   /** What was asked for */
   checks_performed: string[]
+  /** What was found, in short */
   results: {
   document_authentic: boolean | null
   face_match: boolean | null
@@ -2235,11 +2629,13 @@ export type IdentityVerification = {
   reference: string | null
   /** That the person agreed, as it was sent; null if nothing was sent, and once the record is erased */
   consent: ({
+  /** Always true: the person agreed */
   granted: true
   granted_at: string | null
   privacy_notice_url: string | null
   language: string | null
 }) | null
+  /** What was read from the document; null until then, and once the record is erased */
   document: ({
   /** What it is, such as `passport` */
   document_type: string
@@ -2327,9 +2723,13 @@ export type IdentityVerification = {
 }
   erased_at: string | null
   engine: {
+  /** Of the rules that decide */
   version: string
+  /** What read the document; empty if nothing did */
   ocr: string
+  /** What compared the faces; empty if nothing did */
   face: string
+  /** Similarity from which faces are one person, 0 to 1 */
   threshold: number
 } | null
   /** In major units of `currency` */
@@ -2379,6 +2779,7 @@ export type IdentityVerificationListed = {
   status: 'verified' | 'pending' | 'rejected' | 'expired'
   /** What was asked for */
   checks_performed: string[]
+  /** What was found, in short */
   results: {
   document_authentic: boolean | null
   face_match: boolean | null
@@ -2444,9 +2845,13 @@ export type IdentityVerificationListed = {
 }
   erased_at: string | null
   engine: {
+  /** Of the rules that decide */
   version: string
+  /** What read the document; empty if nothing did */
   ocr: string
+  /** What compared the faces; empty if nothing did */
   face: string
+  /** Similarity from which faces are one person, 0 to 1 */
   threshold: number
 } | null
   /** In major units of `currency` */
@@ -2456,16 +2861,22 @@ export type IdentityVerificationListed = {
 }
 
 export type InvitedMember = {
+  /** Id of the member, such as `mbr_…` */
   id: string
+  /** By which they sign in */
   email: string
+  /** As the console greets them; empty if none was given */
   name: string
   /** See docs/console.md for what each may do */
   role: 'owner' | 'admin' | 'developer' | 'finance' | 'supervisor' | 'agent' | 'reviewer' | 'viewer'
+  /** `invited` until they accept; a `disabled` one cannot sign in */
   status: 'invited' | 'active' | 'disabled'
   /** Whether they also run the installation */
   operator: boolean
+  /** Whether signing in needs a second factor */
   totp_enabled: boolean
   last_login_at: string | null
+  /** When they were invited */
   created_at: string
   /** Shown once: pass it on to them. It works for a week */
   invite_url: string
@@ -2586,11 +2997,17 @@ export type InvoicePaidEvent = {
 }
 
 export type Ivr = {
+  /** Id of the IVR, such as `ivr_…` */
   ivr_id: string
+  /** From 1, and one more with each change */
   version: number
+  /** `draft` is not reached by calls */
   status: 'active' | 'draft'
+  /** Different from your other IVRs */
   name: string
+  /** What is spoken and understood, such as `sw-KE` */
   language: string
+  /** Key of the menu that calls begin with */
   entry: string
   /** By their keys; a menu has options to choose from, or collects digits. Must be 1 to 200 menus by their keys */
   menus: Record<string, {
@@ -2879,20 +3296,27 @@ export type Ivr = {
 } | undefined
 } | undefined
 }>
+  /** Variables that calls begin with, for `{{name}}` in prompts and for conditions of routing rules */
   variables: Record<string, string | number | boolean>
   business_hours_id: string | null
   closed: CallDestination | null
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type JobAction = {
+  /** Id of the job, such as `job_…` */
   id: string
+  /** `queued`: it runs again; `discarded`: it is gone */
   status: 'queued' | 'discarded'
 }
 
 export type Limits = {
+  /** Decides the limits of the account */
   plan: string
+  /** Each limit as it stands now */
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
@@ -2946,15 +3370,23 @@ export type MessengerAccepted = {
 }
 
 export type MessengerChannel = {
+  /** Id of the channel, such as `mch_…` */
   id: string
+  /** Whose channel it is, such as `acc_…` */
   account_id: string
+  /** As it was named */
   name: string
+  /** Where the provider’s API is */
   base_url: string
+  /** What the provider calls the number */
   phone_number_id: string
+  /** Under which templates are registered */
   business_id: string
+  /** What users see, digits without a plus */
   display_number: string
   /** To be entered as the webhook at the provider */
   ingress_url: string
+  /** When it was connected */
   created_at: string
 }
 
@@ -3518,7 +3950,9 @@ export type MessengerTemplate = {
   rejected_reason: string | null
   /** How users take it, as the provider says */
   quality: string
+  /** When it was made */
   created_at: string
+  /** When it, or its status, last changed */
   updated_at: string
 }
 
@@ -3564,7 +3998,9 @@ export type MessengerTemplateAnswer = {
   rejected_reason?: string | null | undefined
   /** How users take it, as the provider says */
   quality?: string | undefined
+  /** When it was made */
   created_at?: string | undefined
+  /** When it, or its status, last changed */
   updated_at?: string | undefined
 }
 
@@ -3703,10 +4139,15 @@ export type NewWebhook = {
 export type OpenedAccount = {
   /** Id of the account */
   id: string
+  /** As its customers read it */
   name: string
+  /** ISO 3166, such as KE */
   country: string
+  /** Of its first wallets */
   currency: string
+  /** IANA name, such as Africa/Nairobi */
   timezone: string
+  /** Decides its limits */
   plan: string
   /** Requests a minute by area; null for no limit */
   limits: {
@@ -3725,7 +4166,9 @@ export type OpenedAccount = {
   webhook_concurrency?: number | null | undefined
   sms_weight?: number | null | undefined
 }
+  /** `suspended`: requests are refused, and jobs wait */
   status: 'active' | 'suspended'
+  /** When it was opened */
   created_at: string
   /** A test key with every scope, shown this once */
   test_api_key: string
@@ -3734,10 +4177,15 @@ export type OpenedAccount = {
 export type OperatorAccount = {
   /** Id of the account */
   id: string
+  /** As its customers read it */
   name: string
+  /** ISO 3166, such as KE */
   country: string
+  /** Of its first wallets */
   currency: string
+  /** IANA name, such as Africa/Nairobi */
   timezone: string
+  /** Decides its limits */
   plan: string
   /** Requests a minute by area; null for no limit */
   limits: {
@@ -3756,17 +4204,24 @@ export type OperatorAccount = {
   webhook_concurrency?: number | null | undefined
   sms_weight?: number | null | undefined
 }
+  /** `suspended`: requests are refused, and jobs wait */
   status: 'active' | 'suspended'
+  /** When it was opened */
   created_at: string
 }
 
 export type OperatorAccountDetail = {
   /** Id of the account */
   id: string
+  /** As its customers read it */
   name: string
+  /** ISO 3166, such as KE */
   country: string
+  /** Of its first wallets */
   currency: string
+  /** IANA name, such as Africa/Nairobi */
   timezone: string
+  /** Decides its limits */
   plan: string
   /** Requests a minute by area; null for no limit */
   limits: {
@@ -3785,19 +4240,29 @@ export type OperatorAccountDetail = {
   webhook_concurrency?: number | null | undefined
   sms_weight?: number | null | undefined
 }
+  /** `suspended`: requests are refused, and jobs wait */
   status: 'active' | 'suspended'
+  /** When it was opened */
   created_at: string
+  /** One for each environment and currency */
   wallets: ({
+  /** Which of its two environments */
   environment: 'test' | 'live'
+  /** Of the amounts */
   currency: string
+  /** In major units, with what is held */
   balance: number
+  /** Set aside for what is not certain yet */
   held: number
+  /** How far the balance may go below zero */
   overdraft: number
+  /** What can be spent: the balance without what is held, and the overdraft */
   available: number
 })[]
 }
 
 export type OperatorSmsNumber = {
+  /** Who receives on it, such as `acc_…` */
   account_id: string
   /** What handsets write to */
   number: string
@@ -3811,13 +4276,18 @@ export type OperatorSmsNumber = {
   auto_reply: string | null
 })[]
   default_webhook_url: string | null
+  /** When it was taken */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type OperatorSmsSenderId = {
+  /** Whose sender it is, such as `acc_…` */
   account_id: string
+  /** Id of the sender, such as `snd_…` */
   id: string
+  /** What handsets show as `from` */
   sender: string
   /** Senders of `test` are approved at once and reach no handset */
   environment: 'test' | 'live'
@@ -3830,6 +4300,7 @@ export type OperatorSmsSenderId = {
   /** Messages go out with an `approved` one only */
   status: 'pending' | 'approved' | 'rejected'
   reason: string | null
+  /** When it was asked for */
   created_at: string
   decided_at: string | null
 }
@@ -3841,34 +4312,51 @@ export type OperatorVoiceNumber = {
 }
 
 export type OverduePayout = {
+  /** Id of the payout, such as `po_…` */
   payout_id: string
   /** `reversed`: a completed one came back, and the wallet has the money again */
   status: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'reversed'
   /** As the provider knows it */
   provider_id: string
+  /** Whose it is, such as `acc_…` */
   account_id: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
+  /** Who was asked to pay, such as `mpesa` */
   provider: string
+  /** Where the provider is, ISO 3166 */
   country: string
+  /** In major units */
   amount: number
+  /** Of the amount */
   currency: string
+  /** When it was asked for */
   created_at: string
   overdue_at: string | null
 }
 
 export type OverdueRefund = {
+  /** Id of the refund, such as `re_…` */
   refund_id: string
+  /** Id of the payment that it gives back, such as `pay_…` */
   payment_id: string
   /** How far it came */
   status: 'pending' | 'processing' | 'completed' | 'failed'
   /** As the provider knows it */
   provider_id: string
+  /** Whose it is, such as `acc_…` */
   account_id: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
+  /** Who was asked to pay, such as `mpesa` */
   provider: string
+  /** Where the provider is, ISO 3166 */
   country: string
+  /** In major units */
   amount: number
+  /** Of the amount */
   currency: string
+  /** When it was asked for */
   created_at: string
   overdue_at: string | null
 }
@@ -3877,16 +4365,20 @@ export type OwnedNumber = {
   /** E.164, a short code, or a code that handsets dial */
   number: string
   country: string | null
+  /** What it can be used for */
   capabilities: ('voice' | 'sms' | 'ussd' | 'messenger')[]
   /** Others have keywords on it too */
   shared: boolean
+  /** When you first had it */
   created_at: string
 }
 
 export type PasswordReset = {
+  /** Id of the member, such as `mbr_…` */
   id: string
   /** Shown once */
   reset_url: string
+  /** Until when the link works */
   expires_at: string
 }
 
@@ -4004,12 +4496,17 @@ export type PaymentBank = {
 }
 
 export type PaymentDiscrepancy = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** Whose it is, such as `acc_…` */
   account_id: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
   /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** Who collected it, such as `mpesa` */
   provider: string
+  /** Of `asked_amount` */
   currency: string
   /** What the payer was asked for */
   asked_amount: number
@@ -4017,18 +4514,24 @@ export type PaymentDiscrepancy = {
   told_currency: string | null
   told_words: string | null
   provider_reference: string | null
+  /** When the difference was found */
   found_at: string
   resolved_at: string | null
   note: string | null
 }
 
 export type PaymentDiscrepancyResolved = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** Whose it is, such as `acc_…` */
   account_id: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
   /** `requires_action` waits for the payer at `redirect_url` */
   status: 'pending' | 'processing' | 'requires_action' | 'completed' | 'failed' | 'cancelled' | 'expired'
+  /** Who collected it, such as `mpesa` */
   provider: string
+  /** Of `asked_amount` */
   currency: string
   /** What the payer was asked for */
   asked_amount: number
@@ -4036,9 +4539,11 @@ export type PaymentDiscrepancyResolved = {
   told_currency: string | null
   told_words: string | null
   provider_reference: string | null
+  /** When the difference was found */
   found_at: string
   resolved_at: string | null
   note: string | null
+  /** What was done with the money in suspense */
   action: 'none' | 'credit_account' | 'returned_to_payer'
   /** Out of suspense */
   amount_moved: number
@@ -4148,6 +4653,7 @@ export type PaymentMethod = {
   countries: string[]
   /** What it takes */
   currencies: string[]
+  /** Whether it collects (`in`), pays out (`out`), or both */
   directions: ('in' | 'out')[]
   /** In the one currency; for cards where `currency` is asked for */
   min_amount?: number | undefined
@@ -4157,8 +4663,11 @@ export type PaymentMethod = {
   whole_units_only: boolean
   /** Of a collection, or with `direction=out` of a payout */
   fee?: {
+  /** Percent of the amount */
   percent: number
+  /** Added to that, in major units */
   fixed: number
+  /** Of `fixed` */
   currency: string
 } | undefined
   /** `down`: payments by it are refused for now */
@@ -4175,7 +4684,9 @@ export type PaymentMethod = {
   supports_3ds?: boolean | undefined
   /** Those whose accounts can be reached */
   banks?: {
+  /** By which payouts name the bank */
   bank_code: string
+  /** As people know it */
   name: string
 }[] | undefined
 }
@@ -4183,13 +4694,19 @@ export type PaymentMethod = {
 export type PaymentProvider = {
   /** Such as `mpesa-ke-live` */
   id: string
+  /** Such as `mpesa` */
   provider: string
+  /** `test` takes the place of the simulator */
   environment: 'test' | 'live'
+  /** Where the account is, ISO 3166 */
   country: string
+  /** False: nothing new is sent to it */
   enabled: boolean
   /** As the answering node sees it */
   status: 'up' | 'degraded' | 'down'
+  /** When it was entered */
   created_at: string
+  /** When it was last changed */
   updated_at: string
   /** Where the provider is asked. Must be a URL such as https://api.safaricom.co.ke */
   base_url?: string | undefined
@@ -4251,11 +4768,17 @@ export type PaymentRefundedEvent = {
 }
 
 export type PaymentStatement = {
+  /** Id of the statement, such as `stm_…` */
   id: string
+  /** Whose statement it is, such as `mpesa` */
   provider: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
+  /** Where the account is, ISO 3166 */
   country: string
+  /** Of all its amounts */
   currency: string
+  /** Which of the money the account holds */
   covers: 'everything' | 'collections' | 'payouts'
   /** `open` until a file came, `matching` while its lines are looked for */
   status: 'open' | 'matching' | 'matched'
@@ -4271,6 +4794,7 @@ export type PaymentStatement = {
   closing_at: string | null
   float_balance: number | null
   difference: number | null
+  /** When it was opened */
   created_at: string
   matched_at: string | null
 }
@@ -4279,11 +4803,16 @@ export type PaymentStatementLine = {
   /** Of the line; of what is on no statement where it is ours_only */
   id: string
   class: ('matched' | 'theirs_only' | 'amount_differs' | 'booked' | 'ours_only') | null
+  /** What the line is */
   kind: 'collection' | 'payout' | 'refund' | 'fee' | 'settlement' | 'other'
+  /** Whether the money came in or went out */
   direction: 'in' | 'out'
   receipt: string | null
+  /** In major units */
   amount: number
+  /** Of the amount */
   currency: string
+  /** When the money moved */
   occurred_at: string
   phone: string | null
   details: string | null
@@ -4296,11 +4825,17 @@ export type PaymentStatementLine = {
 }
 
 export type PaymentStatementWhole = {
+  /** Id of the statement, such as `stm_…` */
   id: string
+  /** Whose statement it is, such as `mpesa` */
   provider: string
+  /** `test` or `live` */
   environment: 'test' | 'live'
+  /** Where the account is, ISO 3166 */
   country: string
+  /** Of all its amounts */
   currency: string
+  /** Which of the money the account holds */
   covers: 'everything' | 'collections' | 'payouts'
   /** `open` until a file came, `matching` while its lines are looked for */
   status: 'open' | 'matching' | 'matched'
@@ -4316,39 +4851,50 @@ export type PaymentStatementWhole = {
   closing_at: string | null
   float_balance: number | null
   difference: number | null
+  /** When it was opened */
   created_at: string
   matched_at: string | null
   /** The new lines by what was found; `ours_only` are payments, payouts and refunds that are on no statement */
   classes: {
+  /** Lines that are a payment, payout or refund of the same amount */
   matched: {
+  /** How many there are */
   lines: number
   /** Of all of them, in either direction */
   amount: number
   /** What came in less what went out */
   net: number
 }
+  /** Lines for which nothing of ours was found */
   theirs_only: {
+  /** How many there are */
   lines: number
   /** Of all of them, in either direction */
   amount: number
   /** What came in less what went out */
   net: number
 }
+  /** Lines that are something of ours with another amount */
   amount_differs: {
+  /** How many there are */
   lines: number
   /** Of all of them, in either direction */
   amount: number
   /** What came in less what went out */
   net: number
 }
+  /** Fees of the provider, and settlements to the bank, as the ledger has them */
   booked: {
+  /** How many there are */
   lines: number
   /** Of all of them, in either direction */
   amount: number
   /** What came in less what went out */
   net: number
 }
+  /** Payments, payouts and refunds that are on no statement */
   ours_only: {
+  /** How many there are */
   lines: number
   /** Of all of them, in either direction */
   amount: number
@@ -4496,7 +5042,9 @@ export type PayoutBatchRecord = {
   failure_reason?: string | null | undefined
   /** Why it was refused */
   error?: {
+  /** Such as INVALID_PHONE */
   code: string
+  /** The same in words */
   message: string
 } | undefined
 })[]
@@ -4540,6 +5088,7 @@ export type PayoutRecipient = {
 }
 
 export type Plan = {
+  /** Which accounts are moved to it by */
   name: string
   /** Requests a minute by area; null for no limit */
   limits: {
@@ -4550,35 +5099,50 @@ export type Plan = {
   sms?: number | null | undefined
   voice?: number | null | undefined
 }
+  /** When its limits last changed */
   updated_at: string
 }
 
 export type Playing = {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** Id of what is played */
   play_id: string
+  /** It is played, or waits for what is played before it */
   status: 'playing'
+  /** When it was asked for */
   started_at: string
 }
 
 export type Price = {
+  /** Id of the price, such as `prc_…` */
   id: string
+  /** What is sold, such as `sms` */
   area: string
+  /** Per what, such as `segment` */
   unit: string
   country: string | null
   network: string | null
   account_id: string | null
+  /** Per unit, to a millionth */
   amount: number
+  /** Of the amount */
   currency: string
+  /** From when it holds */
   effective_from: string
+  /** When it was set */
   created_at: string
 }
 
 export type PriceImport = {
+  /** Prices that were set */
   imported: number
 }
 
 export type Queue = {
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** Different from your other queues */
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
@@ -4592,7 +5156,9 @@ export type Queue = {
   skill_relax_seconds: number | null
   /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
+  /** Seconds that a caller waits at most; 0 is for ever */
   max_wait_seconds: number
+  /** How many callers may wait */
   max_size: number
   music_url: string | null
   announcements?: ({
@@ -4629,15 +5195,24 @@ export type Queue = {
   /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
+  /** Seconds that an agent is rung */
   offer_timeout: number
+  /** Seconds after a call in which an agent gets none */
   wrap_up_seconds: number
+  /** Seconds of waiting that raise the priority by one */
   aging_seconds: number
+  /** Whether the calls of the queue are recorded */
   record: boolean
+  /** What is spoken to who waits, such as `sw-KE` */
   language: string
   business_hours_id: string | null
+  /** Priority of a call that has none of its own, 1 to 10 */
   priority: number
+  /** `closed` takes nobody, `paused` keeps who waits and gives no calls to agents */
   status: 'open' | 'closed' | 'paused'
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -4653,7 +5228,9 @@ export type QueueSlaBreachedEvent = {
 }
 
 export type QueueStatus = {
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** Different from your other queues */
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
@@ -4667,7 +5244,9 @@ export type QueueStatus = {
   skill_relax_seconds: number | null
   /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
+  /** Seconds that a caller waits at most; 0 is for ever */
   max_wait_seconds: number
+  /** How many callers may wait */
   max_size: number
   music_url: string | null
   announcements?: ({
@@ -4704,32 +5283,55 @@ export type QueueStatus = {
   /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
+  /** Seconds that an agent is rung */
   offer_timeout: number
+  /** Seconds after a call in which an agent gets none */
   wrap_up_seconds: number
+  /** Seconds of waiting that raise the priority by one */
   aging_seconds: number
+  /** Whether the calls of the queue are recorded */
   record: boolean
+  /** What is spoken to who waits, such as `sw-KE` */
   language: string
   business_hours_id: string | null
+  /** Priority of a call that has none of its own, 1 to 10 */
   priority: number
+  /** `closed` takes nobody, `paused` keeps who waits and gives no calls to agents */
   status: 'open' | 'closed' | 'paused'
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** How it is now */
   live: {
+  /** Callers who wait */
   waiting: number
+  /** Seconds that the longest of them waits; 0 if nobody does */
   longest_wait_seconds: number
   estimated_wait_seconds: number | null
+  /** How many agents of the queue do what */
   agents: {
+  /** Agents who are logged in */
   logged_in: number
+  /** Agents who are free */
   available: number
+  /** Agents who are on a call or being rung */
   on_call: number
+  /** Agents who are wrapping up a call */
   wrap_up: number
+  /** Agents on a break, away, in training or in a meeting */
   paused: number
 }
   service_level_percent: number | null
+  /** Who waits, in order, at most 50 */
   calls: {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** Who calls */
   from: string
+  /** Place in the queue, from 1 */
   position: number
+  /** Seconds that the caller has waited */
   waited_seconds: number
   /** With what the wait has added */
   priority: number
@@ -4738,7 +5340,9 @@ export type QueueStatus = {
 }
 
 export type QueueWithSummary = {
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** Different from your other queues */
   name: string
   /** Who is called first; longest_idle unless told */
   strategy?: 'longest_idle' | 'round_robin' | 'skills' | 'least_calls' | 'ring_all' | 'priority' | undefined
@@ -4752,7 +5356,9 @@ export type QueueWithSummary = {
   skill_relax_seconds: number | null
   /** Agents of the queue, besides those who log in to it. Must be at most 1000 agents */
   agents?: string[] | undefined
+  /** Seconds that a caller waits at most; 0 is for ever */
   max_wait_seconds: number
+  /** How many callers may wait */
   max_size: number
   music_url: string | null
   announcements?: ({
@@ -4789,25 +5395,43 @@ export type QueueWithSummary = {
   /** Within how many seconds of waiting that is. Must be 1 to 3600 */
   threshold_seconds: number
 } | undefined
+  /** Seconds that an agent is rung */
   offer_timeout: number
+  /** Seconds after a call in which an agent gets none */
   wrap_up_seconds: number
+  /** Seconds of waiting that raise the priority by one */
   aging_seconds: number
+  /** Whether the calls of the queue are recorded */
   record: boolean
+  /** What is spoken to who waits, such as `sw-KE` */
   language: string
   business_hours_id: string | null
+  /** Priority of a call that has none of its own, 1 to 10 */
   priority: number
+  /** `closed` takes nobody, `paused` keeps who waits and gives no calls to agents */
   status: 'open' | 'closed' | 'paused'
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
+  /** How it is now */
   live: {
+  /** Callers who wait */
   waiting: number
+  /** Seconds that the longest of them waits; 0 if nobody does */
   longest_wait_seconds: number
   estimated_wait_seconds: number | null
+  /** How many agents of the queue do what */
   agents: {
+  /** Agents who are logged in */
   logged_in: number
+  /** Agents who are free */
   available: number
+  /** Agents who are on a call or being rung */
   on_call: number
+  /** Agents who are wrapping up a call */
   wrap_up: number
+  /** Agents on a break, away, in training or in a meeting */
   paused: number
 }
   service_level_percent: number | null
@@ -4815,24 +5439,40 @@ export type QueueWithSummary = {
 }
 
 export type RealtimeMetrics = {
+  /** When it was measured */
   generated_at: string
+  /** What the counts cover; `today` is since midnight UTC */
   window: 'today' | '15m' | '30m' | '60m'
+  /** All queues together, or the one that is asked for */
   totals: {
+  /** Callers who wait now */
   waiting: number
+  /** Seconds that the longest of them waits; 0 if nobody does */
   longest_wait_seconds: number
   estimated_wait_seconds: number | null
+  /** Calls in which somebody speaks with an agent now */
   active_calls: number
+  /** Agents who are logged in */
   agents_logged_in: number
+  /** Agents who are free */
   agents_available: number
+  /** Agents who are on a call or being rung */
   agents_on_call: number
+  /** Agents who are wrapping up a call */
   agents_wrap_up: number
+  /** Agents on a break, away, in training or in a meeting */
   agents_paused: number
+  /** Calls that came to a queue or an agent, and calls that agents made */
   offered: number
+  /** Calls that were answered */
   answered: number
+  /** Callers who gave up waiting, the short ones too */
   abandoned: number
   /** Gave up within five seconds */
   short_abandoned: number
+  /** Calls that a queue sent to its overflow */
   overflowed: number
+  /** Calls that an agent handed to somebody else */
   transferred: number
   /** Answered in time, of answered and abandoned without the short ones; null if nobody called */
   service_level_percent: number | null
@@ -4841,24 +5481,40 @@ export type RealtimeMetrics = {
   abandon_rate_percent: number | null
   occupancy_percent: number | null
 }
+  /** Each queue, or the one that is asked for */
   queues: ({
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** Name of the queue */
   name: string
+  /** Callers who wait now */
   waiting: number
+  /** Seconds that the longest of them waits; 0 if nobody does */
   longest_wait_seconds: number
   estimated_wait_seconds: number | null
+  /** Calls in which somebody speaks with an agent now */
   active_calls: number
+  /** Agents who are logged in */
   agents_logged_in: number
+  /** Agents who are free */
   agents_available: number
+  /** Agents who are on a call or being rung */
   agents_on_call: number
+  /** Agents who are wrapping up a call */
   agents_wrap_up: number
+  /** Agents on a break, away, in training or in a meeting */
   agents_paused: number
+  /** Calls that came to a queue or an agent, and calls that agents made */
   offered: number
+  /** Calls that were answered */
   answered: number
+  /** Callers who gave up waiting, the short ones too */
   abandoned: number
   /** Gave up within five seconds */
   short_abandoned: number
+  /** Calls that a queue sent to its overflow */
   overflowed: number
+  /** Calls that an agent handed to somebody else */
   transferred: number
   /** Answered in time, of answered and abandoned without the short ones; null if nobody called */
   service_level_percent: number | null
@@ -4867,14 +5523,20 @@ export type RealtimeMetrics = {
   abandon_rate_percent: number | null
   occupancy_percent: number | null
 })[]
+  /** Agents who are logged in; of the queue that is asked for */
   agents: ({
+  /** Your own id of the agent */
   agent_id: string
   name: string | null
+  /** What the agent does; only `available` is given calls */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
+  /** When the agent took on this status */
   since: string
   call_id: string | null
   queue_id: string | null
+  /** Calls of the window that the agent answered */
   calls_handled: number
+  /** Seconds of talk and hold in them */
   talk_seconds: number
   occupancy_percent: number | null
 })[]
@@ -4939,6 +5601,7 @@ export type RecordingEvent = {
 export type Redelivery = {
   /** The new delivery */
   delivery_id: string
+  /** The delivery that is sent again */
   replay_of: string
 }
 
@@ -4989,7 +5652,9 @@ export type RefundFailedEvent = {
 }
 
 export type ReplayProgress = {
+  /** Id of the replay, such as `rpl_…` */
   replay_id: string
+  /** `done` once all of them are queued */
   state: 'running' | 'done'
   /** Deliveries in all */
   count: number
@@ -4998,7 +5663,9 @@ export type ReplayProgress = {
 }
 
 export type ReplayStarted = {
+  /** Id of the replay, such as `rpl_…` */
   replay_id: string
+  /** Deliveries that will be sent again */
   count: number
 }
 
@@ -5083,29 +5750,36 @@ export type RiskCheck = {
   /** Scores of your rules */
   rules: number
 }
+  /** When it was checked */
   created_at: string
 }
 
 export type RotatedCallbackSecret = {
   /** Signs requests to the URLs of single requests */
   secret: string
+  /** From when it signs alone */
   activates_at: string
 }
 
 export type RotatedWebhookSecret = {
+  /** Id of the webhook, such as `wh_…` */
   id: string
   /** Signs every delivery; shown this once */
   secret: string
+  /** From when deliveries are signed with it alone */
   activates_at: string
 }
 
 export type RoutingRule = {
+  /** Id of the rule, such as `rule_…` */
   rule_id: string
   /** By which you tell it from your others. Must have 1 to 64 characters */
   name: string
   /** Rules are tried in this order. Must be a whole number; lower ones come first */
   priority: number
+  /** False: it is not tried */
   enabled: boolean
+  /** Whether all conditions must hold or any of them */
   match: 'all' | 'any'
   /** Without any, the rule matches every call. Must be at most 20 conditions */
   conditions?: ({
@@ -5144,8 +5818,11 @@ export type RoutingRule = {
   /** Variables that the call then has */
   set?: Record<string, string | number | boolean> | undefined
 }
+  /** false goes on with the next rule, whose action then counts */
   stop: boolean
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -5153,67 +5830,97 @@ export type RoutingSimulation = {
   /** Null: nobody answers */
   destination: CallDestination | null
   matched_rule_id: string | null
+  /** The hours that were looked at last; null if none were */
   business_hours: {
+  /** Id of the business hours, `bh_…` */
   id: string
+  /** Whether they are open at that time */
   open: boolean
 } | null
   estimated_wait_seconds: number | null
+  /** Free agents who could be given the call */
   eligible_agents: {
+  /** Your own id of the agent */
   agent_id: string
+  /** Sum of the agent’s levels in the skills that are asked for */
   score: number
+  /** Seconds since the agent became free */
   idle_seconds: number
 }[]
+  /** How it was decided, step by step */
   trace: ({
+  /** From 1 */
   step: number
+  /** What was looked at */
   kind: 'number' | 'rule' | 'business_hours' | 'ivr' | 'queue' | 'overflow' | 'agent'
   id: string | null
+  /** What came of it */
   result: 'matched' | 'skipped' | 'entered' | 'selected'
+  /** Why, in a few words */
   reason: string
 })[]
+  /** What is not as it should be, such as a queue that is not there */
   warnings: string[]
 }
 
 export type SandboxBankCredit = {
+  /** Id of the payment that the account is for */
   payment_id: string
+  /** Where the money went */
   account_number: string
+  /** What was transferred, in major units */
   amount: number
+  /** Of the amount */
   currency: string
 }
 
 export type SandboxClock = {
+  /** What time it is for this test account */
   now: string
+  /** Seconds by which that is ahead of the real time */
   offset_seconds: number
 }
 
 export type SandboxDisputeClose = {
+  /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
+  /** Id of the disputed payment, such as `pay_…` */
   payment_id: string
   /** What the bank decides; `won` is for you */
   outcome: 'won' | 'lost'
 }
 
 export type SandboxDnsRecords = {
+  /** What DNS now says for the name */
   records: {
+  /** Name of the record */
   name: string
+  /** Kind of record, such as `TXT` */
   type: string
+  /** What it says */
   value: string
 }[]
 }
 
 export type SandboxHook = {
+  /** Id of the hook, such as `hook_…` */
   id: string
   /** Takes every method; its query says how it answers */
   url: string
   /** Requests so far */
   caught: number
+  /** When it was made */
   created_at: string
 }
 
 export type SandboxHookRequest = {
+  /** Id of the request, such as `hkr_…` */
   id: string
+  /** HTTP method, such as `POST` */
   method: string
   /** The script it was answered by, as it stood in the URL */
   query: string
+  /** As they came */
   headers: Record<string, string>
   /** At most 64 KiB of it */
   body: string
@@ -5222,6 +5929,7 @@ export type SandboxHookRequest = {
   /** Whether X-Service-Signature fits; null when there is none, or nothing to hold it against */
   signature_valid: boolean | null
   response_status: number | null
+  /** When it came */
   received_at: string
 }
 
@@ -5231,25 +5939,34 @@ export type SandboxPayers = {
 }
 
 export type SandboxPhone = {
+  /** Id of the call, such as `call_…` */
   call_id: string
+  /** True: the phone does it */
   done: boolean
 }
 
 export type SandboxPrompt = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
   /** `over`: it went away by itself, or could not be paid */
   status: 'waiting' | 'approved' | 'refused' | 'over'
+  /** Who asks, such as `mpesa` */
   provider: string
+  /** What is to be paid, in major units */
   amount: number
+  /** Of the amount */
   currency: string
   reference: string | null
   description: string | null
   failure_reason: string | null
+  /** When the handset was asked */
   asked_at: string
+  /** When it goes away by itself */
   expires_at: string
 }
 
 export type SandboxPromptAnswer = {
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
   /** Types the PIN, or cancels the prompt */
   decision: 'approve' | 'refuse'
@@ -5267,11 +5984,14 @@ export type SavedCard = {
   /** Until when it is valid, in four digits */
   exp_year: number
   customer: Customer
+  /** When it was saved */
   created_at: string
 }
 
 export type SmsAccountCountries = {
+  /** Whose limits these are, such as `acc_…` */
   account_id: string
+  /** The only ones it may send to; null: all that are enabled */
   countries: string[] | null
   updated_at: string | null
 }
@@ -5328,7 +6048,9 @@ export type SmsAnalytics = {
 })[]
   /** Messages by why they failed */
   errors: {
+  /** Why they failed */
   error_code: string
+  /** How many did */
   messages: number
 }[]
 }
@@ -5542,11 +6264,16 @@ export type SmsBind = {
   text: string
 } | undefined
 } | undefined
+  /** By which routes name the bind */
   name: string
+  /** Which protocol it speaks, such as `smpp` */
   kind: string
+  /** Messages without an answer, of one session */
   window: number
   rate: number | null
+  /** Seconds after which a message without an answer goes another way */
   response_timeout_seconds: number
+  /** False: its connections are closed and it gets no messages */
   enabled: boolean
   /** The answering node already uses it as it is */
   in_force: boolean
@@ -5561,7 +6288,9 @@ export type SmsBind = {
   current_rate: number | null
   receipts_url: string | null
   inbound_url: string | null
+  /** When it was entered */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -5584,6 +6313,7 @@ export type SmsBulkReply = {
   currency: string
   /** When it was accepted */
   timestamp: string
+  /** One entry for each of your list, in its order */
   messages: ({
   /** Place in your list, from 0 */
   index: number
@@ -5617,8 +6347,11 @@ export type SmsConsentEvent = {
 }
 
 export type SmsCountry = {
+  /** ISO 3166, such as KE */
   country: string
+  /** False: nobody may send there */
   enabled: boolean
+  /** `required`: only approved senders */
   sender_registration: 'required' | 'open'
   /** Nobody said otherwise; then tests may use any sender */
   is_default: boolean
@@ -5725,6 +6458,7 @@ export type SmsMessage = {
 export type SmsMessageOrBatch = {
   /** Id of the message, such as `sms_…` */
   message_id?: string | undefined
+  /** Of the message, or of the batch */
   status?: string | undefined
   /** `outbound` from you, `inbound` from a handset */
   direction?: 'outbound' | 'inbound' | undefined
@@ -5844,14 +6578,18 @@ export type SmsNumber = {
   auto_reply: string | null
 })[]
   default_webhook_url: string | null
+  /** When it was taken */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
 export type SmsNumberDeleted = {
   /** The number again */
   id: string
+  /** What handsets wrote to */
   number: string
+  /** True: it is given up */
   deleted: true
 }
 
@@ -5863,6 +6601,7 @@ export type SmsOptOut = {
   reason: string | null
   /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
+  /** When it was recorded */
   created_at: string
 }
 
@@ -5874,24 +6613,31 @@ export type SmsOptOutOfNumber = {
   reason: string | null
   /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
+  /** When it was recorded */
   created_at: string
+  /** All of the number; the fields beside are those of the first */
   opt_outs: SmsOptOut[]
 }
 
 export type SmsOptOutRemoved = {
   /** The number again */
   id: string
+  /** Who gets messages again */
   phone: string
+  /** True: none is left */
   deleted: true
   /** How many opt-outs there were */
   removed: number
 }
 
 export type SmsPortedNumber = {
+  /** The number that moved */
   phone: string
+  /** Where the number is now */
   network: string
   mcc_mnc: string | null
   original_network: string | null
+  /** When it was entered */
   updated_at: string
 }
 
@@ -5924,13 +6670,18 @@ export type SmsReceivedEvent = {
 }
 
 export type SmsRoute = {
+  /** Id of the route, such as `smr_…` */
   id: string
+  /** `test` or `live` */
   environment: string
   account_id: string | null
   country: string | null
   network: string | null
+  /** Binds of a tier share the messages; the next tier is for when none of them can take one */
   tiers: {
+  /** Name of the bind */
   bind: string
+  /** Its share among the binds of the tier */
   weight: number
 }[][]
   /** What becomes of a message whose connection, or node, was lost before the answer: sent again, or failed */
@@ -5943,7 +6694,9 @@ export type SmsRoute = {
   when_down: 'queue' | 'refuse'
   /** The answering node already sends by it */
   in_force: boolean
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -6007,7 +6760,9 @@ export type SmsSendReply = {
 }
 
 export type SmsSenderId = {
+  /** Id of the sender, such as `snd_…` */
   id: string
+  /** What handsets show as `from` */
   sender: string
   /** Senders of `test` are approved at once and reach no handset */
   environment: 'test' | 'live'
@@ -6020,6 +6775,7 @@ export type SmsSenderId = {
   /** Messages go out with an `approved` one only */
   status: 'pending' | 'approved' | 'rejected'
   reason: string | null
+  /** When it was asked for */
   created_at: string
   decided_at: string | null
 }
@@ -6039,25 +6795,41 @@ export type SmsStatusEvent = {
 }
 
 export type SmtpCredential = {
+  /** Id of the credential, such as `smtp_…` */
   id: string
+  /** By which you tell it from your others */
   name: string
+  /** With which to sign in */
   username: string
+  /** Where to connect to */
   host: string
+  /** Port of that host */
   port: number
+  /** Only these may be sent from; empty: all of yours */
   domains: string[]
+  /** Only these addresses may connect; empty: all */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
   last_used_at: string | null
 }
 
 export type SmtpCredentialWithPassword = {
+  /** Id of the credential, such as `smtp_…` */
   id: string
+  /** By which you tell it from your others */
   name: string
+  /** With which to sign in */
   username: string
+  /** Where to connect to */
   host: string
+  /** Port of that host */
   port: number
+  /** Only these may be sent from; empty: all of yours */
   domains: string[]
+  /** Only these addresses may connect; empty: all */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
   last_used_at: string | null
   /** Shown this once */
@@ -6065,18 +6837,25 @@ export type SmtpCredentialWithPassword = {
 }
 
 export type SpeakingVoice = {
+  /** What it speaks, such as `sw-KE` */
   language: string
+  /** Name that requests give as `voice` */
   voice: string
+  /** How it sounds */
   gender: 'female' | 'male' | 'neutral'
+  /** The program that speaks, such as `espeak-ng` */
   engine: string
+  /** `approximate` reads the language by rules of its spelling, with the sounds of another */
   quality: 'native' | 'approximate'
   /** Whether its engine is installed here */
   available: boolean
 }
 
 export type StoppedPlaying = {
+  /** Id of the call, such as `call_…` */
   call_id: string
   play_id: string | null
+  /** Nothing is played any more */
   status: 'stopped'
   /** When it was stopped */
   started_at: string
@@ -6147,23 +6926,35 @@ export type SubscriptionEvent = {
 }
 
 export type System = {
+  /** Of the node that answers */
   version: string
+  /** Where the schema of the database stands */
   migrations: {
   /** Migrations that the database has */
   applied: number
   /** The newest of them */
   latest: string
+  /** When that one was applied */
   latest_at: string
 }
+  /** Nodes that are alive */
   nodes: {
+  /** Id of the node, such as `node_…` */
   id: string
+  /** Name of its machine */
   host: string
+  /** What it runs */
   version: string
+  /** What it does, such as `api` or `dispatch` */
   roles: string[]
+  /** When it started */
   started_at: string
+  /** When it last said that it is alive */
   seen_at: string
 }[]
+  /** Jobs by lane */
   queues: {
+  /** Which kind of job */
   lane: string
   /** Jobs that could run now */
   due: number
@@ -6179,28 +6970,39 @@ export type System = {
 }
 
 export type TeamMember = {
+  /** Id of the member, such as `mbr_…` */
   id: string
+  /** By which they sign in */
   email: string
+  /** As the console greets them; empty if none was given */
   name: string
   /** See docs/console.md for what each may do */
   role: 'owner' | 'admin' | 'developer' | 'finance' | 'supervisor' | 'agent' | 'reviewer' | 'viewer'
+  /** `invited` until they accept; a `disabled` one cannot sign in */
   status: 'invited' | 'active' | 'disabled'
   /** Whether they also run the installation */
   operator: boolean
+  /** Whether signing in needs a second factor */
   totp_enabled: boolean
   last_login_at: string | null
+  /** When they were invited */
   created_at: string
 }
 
 export type Timeline = {
+  /** What it is the timeline of */
   id: string
+  /** Oldest first */
   frames: TimelineFrame[]
 }
 
 export type TimelineFrame = {
+  /** When it began */
   at: string
+  /** `request` is yours, `state` a status of ours; the others went over the wire */
   kind: 'request' | 'state' | 'smpp' | 'provider' | 'callback' | 'webhook'
   direction: ('in' | 'out') | null
+  /** What it was, such as `submit_sm`, a method and path, or the status */
   title: string
   peer: string | null
   status: string | null
@@ -6208,17 +7010,24 @@ export type TimelineFrame = {
   duration_ms: number | null
   request: string | null
   answer: string | null
+  /** What was said and answered over SMPP; empty for other kinds */
   pdus: TimelinePdu[]
 }
 
 export type TimelinePdu = {
+  /** Name of the PDU, such as `submit_sm` */
   command: string
+  /** Its octets; the text is stars where only the recipient may read it */
   hex: string
+  /** Its fields, in the order of the octets */
   fields: {
+  /** Name of the field in SMPP */
   name: string
   /** First octet */
   start: number
+  /** Octets */
   length: number
+  /** What it says, in words */
   value: string
 }[]
 }
@@ -6339,25 +7148,35 @@ export type Transaction = {
 }
 
 export type Transcription = {
+  /** Id of the recording, such as `rec_…` */
   recording_id: string
+  /** Which language was understood */
   language: string
+  /** All that was said */
   text: string
+  /** The same, piece by piece */
   segments: ({
   /** Seconds from the beginning */
   start: number
+  /** Seconds from the beginning */
   end: number
   /** 0 is the left one */
   channel: number
   /** Null where all are on one channel */
   speaker: ('customer' | 'agent') | null
+  /** What was said */
   text: string
+  /** 0 to 1 */
   confidence: number
 })[]
 }
 
 export type TriggeredEvent = {
+  /** Id of the event, such as `evt_…` */
   id: string
+  /** Name in the event catalogue */
   event: string
+  /** When it was made */
   created_at: string
   /** What subscribers receive */
   payload: unknown
@@ -6394,6 +7213,7 @@ export type Usage = {
   /** How often something was paid for */
   count: number
 })[]
+  /** Each limit as it stands now */
   limits: {
   /** `key`, or `plan-` and the area */
   policy: string
@@ -6409,39 +7229,56 @@ export type Usage = {
 }
 
 export type UssdAnalytics = {
+  /** Sessions that began on these days are counted */
   period: {
+  /** First day, UTC; included */
   start_date: string
+  /** Last day, UTC; included */
   end_date: string
 }
   shortcode: string | null
+  /** How many began */
   sessions?: number | undefined
   completion_rate?: number | null | undefined
   avg_duration?: number | null | undefined
+  /** The most frequent inputs, at most 20 */
   popular_paths?: {
+  /** What was typed, joined by `>`, such as `1>2` */
   path: string
+  /** Sessions with these inputs */
   count: number
 }[] | undefined
+  /** Screens at which sessions expired or were given up, most frequent first, at most 20 */
   drop_off?: {
+  /** Number of that screen, from 1 */
   step: number
   /** First line of the screen that the subscriber left */
   screen: string
+  /** Sessions that ended there */
   sessions: number
   /** Percent of all sessions */
   rate: number
 }[] | undefined
   error_rate?: number | null | undefined
+  /** How long your application took */
   app_latency?: {
   p50: number | null
   p95: number | null
   p99: number | null
 } | undefined
+  /** Sessions by network, most first, at most 20 */
   networks?: ({
   network: string | null
+  /** Sessions of its subscribers */
   sessions: number
 })[] | undefined
+  /** Hours or days with a session, oldest first; where `interval` is given */
   series?: {
+  /** When the hour or day begins, UTC */
   at: string
+  /** Sessions that began in it */
   sessions: number
+  /** Those of them that were completed */
   completed: number
 }[] | undefined
 }
@@ -6485,13 +7322,21 @@ export type UssdCallback = {
 }
 
 export type UssdCallbackReply = {
+  /** JSON: id of the session, for the calls that follow */
   session_id?: string | undefined
+  /** JSON: whether the screen can be answered */
   action?: 'continue' | 'end' | undefined
+  /** JSON: the screen */
   message?: string | undefined
+  /** JSON: id of the screen, such as `ussd_…` */
   message_id?: string | undefined
+  /** Hubtel: id of the dialog, as it came */
   SessionId?: string | undefined
+  /** Hubtel: `response` can be answered */
   Type?: 'response' | 'release' | undefined
+  /** Hubtel: the screen */
   Message?: string | undefined
+  /** Hubtel: as it came */
   ClientState?: string | undefined
 }
 
@@ -6538,12 +7383,16 @@ export type UssdContinued = {
 }
 
 export type UssdDryRun = {
+  /** What the handset would show, in order */
   screens: ({
+  /** What was typed before it; null for the first */
   input: string | null
+  /** The screen */
   message: string
 })[]
   /** `error`: a fetch node was told nothing usable */
   action: 'continue' | 'end' | 'error'
+  /** Node of the last screen; null on an error */
   node: string | null
   /** What the session would know */
   variables: Record<string, unknown>
@@ -6611,6 +7460,7 @@ export type UssdGatewayProfile = {
 }
 
 export type UssdHandsetScreen = {
+  /** Id of the session, by which it is answered */
   session_id: string
   message: string | null
   /** `continue`: the screen can be answered */
@@ -6641,7 +7491,9 @@ export type UssdInitiate = {
 }
 
 export type UssdMenu = {
+  /** Id of the menu, such as `usn_…` */
   id: string
+  /** From 1, and one more with each change; sessions stay on theirs */
   version: number
   /** By which you tell it from your others. Must have 1 to 100 characters */
   name: string
@@ -6699,7 +7551,9 @@ export type UssdMenu = {
   provider?: string | undefined
 } | undefined
 }>
+  /** When it was made */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -6896,6 +7750,7 @@ export type UssdSessionStartedEvent = {
 }
 
 export type UssdShortcode = {
+  /** What is dialled, such as `*384*1#` */
   shortcode: string
   /** `webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers */
   mode: 'webhook' | 'text' | 'menu'
@@ -6922,7 +7777,9 @@ export type UssdShortcode = {
 }
   /** Accents become letters of the GSM alphabet, so that more fits a screen */
   transliterate: boolean
+  /** When it was assigned */
   created_at: string
+  /** When it was last changed */
   updated_at: string
 }
 
@@ -6992,7 +7849,9 @@ export type UssdShortcodeCreate = {
 }
 
 export type UssdShortcodeDeleted = {
+  /** What is no longer answered */
   shortcode: string
+  /** It is deleted */
   deleted: true
 }
 
@@ -7088,17 +7947,25 @@ export type UssdSmppGatewayCreate = {
 }
 
 export type VoiceNumber = {
+  /** In E.164 */
   number: string
   country: string | null
+  /** What it can be used for, such as `voice` */
   capabilities: string[]
+  /** What answers its calls; null: nothing does */
   assigned_to: ({
+  /** What answers its calls */
   type: 'application' | 'queue' | 'ivr' | 'agent' | 'routing'
+  /** Of a queue, an IVR or an agent */
   id?: string | undefined
+  /** Of an application: asked for the flow of each call */
   answer_url?: string | undefined
   event_url?: string | null | undefined
   fallback_url?: string | null | undefined
+  /** Of an application: how it is asked */
   answer_method?: 'POST' | 'GET' | undefined
 }) | null
+  /** When that was last changed */
   assigned_at: string
 }
 
@@ -7153,10 +8020,15 @@ export type Wallet = {
   pending: number
   low_balance: boolean
   auto_recharge: ({
+  /** Whether it is on */
   enabled: boolean
+  /** The wallet is filled when less is available */
   threshold: number
+  /** What is asked for each time, in major units */
   amount: number
+  /** `paused` after three failures in a row */
   status: 'active' | 'paused' | 'disabled'
+  /** Failures since the last success */
   consecutive_failures: number
 }) | null
   updated_at: string
@@ -7192,11 +8064,17 @@ export type WalletBalance = {
 }[]
   /** True below the account’s low_balance_threshold */
   low_balance: boolean
+  /** How the wallet is filled by itself; null where that was never set */
   auto_recharge: ({
+  /** Whether it is on */
   enabled: boolean
+  /** The wallet is filled when less is available */
   threshold: number
+  /** What is asked for each time, in major units */
   amount: number
+  /** `paused` after three failures in a row */
   status: 'active' | 'paused' | 'disabled'
+  /** Failures since the last success */
   consecutive_failures: number
 }) | null
   /** When the balance last changed */
@@ -7330,6 +8208,7 @@ export type WebhookDetail = {
   disabled_reason: string | null
   secret_activates_at: string | null
   health: WebhookHealth
+  /** How far its latest replay is; null if it had none */
   replay: ReplayProgress | null
 }
 
@@ -7341,6 +8220,7 @@ export type WebhookDisabledEvent = {
   failed_deliveries: number
 }
 
+/** How its deliveries fare */
 export type WebhookHealth = {
   /** `degraded`: the last attempt failed, or it is being tried; `failing`: ten attempts failed in a row */
   state: 'healthy' | 'degraded' | 'failing' | 'disabled'
@@ -7360,6 +8240,7 @@ export type WebhookHealth = {
 export type WebhookPortalSession = {
   /** Shows the portal to whoever has it, until it expires */
   url: string
+  /** Until when it works */
   expires_at: string
 }
 
@@ -7387,6 +8268,7 @@ export type WebhookTestEvent = {
 export type WhoAmI = {
   /** Id of the account */
   account_id: string
+  /** `test` or `live`, as the credential says */
   environment: 'test' | 'live'
   /** Id of the key */
   key_id: string
