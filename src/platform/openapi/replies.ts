@@ -66,19 +66,15 @@ function downloads(types: readonly string[]): Record<string, object> {
   }
 }
 
-const succeeded = { type: 'boolean', const: true, description: 'True; a refusal has false, and `error`' }
+const succeeded = { type: 'boolean', const: true }
 
 function envelope(schema: JsonSchema): JsonSchema {
   return {
     allOf: [
       schema,
-      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: again(schema) } },
+      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: schema } },
     ],
   }
-}
-
-function again(schema: JsonSchema): JsonSchema {
-  return { ...schema, description: 'The same fields again; `Pamoja-Envelope` chooses one of the two' }
 }
 
 /** An object with its own `data` field is not wrapped. */
@@ -92,7 +88,7 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
     required: ['success', 'data', 'has_more', 'next_cursor'],
     properties: {
       success: succeeded,
-      data: { type: 'array', items: schema, description: 'Rows of the page' },
+      data: { type: 'array', items: schema },
       has_more: { type: 'boolean', description: 'Whether another page follows' },
       next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page; null on the last' },
     },
