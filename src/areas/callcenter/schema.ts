@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas shared by the call centre: agent ids, skills, languages, destinations.
 import { type Static, Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { OneOf } from '../../platform/schema/fields.ts'
+import { OneOf, Phone } from '../../platform/schema/fields.ts'
 import { spokenLanguages } from '../voice/area.ts'
 
 export const agentIdForm = /^[A-Za-z0-9_.-]{1,64}$/
@@ -13,9 +12,6 @@ export const AgentId = (description: string) =>
     rule: 'must have 1 to 64 letters, digits, dots, dashes and underscores',
     description,
   })
-
-export const PhoneNumber = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const SipUri = Type.String({
   pattern: '^sips?:\\S+$',
@@ -93,7 +89,7 @@ export const Destination = Type.Object(
   {
     type: OneOf(destinationTypes, { description: 'Where the call goes; decides which of the fields below is needed' }),
     id: Type.Optional(Type.String({ maxLength: 80, description: 'Of a queue, an IVR or an agent' })),
-    number: Type.Optional(PhoneNumber('Of a phone')),
+    number: Type.Optional(Phone({ description: 'Of a phone' })),
     uri: Type.Optional(SipUri),
     answer_url: Type.Optional(Url('Of an application: asked for the flow')),
     text: Type.Optional(

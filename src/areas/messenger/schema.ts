@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of message requests and replies; content.ts has the rules beyond them.
 import { type Static, Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
+import { Amount, At, listQuery, Metadata, Nullable, OneOf, Phone } from '../../platform/schema/fields.ts'
 
 const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
 export type MessageType = (typeof messageTypes)[number]
@@ -202,7 +198,7 @@ export const MessageSend = Type.Object(
   {
     messaging_product: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
-    to: Phone('Who gets it'),
+    to: Phone({ description: 'Who gets it' }),
     type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
     text: Type.Optional(
       Type.Object(

@@ -5,6 +5,7 @@ import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
 import { allCountries, isCountry } from '../../kernel/countries.ts'
 import { isCurrency } from '../../kernel/money.ts'
+import { e164, e164Rule } from '../../kernel/phone.ts'
 import { parseDay, parseMoment } from '../../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
@@ -74,6 +75,10 @@ export const CountryOrAll = (notes: Notes = {}) =>
     rule: `must be an ISO 3166 country code, such as KE, or ${allCountries} for cards of all countries`,
     ...notes,
   })
+
+/** Phone number in a request. */
+export const Phone = (notes: Notes = {}) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...notes })
 
 export const TimeZone = (notes: Notes = {}) =>
   Type.String({ format: 'time-zone', rule: 'must be an IANA time zone, such as Africa/Nairobi', ...notes })

@@ -6,9 +6,9 @@ import { newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { type Route, read, write } from '../../../platform/api/route.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import { liveCalls } from '../../voice/area.ts'
-import { AgentId, PhoneNumber, SipUri } from '../schema.ts'
+import { AgentId, SipUri } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { monitorRecord, ringSupervisor, stopMonitor, supervisorTarget, switchMode } from './monitor.ts'
@@ -58,7 +58,7 @@ const start = write({
       Type.Object(
         {
           type: OneOf(['phone', 'sip'], { description: 'Which of the fields below it is' }),
-          number: Type.Optional(PhoneNumber('Of a phone')),
+          number: Type.Optional(Phone({ description: 'Of a phone' })),
           uri: Type.Optional(SipUri),
         },
         { description: 'In place of an agent' },

@@ -7,13 +7,13 @@ import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type ContactRow, contactOfCall, insertContact, saveContact } from '../contacts.ts'
 import { findQueue } from '../queues/store.ts'
-import { AgentId, CustomData, Language, PhoneNumber, Url } from '../schema.ts'
+import { AgentId, CustomData, Language, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { agentOf } from './login.ts'
@@ -56,8 +56,8 @@ function requireOwnCall(caller: Caller, contact: ContactRow | null): void {
 }
 
 const CallWish = Type.Object({
-  from: PhoneNumber('The number that the customer sees; one of yours'),
-  to: PhoneNumber('The customer'),
+  from: Phone({ description: 'The number that the customer sees; one of yours' }),
+  to: Phone({ description: 'The customer' }),
   agent_id: Type.Optional(
     AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
   ),
