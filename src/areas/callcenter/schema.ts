@@ -13,6 +13,9 @@ export const AgentId = (description: string) =>
     description,
   })
 
+export const RingSeconds = (description: string) =>
+  Type.Integer({ minimum: 5, maximum: 120, rule: 'must be 5 to 120 seconds', description })
+
 export const SipUri = Type.String({
   pattern: '^sips?:\\S+$',
   maxLength: 256,
@@ -31,23 +34,20 @@ export const Language = Type.Unsafe<string>({
     'What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told',
 })
 
+const skillName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  rule: 'must have 1 to 64 characters',
+  description: 'Your word for it, such as `billing`; the same for agents and queues',
+})
+
 export const Skill = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    rule: 'must have 1 to 64 characters',
-    description: 'Your word for it, such as `billing`; the same for agents and queues',
-  }),
+  name: skillName,
   level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'How well: 5 is best' }),
 })
 
 export const RequiredSkill = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    rule: 'must have 1 to 64 characters',
-    description: 'Your word for it, such as `billing`; the same for agents and queues',
-  }),
+  name: skillName,
   min_level: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -115,14 +115,6 @@ export function plainDestination(given: DestinationOf): DestinationOf {
     ...(language === undefined ? {} : { language }),
   }
 }
-
-export const CustomData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
-  }),
-  (value) => Buffer.byteLength(JSON.stringify(value)) <= 4_096,
-  () => 'must be a JSON object of at most 4096 bytes',
-)
 
 /** Why a destination is incomplete, as a phrase after its name; null when complete. */
 export function destinationProblem({ type, id, number, uri, answer_url, text }: DestinationOf): string | null {

@@ -36,7 +36,8 @@ const Speech = Type.Object(
 
 const Method = (description: string) => OneOf(['POST', 'GET'], { description })
 
-const CustomData = Type.Refine(
+/** Customer's notes of a call. */
+export const CustomData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown(), {
     description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
   }),
