@@ -13,7 +13,7 @@ import { actorOf, appendAudit } from '../audit-chain.ts'
 import { blockedAmong } from '../blocklist.ts'
 import { chargeFor, costFields, priceOf } from '../charging.ts'
 import { claimed } from '../documents/judge.ts'
-import { ageOf, type Policy, policyOf } from '../policy.ts'
+import { ageOf, isUnderage, type Policy, policyOf } from '../policy.ts'
 import { contactSigns, type Signs } from '../signals/contact.ts'
 import { assess, type Raised, riskLevels } from '../signals/risk-score.ts'
 import { findingsOf, verificationWith } from '../verify/record.ts'
@@ -120,10 +120,9 @@ function onceEach(raised: readonly Raised[]): Raised[] {
 
 type Subject = NonNullable<RiskRequest['subject']>
 
-function ofAge({ date_of_birth }: Subject, { minimum_age }: Policy, { nowMs }: Caller, { raised }: Signs): void {
-  const age = ageOf(date_of_birth ?? null, nowMs)
-  if (minimum_age > 0 && age !== null && age < minimum_age)
-    raised.push({ flag: 'age_under_minimum', detail: `under ${minimum_age}` })
+function ofAge({ date_of_birth }: Subject, policy: Policy, { nowMs }: Caller, { raised }: Signs): void {
+  if (isUnderage(policy, ageOf(date_of_birth ?? null, nowMs)))
+    raised.push({ flag: 'age_under_minimum', detail: `under ${policy.minimum_age}` })
 }
 
 /** Flags of a verification, and whether its document is of the person who is named now. */

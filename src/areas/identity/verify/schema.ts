@@ -135,7 +135,7 @@ export const Claims = Type.Object({
   subject: Subject,
   device: Device,
   document_number: Type.Optional(Type.String()),
-  /** Absent: none was given. */
+  /** Consent of the person; absent where none was given. */
   consent: Type.Optional(KeptConsent),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
   liveness: Nullable(
