@@ -1430,7 +1430,7 @@ export type Dispute = {
   reason: 'fraudulent' | 'duplicate' | 'not_received' | 'not_as_described' | 'not_credited' | 'other'
   /** The dispute as the acquirer names it */
   provider_reference: string
-  /** When it was asked for */
+  /** When the acquirer told of it */
   created_at: string
   closed_at: string | null
 }
@@ -2899,18 +2899,18 @@ export type Invoice = {
   quantity: number
   /** For one of it, in major units */
   unit_amount: number
-  /** Taken off the line */
+  /** Taken off the line: its own, and its share of that of the invoice */
   discount: number
   /** Percent */
   tax_rate: number
-  /** Of the line, less its discount */
+  /** Of the line, before discount and tax */
   amount: number
   /** Of the line */
   tax: number
 }[]
   /** The amounts hold their tax already */
   tax_inclusive: boolean
-  /** All lines, before discount of the whole and tax */
+  /** All lines, before discount and tax */
   subtotal: number
   /** Taken off by all discounts */
   discount_total: number
@@ -5088,7 +5088,7 @@ export type PayoutRecipient = {
 }
 
 export type Plan = {
-  /** Which accounts are moved to it by */
+  /** Name of the plan, by which accounts are moved to it */
   name: string
   /** Requests a minute by area; null for no limit */
   limits: {

@@ -55,7 +55,7 @@ export const RechargeSet = Type.Object({
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOfAnyCase(methods, { description: 'Seen by `phone` or `card_token` unless named' })),
+  method: Type.Optional(OneOfAnyCase(methods, { description: 'Follows from `phone` or `card_token` unless given' })),
   phone,
   phone_number,
   card_token,

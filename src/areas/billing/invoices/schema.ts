@@ -25,11 +25,14 @@ const text = (maxLength: number, description?: string) =>
 const DiscountIn = Type.Object(
   {
     percent: Type.Optional(
-      AmountIn({ rule: 'must be a percentage', description: 'Of what it is on, such as 10 or 2.5' }),
+      AmountIn({ rule: 'must be a percentage', description: 'Percent of the line or the invoice, such as 10 or 2.5' }),
     ),
-    amount: Type.Optional(AmountIn({ description: 'That much less' })),
+    amount: Type.Optional(AmountIn({ description: 'In the currency of the invoice' })),
   },
-  { rule: 'must have either percent or amount', description: 'Taken off' },
+  {
+    rule: 'must have either percent or amount',
+    description: 'Taken off before tax; on the invoice, in shares of its lines',
+  },
 )
 
 const ItemIn = Type.Object({

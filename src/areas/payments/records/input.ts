@@ -70,7 +70,8 @@ export const PaymentCreate = Type.Object({
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description: 'Seen by `phone`, `card` or `bank` unless named; `bank_transfer` alone gives an account to pay into',
+      description:
+        'Follows from `phone`, `card` or `bank` unless given; `bank_transfer` alone gives an account to pay into',
     }),
   ),
   provider,
