@@ -29,8 +29,6 @@ const Document = (description: string) =>
     { description },
   )
 
-const fallbackValue = text('How it is written, such as `KES 1,500`', 100)
-
 const Parameter = Type.Object({
   type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload'], {
     description: 'Which of the fields below it is',
@@ -40,7 +38,7 @@ const Parameter = Type.Object({
   currency: Type.Optional(
     Type.Object(
       {
-        fallback_value: fallbackValue,
+        fallback_value: text('How it is written, such as `KES 1,500`', 100),
         code: Type.String({ maxLength: 3, description: 'ISO 4217, such as KES' }),
         amount_1000: Type.Integer({ description: 'The amount times 1000: 1500000 for 1,500.00' }),
       },

@@ -234,7 +234,7 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
   return price
 }
 
-/** With more, what ten thousand long texts cost together would not fit into a sum. */
+/** Highest price: the cost of ten thousand long texts still fits into a sum. */
 const mostAmount = 10_000_000
 const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
 
