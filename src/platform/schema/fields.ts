@@ -80,6 +80,14 @@ export const CountryOrAll = (notes: Notes = {}) =>
 export const Phone = (notes: Notes = {}) =>
   Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...notes })
 
+/** Name that an operator gives a connection: a bind, a gateway, a trunk. */
+export const ConnectionName = (notes: Notes = {}) =>
+  Type.String({
+    pattern: '^[a-z][a-z0-9-]{0,39}$',
+    rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
+    ...notes,
+  })
+
 export const TimeZone = (notes: Notes = {}) =>
   Type.String({ format: 'time-zone', rule: 'must be an IANA time zone, such as Africa/Nairobi', ...notes })
 
