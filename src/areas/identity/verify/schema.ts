@@ -16,7 +16,8 @@ const checkNames = [
   'risk_score',
 ] as const
 
-const personal = (description: string, maxLength: number) =>
+/** Personal detail in a request, which is never logged. */
+export const personal = (description: string, maxLength: number) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
 
 const Subject = Type.Object(
