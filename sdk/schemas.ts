@@ -2185,7 +2185,7 @@ export type FraudRule = {
   description: string | null
   /** What becomes of a payment that it matches */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
-  /** `all` unless given */
+  /** Whether all conditions must hold or any of them; `all` unless given */
   match: 'all' | 'any'
   /** What a payment must have for the rule to match */
   conditions: Record<string, unknown>[]
@@ -6204,7 +6204,7 @@ export type SmsBind = {
   /** The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, {{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and {{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, and a value in its masked form stays as it was. Must be an object of at most 100 members */
   fields: Record<string, unknown>
 }
-  /** Nothing is sent unless given */
+  /** How the aggregator knows us; nothing is sent for it unless given */
   auth?: {
   /** How the password of the bind is sent */
   kind: 'none' | 'basic' | 'bearer' | 'header'

@@ -68,7 +68,7 @@ export const PriceSet = Type.Object({
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'What the amount is in' }),
-  effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
+  effective_from: Type.Optional(Moment({ description: 'From when it holds; at once unless given' })),
 })
 
 const strangers = statement.home<{ accounts: readonly string[] }, { account: string }>(

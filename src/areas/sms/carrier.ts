@@ -88,7 +88,7 @@ export interface Incoming {
   frame?(isMasked: boolean): Frame
 }
 
-/** Intake of receipts and messages that carriers bring; the carrier is told that one arrived once the promise is fulfilled. */
+/** Intake of what carriers bring, which are told that it arrived once the promise is fulfilled. */
 export interface Intake {
   receipt(receipt: Receipt): Promise<void>
   incoming(message: Incoming): Promise<void>

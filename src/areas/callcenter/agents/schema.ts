@@ -105,7 +105,7 @@ export const StatusChange = Type.Object({
       description: 'Stands in the history of the agent, such as `lunch`',
     }),
   ),
-  until: Type.Optional(Moment({ description: 'Available again then' })),
+  until: Type.Optional(Moment({ description: 'When the agent is available again by itself' })),
 })
 
 export const StatusChanged = Type.Object(

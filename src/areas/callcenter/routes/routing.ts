@@ -355,7 +355,7 @@ const simulate = write({
   body: Type.Object({
     to: Phone({ description: 'The number that is called' }),
     from: Phone({ description: 'Who calls' }),
-    at: Type.Optional(Moment({ description: 'When; now unless told' })),
+    at: Type.Optional(Moment({ description: 'Time of the call; now unless told' })),
     language: Type.Optional(Language),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {

@@ -65,7 +65,9 @@ const RiskCheckCreate = Type.Object({
   // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
   ...others,
   payment_id: Type.Optional(Type.String({ description: 'A payment that there is, in place of everything else' })),
-  direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
+  direction: Type.Optional(
+    OneOf(directions, { description: 'Whether money would come in or go out; `payment` unless given' }),
+  ),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
   method: Type.Optional(
