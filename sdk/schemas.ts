@@ -2171,7 +2171,7 @@ export type FraudReviewEvent = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision: 'allow' | 'review' | 'require_3ds' | 'block'
+  decision: 'allow' | 'require_3ds' | 'review' | 'block'
 }
   payment?: Payment | undefined
   payout?: Payout | undefined
@@ -4424,7 +4424,7 @@ export type Payment = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */
@@ -4936,7 +4936,7 @@ export type Payout = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */
@@ -7074,7 +7074,7 @@ export type Topup = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */
