@@ -214,7 +214,7 @@ async function parametersOf(
 ): Promise<TrunkParameters> {
   const { bucket, account } = caller.tenant
   const host = wanted.host ?? before?.host
-  if (host === undefined) throw invalid('host', 'is missing')
+  if (host === undefined) throw invalid('host', 'is needed: the name or address of the network’s SIP server')
   const known = before && wanted.password === undefined ? await passwordOf(app, before).catch(() => null) : null
   const password = wanted.password ?? known
   const username = wanted.username === undefined ? (before?.username ?? null) : wanted.username
