@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenAPI 3.1 document, derived from the route table, so that it cannot differ from the server. SDK, reference and the
 // review of API changes build on it.
-
 import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
