@@ -88,7 +88,7 @@ function event(name) {
 export const ${camel(what)} = eventType({
   name: '${name}',
   summary: 'What happened, in a sentence without its full stop',
-  payload: Type.Object({ id: Type.String() }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
+  payload: Type.Object({ id: Type.String({ description: 'What it is about' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
   sample: { id: 'an id as customers see it' },
 })
 `,
