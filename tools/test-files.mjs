@@ -13,8 +13,12 @@ export const durationsFile = join(root, 'test', 'durations.json')
 /** Milliseconds for a file that nobody has measured yet: about the median of the journeys. */
 const unknownMs = 5_000
 
-/** What has to hold on every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
-const core = [/^test\/laws\//, /^src\/ledger\//, /^src\/platform\/(work|commit|items|db|limits)\.test\.ts$/]
+/** Tests of the core, for every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
+const core = [
+  /^test\/laws\//,
+  /^src\/ledger\//,
+  /^src\/platform\/(work|commit|commit\/row-encoding|db|limits)\.test\.ts$/,
+]
 
 /** The journey that stands for an area is named after it, but for these. */
 const journeys = { accounts: 'account', billing: 'invoices' }
