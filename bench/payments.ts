@@ -64,7 +64,9 @@ async function accepting(short: boolean): Promise<Figure[]> {
 async function wholeWay(short: boolean): Promise<Figure[]> {
   const home = await newHome()
   const node = await startNodeProcess({
-    ...{ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
+    PAMOJA_HOME: home,
+    PAMOJA_RATE_LIMITS: 'off',
+    PAMOJA_SANDBOX_TIME_SCALE: String(timeScale),
   })
   const ca = readFileSync(node.caFile, 'utf8')
   /** Amount -> when the provider called, and when the customer was told. Every amount is asked for once. */

@@ -101,7 +101,7 @@ test('the law sees what breaks it', () => {
   assert.match(judge('src/areas/sms/settings.ts', 'src/kernel/ids.ts') ?? '', /nothing else/)
   assert.match(judge('src/config.ts', 'src/areas/sms/area.ts') ?? '', /may import src\/config\/setting.ts/)
   assert.equal(judge('src/config.ts', 'src/areas/sms/settings.ts'), null)
-  assert.equal(judge('src/server.ts', 'src/areas/accounts/area.ts'), null)
+  assert.equal(judge('src/node/server.ts', 'src/areas/accounts/area.ts'), null)
 })
 
 /** Settings of an area, which config.ts joins before the rest of the program is read. */
@@ -203,7 +203,7 @@ function importsOfSources(): Map<string, string[]> {
   return new Map(files.map((file) => [file, importsOf(file)]))
 }
 
-/** What is left when, again and again, the files that import nothing more are taken away: circles, and what is above them. */
+/** Files in circles, and those above them: what is left when files that import nothing more are taken away, again and again. */
 function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(imports)
   const isLeaf = ([, targets]: [string, readonly string[]]) => !targets.some((target) => left.has(target))
