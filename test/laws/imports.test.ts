@@ -58,6 +58,25 @@ test('the rooms of a folder import each other in one direction', () => {
   assert.deepEqual(roundTrips(importsOfSources()), [])
 })
 
+test('ARCHITECTURE.md lists the rooms of the platform, each below those that it imports', () => {
+  const page =
+    readFileSync('ARCHITECTURE.md', 'utf8')
+      .split('\n## ')
+      .find((part) => part.startsWith('The rooms of the platform\n')) ?? ''
+  const listed = [...page.matchAll(/^\| (`.+`) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
+  const imports = [...importsOfSources()].map(([file, targets]) =>
+    [file, ...targets].map((name) => roomOf('src/platform', name)),
+  )
+  const rooms = new Set(imports.flatMap(([room]) => room ?? []))
+  assert.deepEqual([...listed].sort(), [...rooms].sort())
+  const broken = imports.flatMap(([room = null, ...others]) =>
+    others
+      .filter((other) => room !== null && other !== null && listed.indexOf(other) > listed.indexOf(room))
+      .map((other) => `${room} imports ${other}, which is below it`),
+  )
+  assert.deepEqual([...new Set(broken)], [])
+})
+
 test('the law sees what breaks it', () => {
   const circle = new Map([
     ['top', ['one']],
