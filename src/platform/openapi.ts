@@ -13,7 +13,7 @@ import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
 import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './schema/json-schema.ts'
 
-/** Without an address the document is the same on every machine. */
+/** Installation that the document is of; without an address it is the same on every machine. */
 type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }
 
 export function openapi({ version, publicUrl }: Installation, areas: readonly Area[]): object {

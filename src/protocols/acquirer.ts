@@ -120,7 +120,7 @@ export function readIntentAnswer(status: number, body: unknown): IntentAnswer {
   return { kind: 'strange' }
 }
 
-/** The one intent that a search by reference finds. */
+/** Intent that a search by reference finds. */
 export function readIntentSearch(status: number, body: unknown): IntentAnswer {
   if (status !== 200) return readIntentAnswer(status, body)
   const { data } = membersOf(body)

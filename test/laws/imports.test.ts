@@ -63,7 +63,9 @@ test('ARCHITECTURE.md lists the rooms of the platform, each below those that it 
     readFileSync('ARCHITECTURE.md', 'utf8')
       .split('\n## ')
       .find((part) => part.startsWith('The rooms of the platform\n')) ?? ''
-  const listed = [...page.matchAll(/^\| (`.+`) \|/gm)].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
+  const listed = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
+    cell.replaceAll('`', '').split(', '),
+  )
   const imports = [...importsOfSources()].map(([file, targets]) =>
     [file, ...targets].map((name) => roomOf('src/platform', name)),
   )
@@ -222,7 +224,7 @@ function importsOfSources(): Map<string, string[]> {
   return new Map(files.map((file) => [file, importsOf(file)]))
 }
 
-/** Files in circles, and those above them: what is left when files that import nothing more are taken away, again and again. */
+/** Files in circles, and those above them: what is left when files that import nothing more are taken away again and again. */
 function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(imports)
   const isLeaf = ([, targets]: [string, readonly string[]]) => !targets.some((target) => left.has(target))

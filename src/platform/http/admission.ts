@@ -302,7 +302,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
   }
 }
 
-/** Why a credential may not use a route; null when it may. */
+/** Refusal of a route to a credential; null when it may be used. */
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (scope.startsWith('sandbox:') && facts.environment !== 'test')

@@ -133,7 +133,7 @@ function refusal(
   return new AppError(code, [...said, ...named].join('; '), { fields })
 }
 
-/** One problem per field: the first, in the schema's words where it has some. */
+/** Problems of a value, one per field: the first, in the schema's words where it has some. */
 function problems(schema: TSchema, found: TLocalizedValidationError[], fallback: ErrorCode): FieldProblem[] {
   const byField = new Map<string, FieldProblem>()
   const unions = new Map(
