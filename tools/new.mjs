@@ -48,7 +48,7 @@ function provider(name) {
     [`src/protocols/${file}.ts`]: `// SPDX-License-Identifier: Apache-2.0
 // The API of ${name} as it stands on the wire: paths, bodies and answers, both ways.
 
-/** Where it is asked for things. */
+/** Paths at which it is asked for things. */
 export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments' } as const
 `,
     [`src/protocols/${file}.test.ts`]: failingTest(

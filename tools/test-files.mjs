@@ -59,7 +59,7 @@ function isMeant(file, part) {
   )
 }
 
-/** One journey for each area; one that has none yet is named, so that a run says what it does not show. */
+/** Journeys, one for each area; one that has none yet is named, so that a run says what it does not show. */
 function journeysOfAreas(all) {
   if (!existsSync(join(root, 'src/areas'))) return []
   const areas = readdirSync(join(root, 'src/areas'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
