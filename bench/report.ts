@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How figures are shown: a table for people and one line of JSON for programs.
+// Figures as they are shown: a table for people and one line of JSON for programs.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 

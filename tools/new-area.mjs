@@ -21,7 +21,7 @@ export const ${name}: Area = {
 }
 `,
     [`src/areas/${name}/events.ts`]: `// SPDX-License-Identifier: Apache-2.0
-// What the ${name} area tells customers of.
+// Events of the ${name} area.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a connection failed, in words that an operator can act upon. Pure.
+// Reasons why a connection failed, in words that an operator can act upon. Pure.
 const unknownAuthority = 'its certificate is of no authority that is trusted here'
 const notTls = 'the other side does not speak TLS'
 const noVersion = 'it speaks no version of TLS that is used here'
