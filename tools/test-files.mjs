@@ -21,7 +21,7 @@ const core = [
 ]
 
 /** The journey that stands for an area is named after it, but for these. */
-const journeys = { accounts: 'account', billing: 'invoices' }
+const journeys = { accounts: 'account', billing: 'invoices', events: 'streams' }
 
 /**
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
