@@ -148,7 +148,7 @@ const change = write({
 
 const cancelling = {
   at_period_end: Type.Optional(
-    Type.Boolean({ description: 'True: it ends with the period that is paid for; at once unless given' }),
+    Type.Boolean({ description: 'True: when the period that was paid for is over; now unless given' }),
   ),
   reason: Type.Optional(
     Type.String({

@@ -66,7 +66,7 @@ const WhenDown = OneOf(['queue', 'refuse'], {
 })
 
 const RouteCreate = Type.Object({
-  environment: Type.Optional(EnvironmentName({ description: 'Whose messages go by it; `live` unless given' })),
+  environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
   account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
   country: Type.Optional(CountryCode({ description: 'Only numbers of this country; every country unless given' })),
   network: Type.Optional(
