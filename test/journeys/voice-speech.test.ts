@@ -84,8 +84,16 @@ async function answered(ada: Account, actions: object[]): Promise<string> {
   return body.call_id
 }
 
+/** Asks a flow that listens what a phone said. A crowded machine loses pieces of it on the way; then it is said again. */
+function said(ada: Account, path: string, speech: object, text: string, isUnderstood: RegExp) {
+  return eventually(async () => {
+    const heard = await saidOnce(ada, path, speech, await voice(text))
+    return isUnderstood.test(heard.speech.results[0]?.text ?? '') && heard
+  }, `${text} to be understood`)
+}
+
 /** A flow that listens is told what a phone says, by its sound alone. */
-async function said(ada: Account, path: string, speech: object, sound: Int16Array) {
+async function saidOnce(ada: Account, path: string, speech: object, sound: Int16Array) {
   const input = { action: 'input', type: ['speech'], speech: { endOnSilence: 0.5, ...speech } }
   const wait = { action: 'wait', timeout: 600 }
   const call = await answered(ada, [{ ...input, eventUrl: [shop.url(path)] }, wait])
@@ -99,7 +107,7 @@ async function said(ada: Account, path: string, speech: object, sound: Int16Arra
 test('a phrase that was expected is recognised from the sound, as it was written', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const context = ['My balance', 'Transfer money', 'An agent']
-  const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, await voice('transfer money'))
+  const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, 'transfer money', /money/)
   assert.deepEqual(
     [speech.language, speech.timeout_reason, speech.error],
     ['en-KE', 'end_on_silence_timeout', undefined],
@@ -116,20 +124,23 @@ test('a phrase that was expected is recognised from the sound, as it was written
 test('what nobody expected is written down freely, and is none of the phrases', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const context = ['Transfer money', 'An agent']
-  const { speech } = await said(ada, '/free', { context }, await voice('hello my name is Peter'))
-  assert.match(speech.results[0].text, /name is peter/i)
+  const { speech } = await said(ada, '/free', { context }, 'hello my name is Peter', /name is peter/i)
+  assert.ok(
+    speech.results.every(({ text }: { text: string }) => !context.includes(text)),
+    JSON.stringify(speech),
+  )
 })
 
 test('a language without an engine is said to be unavailable, never guessed', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
-  const { speech } = await said(ada, '/swahili', { language: 'sw-KE', context: ['salio'] }, await voice('salio'))
+  const { speech } = await said(ada, '/swahili', { language: 'sw-KE', context: ['salio'] }, 'salio', /^$/)
   assert.deepEqual([speech.results, speech.error, speech.language], [[], 'language_unavailable', 'sw-KE'])
 })
 
 test('an engine that dies is started again, and the call goes on', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   for (const pid of soundEnginesOf(world.app).pids()) process.kill(pid, 'SIGKILL')
-  const { speech } = await said(ada, '/again', { context: ['yes', 'no'] }, await voice('yes'))
+  const { speech } = await said(ada, '/again', { context: ['yes', 'no'] }, 'yes', /yes/)
   assert.equal(speech.results[0].text, 'yes')
 })
 
