@@ -14,7 +14,7 @@ export interface NodeProcess {
   credentials: Credentials
 }
 
-/** As `npm start` runs the program. */
+/** Option of Node with which `npm start` runs the program. */
 const roomForGarbage = '--initial-old-space-size=256'
 
 /** Starts a file of this build and waits for the first thing it says. */

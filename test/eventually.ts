@@ -2,13 +2,13 @@
 // Waiting for what happens elsewhere, in a file of its own: most who wait need nothing else of the world.
 import { availableParallelism, loadavg } from 'node:os'
 
-/** On a machine of one's own only what never happens takes as long. */
+/** Patience on a machine of one's own, where only what never happens takes as long. */
 const ownMachineMs = 30_000
 /** Looking costs time that others could work in: the longer it takes already, the less often. */
 const shortestPauseMs = 20
 const longestPauseMs = 100
 
-/** How long to wait just now: where more wants to run than there are processors, everything takes so many times longer. */
+/** Patience just now: where more wants to run than there are processors, everything takes so many times longer. */
 export function patienceMs(onOwnMachineMs = ownMachineMs): number {
   const [waiting = 0] = loadavg()
   return Math.round(onOwnMachineMs * Math.max(1, waiting / availableParallelism()))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DNSSEC resolver for mail: asks a resolver that checks signatures, and tells of each answer whether it was signed. The flag
 // and the records come in the same answer, so that nothing can come in between.
-import type { Exchange, Found } from '../../../platform/outbound/dns.ts'
+import type { Found, MailExchange } from '../../../platform/outbound/dns.ts'
 import { DnsClient, type ResolverAddress } from '../../../protocols/dns/client.ts'
 import type { AskedType, Response } from '../../../protocols/dns/response.ts'
 
@@ -26,7 +26,7 @@ export class DnssecResolver {
   }
 
   /** MX records in order of preference. */
-  async exchanges(domain: string): Promise<DnssecAnswer<Exchange>> {
+  async exchanges(domain: string): Promise<DnssecAnswer<MailExchange>> {
     const found = await this.#ask(domain, 'MX')
     if (found.kind !== 'found') return found
     const values = found.values.map((value) => {
