@@ -42,6 +42,8 @@ export async function startNodeProcess(environment: Readonly<Record<string, stri
     PAMOJA_PORT: '0',
     PAMOJA_ADMIN_PORT: '0',
     PAMOJA_LOG_FILE: '/dev/null',
+    // A crowded machine is slow, not out of reach.
+    PAMOJA_DATABASE_WAIT_SECONDS: '300',
     ...environment,
   })
   return { child, ...said }

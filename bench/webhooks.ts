@@ -316,6 +316,7 @@ async function startHere(home: string, roles: string): Promise<RunningNode> {
     PAMOJA_PORT: '0',
     PAMOJA_ADMIN_PORT: '0',
     PAMOJA_LOG_FILE: '/dev/null',
+    PAMOJA_DATABASE_WAIT_SECONDS: '300',
     ...(roles === 'all' ? {} : { PAMOJA_ROLES: roles }),
   })
   const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })

@@ -92,7 +92,7 @@ export function startsPrograms(files) {
  * Files that can share a process, and those that have one each, both with the longest first: one that begins last should
  * not be one that everybody waits for.
  */
-export function dealt(files) {
+export function sharedAndAlone(files) {
   const measured = readDurations()
   const lengthOf = (file) => measured[file] ?? unknownMs
   const byLength = [...files].sort((a, b) => lengthOf(b) - lengthOf(a) || a.localeCompare(b))

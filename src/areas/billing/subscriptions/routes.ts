@@ -147,7 +147,9 @@ const change = write({
 })
 
 const cancelling = {
-  at_period_end: Type.Optional(Type.Boolean({ description: 'False: now' })),
+  at_period_end: Type.Optional(
+    Type.Boolean({ description: 'True: when the period that was paid for is over; now unless given' }),
+  ),
   reason: Type.Optional(
     Type.String({
       maxLength: 500,

@@ -47,7 +47,7 @@ export class DnssecResolver {
     return four.kind === 'failed' ? four : six.kind === 'failed' ? six : four
   }
 
-  /** Alias of a host by itself, which may be vouched for though what it leads to is not (RFC 7672 §2.1.3). */
+  /** Alias of a host by itself, which may be signed though what it leads to is not (RFC 7672 §2.1.3). */
   alias(host: string): Promise<DnssecAnswer<string>> {
     return this.#ask(host, 'CNAME')
   }
