@@ -4547,6 +4547,8 @@ export type PaymentDiscrepancyResolved = {
   action: 'none' | 'credit_account' | 'returned_to_payer'
   /** Out of suspense */
   amount_moved: number
+  /** Of `amount_moved` */
+  currency_moved: string
 }
 
 export type PaymentDisputeEvent = {

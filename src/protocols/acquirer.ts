@@ -133,15 +133,20 @@ export function readIntentSearch(status: number, body: unknown): IntentAnswer {
 export interface RefundResult {
   id: string
   status: 'pending' | 'succeeded' | 'failed'
+  /** Minor units; undefined where it does not say, null where that cannot be read. */
+  amount: bigint | null | undefined
+  /** As the acquirer writes it; empty where it does not say. */
+  currency: string
   code: string | null
 }
 
 /** A refund, or one that a search by reference finds; null when it is none. */
 export function readRefund(body: unknown): RefundResult | null {
   const { data, ...single } = membersOf(body)
-  const { id, status, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
+  const { id, status, amount, currency, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
   if (typeof id !== 'string' || (status !== 'pending' && status !== 'succeeded' && status !== 'failed')) return null
-  return { id, status, code: textOf(failure_reason) || null }
+  const told = isCount(amount) ? BigInt(amount) : amount === undefined ? undefined : null
+  return { id, status, amount: told, currency: textOf(currency), code: textOf(failure_reason) || null }
 }
 
 export interface DisputeFound {

@@ -419,6 +419,19 @@ test('a conference counts among the calls that an account may have under way', a
   await ada.client.delete(path)
 })
 
+test('nobody is in a conference for longer than four hours', async () => {
+  const ada = await world.account({ balance: 10_000 })
+  const wanted = { name: 'All', from: numberOf(ada), participants: ['+254711000141'] }
+  const { conference_id } = await done(ada, '/v1/voice/conference', wanted, 201)
+  const call = await eventually(async () => {
+    const [one] = (await ada.client.get(`/v1/voice/conference/${conference_id}`)).body.participants
+    return one.status === 'joined' && one.call_id
+  }, 'somebody to be there')
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 5 * 3_600 })
+  const over = await callIs(ada, call, ({ status }) => status === 'completed', 'the end')
+  assert.deepEqual([over.hangup_cause, over.hangup_by, over.duration], ['max_duration', 'system', 14_400])
+})
+
 const fillQueues = statement.tenant<{ bucket: number; account: string; environment: string; count: number }, object>(
   'test.fill_queues',
   `insert into callcenter.queues (bucket, account_id, environment, id, name, status, document, created_at, updated_at)

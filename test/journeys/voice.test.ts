@@ -95,6 +95,12 @@ test('a call is answered, its events come in order, and it is charged by the sec
       ['completed', 4],
     ],
   )
+  const positions = async (query: string) =>
+    (await ada.client.get(`/v1/voice/${id}/events${query}`)).body.data.map((one: { position: number }) => one.position)
+  const inOrder = await positions('')
+  assert.ok(inOrder.length > 2 && inOrder[0] < inOrder[1], 'what happened first is first')
+  assert.deepEqual([await positions('?order=asc'), await positions('?order=desc')], [inOrder, inOrder.toReversed()])
+  assert.deepEqual(await positions('?order=desc&limit=1'), inOrder.slice(-1))
   const [{ payload }] = (await ada.client.get('/v1/events?event=call.answered')).body.data
   assert.deepEqual([payload.status, payload.duration, payload.from, payload.to], ['answered', 0, from, answered.to])
   assert.deepEqual([told[3].call_id, told[3].uuid, told[3].reason, told[3].from], [id, id, 'normal', from])

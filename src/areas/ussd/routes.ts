@@ -136,7 +136,7 @@ const end = write({
   operation: 'ussd.end',
   summary: 'End a session',
   description:
-    'A session that is completed already stays as it is, and so does a notice on its way, which ends by itself. One that no network is known to have shown costs nothing.',
+    'A session that is completed already stays as it is, and so does a notice on its way, which ends by itself. One that no network has shown costs nothing.',
   scope: 'ussd:write',
   params: SessionParam,
   body: End,

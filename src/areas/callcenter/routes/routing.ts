@@ -12,7 +12,7 @@ import { At, Deleted, listQuery, Moment, Nullable, OneOf, Phone, pageQuery } fro
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { numberTarget } from '../../voice/area.ts'
-import { requireDestination, requireHours } from '../checks.ts'
+import { requireDestination, requireHours, requireQueues } from '../checks.ts'
 import { requireFewer } from '../limits.ts'
 import { giveHours, type HoursKeeper, hoursKeepers } from '../queues/store.ts'
 import { decide, type Surroundings } from '../routing/decide.ts'
@@ -251,8 +251,7 @@ const setHours = write({
   prepare: async (app, { body }, { tenant }) => {
     const problem = intervalProblem(body)
     if (problem) throw invalid('weekly', problem)
-    for (const [i, id] of (body.queue_ids ?? []).entries())
-      await requireDestination(app, tenant, `queue_ids[${i}]`, { type: 'queue', id })
+    await requireQueues(app, tenant, 'queue_ids', body.queue_ids ?? [])
     if (body.closed_action) await requireDestination(app, tenant, 'closed_action', body.closed_action)
   },
   handle: async (_app, tx, { body }, caller) => {

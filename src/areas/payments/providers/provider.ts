@@ -102,6 +102,11 @@ export function isAsAsked(
   return (micros ?? asked.amount) === asked.amount && (currency ?? asked.currency) === asked.currency
 }
 
+/** Whether a provider tells of money in another currency and not how much it is, so that nothing can be booked. */
+export function isUncounted(asked: Parameters<typeof isAsAsked>[0], verdict: Verdict): boolean {
+  return verdict.kind === 'paid' && verdict.micros === null && !isAsAsked(asked, verdict)
+}
+
 /** Market of a payment: country and currency. */
 export interface Market {
   /** ISO 3166. */
