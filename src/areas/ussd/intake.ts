@@ -37,7 +37,11 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
     return commandStatus.ESME_ROK
   }
   const reason = op === 'aborted' ? 'user_cancelled' : 'network_released'
-  await advance(app, session, { kind: 'end', status: 'completed', reason })
+  const move = { kind: 'end', status: 'completed', reason } as const
+  if (await advance(app, session, move)) return commandStatus.ESME_ROK
+  // It moved on since it was read, such as a push that was noted as shown meanwhile; the network has closed it all the same.
+  const now = await dialogSession(app, gateway, dialog)
+  if (now && now.awaiting !== 'nobody') await advance(app, now, move)
   return commandStatus.ESME_ROK
 }
 
