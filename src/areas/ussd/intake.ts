@@ -16,7 +16,7 @@ import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
-import { isUnshownPush, type Session } from './session.ts'
+import { isOverUnshown, isUnshownPush, type Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
 import { answered, typed } from './turn.ts'
@@ -112,6 +112,8 @@ export async function showTo(app: App, session: Session): Promise<void> {
   const gateways = gatewaysOf(app)
   // The gateway belongs to another node.
   if (!gateways.has(session.gateway)) return showOnItsNode(app, session)
+  // It was read after its application had ended it, or begun another.
+  if (isOverUnshown(session)) return
   const isShown = await gateways.show(session)
   if (session.awaiting === 'nobody') return
   if (!isShown) {
