@@ -4,13 +4,14 @@ import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { StartError } from '../kernel/start-error.ts'
+import { MigrationError } from '../platform/db/schema-files.ts'
 import { isUnavailable } from '../platform/db.ts'
 import { UnknownRootKeyError } from '../platform/secrets.ts'
 
 export function adviceFor(thrown: unknown, config: Config): string {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   // PostgreSQL ends when it cannot write its log, and whoever spoke to it hears only that.
-  if (error.name === 'MigrationError' && isDiskFull(config)) return fullDisk(config)
+  if (error instanceof MigrationError && isDiskFull(config)) return fullDisk(config)
   if (error instanceof StartError) return error.message
   if (error instanceof UnknownRootKeyError) return otherKey(error, config)
   const { code, port, path, syscall, hostname } = detailsOf(error)
