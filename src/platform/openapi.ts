@@ -8,7 +8,7 @@ import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
 import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from './openapi/components.ts'
-import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
+import { chaptersOf, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
@@ -124,9 +124,7 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
   })
   const required = requiredOf(query)
   const inQuery = Object.entries(propertiesOf(query)).map(([name, property]) => {
-    const filter =
-      method === 'GET' && isJsonSchema(property) ? { description: filterMeaning(name), ...property } : property
-    const { description, ...schema } = plain(schemas.publish(filter))
+    const { description, ...schema } = plain(schemas.publish(property))
     const example = examples
       .map((one) => (isJsonSchema(one.query) ? one.query[name] : undefined))
       .find((value) => value !== undefined)

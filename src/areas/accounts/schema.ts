@@ -403,10 +403,26 @@ export const UsageReply = Type.Object(
 export const LogQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, rule: 'must be an HTTP status' })),
-  operation: Type.Optional(Type.String({ maxLength: 60 })),
-  method: Type.Optional(OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
-  key_id: Type.Optional(Type.String({ maxLength: 60 })),
+  status: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      rule: 'must be an HTTP status',
+      description: 'What the request was answered with, such as 422; one status at a time',
+    }),
+  ),
+  operation: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of the operation, such as `sms.send`' }),
+  ),
+  method: Type.Optional(
+    OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { description: 'HTTP method of the request' }),
+  ),
+  key_id: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of the key that asked, such as `key_…`; a token counts as the key it was made with',
+    }),
+  ),
 })
 
 export const LogRecord = Type.Object(
@@ -431,8 +447,15 @@ export const LogRecord = Type.Object(
 export const AuditQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  action: Type.Optional(Type.String({ maxLength: 60 })),
-  target: Type.Optional(Type.String({ maxLength: 60 })),
+  action: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of what was done, such as `apikey.create`' }),
+  ),
+  target: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of what it was done to, exactly as in `target` of an entry, such as `wh_…`',
+    }),
+  ),
 })
 
 export const AuditRecord = Type.Object(

@@ -223,24 +223,46 @@ export const MessageChange = Type.Object({
 export const MessageList = Type.Object({
   ...listQuery,
   status: Type.Optional(Status),
-  to: Type.Optional(Type.String({ maxLength: 20 })),
-  from: Type.Optional(Type.String({ maxLength: 20 })),
-  direction: Type.Optional(OneOf(['outbound', 'inbound'])),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Whole number in E.164, such as +254711000001; of inbound messages your number or short code',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Sender exactly as it was sent, such as `ACME`; of inbound messages the handset in E.164',
+    }),
+  ),
+  direction: Type.Optional(
+    OneOf(['outbound', 'inbound'], {
+      description: '`outbound`: only what you sent; `inbound`: only what handsets sent; both unless given',
+    }),
+  ),
   ...dayRangeQuery,
   from_date: Type.Optional(
     Type.String({ maxLength: 40, description: 'First day or moment, where start_date is none' }),
   ),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, where end_date is none' })),
-  batch_id: Type.Optional(Type.String({ maxLength: 40 })),
+  batch_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the bulk or list they were sent with, such as `smb_…`' }),
+  ),
   scheduled: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
       description: 'Only messages that wait for their time, or none of them',
     }),
   ),
-  error_code: Type.Optional(Type.String({ maxLength: 40 })),
+  error_code: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Why they failed, such as `ABSENT_SUBSCRIBER`; `DLR_TIMEOUT` also finds those that no report came for',
+    }),
+  ),
   reference: Type.Optional(Type.String({ maxLength: 64, description: 'Your own id of the message' })),
-  country: Type.Optional(CountryCode()),
+  country: Type.Optional(CountryCode({ description: 'Country of the number on the other side' })),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
   ...metadataQuery,
 })

@@ -8,7 +8,7 @@ import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody } from '../openapi.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
-import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
+import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
 import { replyLike } from './replies.ts'
 import { type Place, type Sample, samplesOf } from './samples.ts'
 
@@ -67,10 +67,10 @@ function facts({ operation, scope, limit, method }: Route): Html {
 }
 
 function inputs(route: Route): Html[] {
-  const { method, path, params, query, body, files = {} } = route
+  const { path, params, query, body, files = {} } = route
   const tables: Html[] = []
   if (path.includes(':')) tables.push(section('Path', replyTable(params)))
-  if (countFields(query) > 0) tables.push(section('Query', queryTable(query, method === 'GET')))
+  if (countFields(query) > 0) tables.push(section('Query', requestTable(query)))
   if (countFields(body) > 0) tables.push(section(bodyTitle(route), requestTable(body)))
   if (Object.keys(files).length > 0) tables.push(section('Files', fileList(files)))
   return tables

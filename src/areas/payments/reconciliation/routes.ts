@@ -214,8 +214,10 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    environment: Type.Optional(EnvironmentName()),
-    provider: Type.Optional(OneOf(providers)),
+    environment: Type.Optional(
+      EnvironmentName({ description: 'Whose payments the statements are of; both unless given' }),
+    ),
+    provider: Type.Optional(OneOf(providers, { description: 'Whose statements; those of all providers unless given' })),
   }),
   row: StatementRecord,
   examples: [{ name: 'Those of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],

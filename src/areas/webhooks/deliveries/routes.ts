@@ -182,7 +182,12 @@ const deliveriesList = list({
   params: IdParam,
   query: Type.Object({
     ...listQuery,
-    status: Type.Optional(OneOf(statuses)),
+    status: Type.Optional(
+      OneOf(statuses, {
+        description:
+          '`pending` waits for its next attempt, `delivering` is under way, `failed` gets no further attempt',
+      }),
+    ),
     event: Type.Optional(
       Type.String({
         maxLength: 60,
