@@ -7,7 +7,7 @@ import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
-import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from './openapi/components.ts'
+import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters, succeededSchema } from './openapi/components.ts'
 import { chaptersOf, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
@@ -19,7 +19,7 @@ type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }
 
 export function openapi({ version, publicUrl }: Installation, areas: readonly Area[]): object {
   const parts: Parts = { schemas: schemaPublisher(), responses: new Map() }
-  for (const schema of [errorSchema, errorCodeSchema]) parts.schemas.publish(schema)
+  for (const schema of [errorSchema, errorCodeSchema, succeededSchema]) parts.schemas.publish(schema)
   const routes = areas.flatMap((area) => area.routes)
   const paths = pathItems(parts, routes)
   const webhooks = Object.fromEntries(
@@ -36,7 +36,7 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
       version,
       summary: 'Communications and payments behind one API',
       description:
-        'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list.',
+        'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list. Filters of a list combine: a row must match them all.',
       contact: { name: 'Whoever runs this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

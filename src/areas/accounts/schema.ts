@@ -17,8 +17,14 @@ import {
   TimeZone,
 } from '../../platform/schema/fields.ts'
 
-export const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
-export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })
+export const KeyId = Type.Unsafe<`key_${string}`>({
+  type: 'string',
+  description: 'Id of the key, such as `key_…`; not the key itself',
+})
+export const AccountId = Type.Unsafe<`acc_${string}`>({
+  type: 'string',
+  description: 'Id of the account, such as `acc_…`',
+})
 
 const keyFields = {
   id: KeyId,

@@ -20,7 +20,7 @@ const FoundThing = Type.Object(
       Type.String({ description: 'Where it stands, in the words of its kind; null for what has no status' }),
     ),
     account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
-    account_name: Type.String({ description: 'Name of that account' }),
+    account_name: Type.String({ description: 'As its customers read it' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
     created_at: At({ description: 'When it was made' }),
     path: Type.String({ description: 'Where an operator reads it whole' }),

@@ -48,7 +48,9 @@ export const Invoice = Type.Object(
     due_date: Type.String({ format: 'date', description: 'Last day to pay, UTC' }),
     hosted_url: Nullable(Type.String({ description: 'Where it can be paid' })),
     pdf_url: Nullable(Type.String({ description: 'The invoice as a PDF; null while it is a draft' })),
-    payments: Type.Array(Type.String({ description: 'Ids' })),
+    payments: Type.Array(Type.String(), {
+      description: 'Ids of the payments that paid it or a part of it, such as `pay_…`',
+    }),
     payment_methods: Nullable(Type.Array(Type.String()), { description: 'Null: all that are offered' }),
     notes: Nullable(Type.String({ description: 'As they stand on the invoice' })),
     reference: Nullable(Type.String({ description: 'Your own id of it' })),
@@ -108,7 +110,9 @@ export const Subscription = Type.Object(
     trial_end: moment('When the trial ends; null without one'),
     billing_anchor: Type.String({ format: 'date', description: 'Day on which periods begin' }),
     next_billing_at: moment('When the next period is billed; null if none is'),
-    cancel_at_period_end: Type.Boolean({ description: 'It ends with this period' }),
+    cancel_at_period_end: Type.Boolean({
+      description: 'True: it ends when what was paid for is over, and is not renewed',
+    }),
     cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,
     latest_invoice_id: Nullable(Type.String({ description: 'The invoice of the last period' })),

@@ -319,7 +319,7 @@ export const MessageRecord = Type.Object(
     ),
     context: Nullable(
       Type.Object(
-        { message_id: Type.String({ description: 'Id of that message' }) },
+        { message_id: Type.String({ description: 'Its id, such as `mmsg_…`' }) },
         { description: 'The message it answers; null if it answers none' },
       ),
     ),

@@ -67,7 +67,9 @@ export const PriceSet = Type.Object({
   ),
   country: Type.Optional(CountryOrAll({ description: 'Where it goes to; everywhere unless given' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
-  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  account_id: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Of the account that alone pays it, `acc_…`; everybody unless given' }),
+  ),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'What the amount is in' }),
   effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),

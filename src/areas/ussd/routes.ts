@@ -19,7 +19,9 @@ import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, 
 import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
-export const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
+export const SessionParam = Type.Object({
+  session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+})
 
 const question = {
   phone: '+254711000020',

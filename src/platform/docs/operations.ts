@@ -111,7 +111,18 @@ function replyFields(route: Route): Html {
   const count = countFields(reply.schema)
   const each = kind === 'stream' ? ' of each message' : reply.list ? ' of each row' : ''
   const what = `${count} ${count === 1 ? 'field' : 'fields'}${each}`
-  return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
+  return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${envelopeNote(route)}${replyTable(reply.schema)}</div></details>`
+}
+
+/** Where the fields stand: what every reply has is not in its table. */
+function envelopeNote({ kind, reply }: Route): Html {
+  if (kind === 'stream') return html`<p>JSON in the <code>data</code> of each message.</p>`
+  if (reply.list)
+    return html`<p>Each row of <code>data</code>, beside <code>success</code>, <code>has_more</code> and <code>next_cursor</code>: see <a href="/docs#lists">Lists</a>.</p>`
+  const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
+  return ownsData
+    ? html`<p>Beside <code>success</code>: see <a href="/docs#replies">Replies</a>.</p>`
+    : html`<p>In <code>data</code> and beside it, with <code>success</code>: see <a href="/docs#replies">Replies</a>.</p>`
 }
 
 /** Collapsed reply without fields. */

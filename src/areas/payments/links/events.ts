@@ -15,7 +15,7 @@ export const linkStatus = OneOf(linkStatuses, {
 
 export const PaymentLink = Type.Object(
   {
-    payment_link_id: Type.String({ description: 'Id of the link' }),
+    payment_link_id: Type.String({ description: 'Id of the link, such as `plink_…`' }),
     url: Type.String({ description: 'Where it is paid; whoever has it may pay' }),
     status: linkStatus,
     amount: Amount({ description: 'What is paid each time, in major units' }),

@@ -288,7 +288,7 @@ const assignPayment = writeAcross({
   description:
     'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had told of it in time.',
   scope: 'operator',
-  params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line' }) }),
+  params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line, such as `stl_…`' }) }),
   body: Type.Object({
     account_id: Type.String({ maxLength: 40, description: 'Whose payment it is' }),
     payment_id: Type.String({ maxLength: 40, description: 'The payment that the line tells of' }),

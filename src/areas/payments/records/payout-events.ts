@@ -14,9 +14,9 @@ const Recipient = Type.Object(
     bank: Nullable(
       Type.Object(
         {
-          account_number: Type.String({ description: 'Of the account' }),
-          bank_code: Type.String({ description: 'Of the bank' }),
-          account_name: Type.String({ description: 'Whose account it is' }),
+          account_number: Type.String({ description: 'As the bank writes it' }),
+          bank_code: Type.String({ description: 'As GET /v1/payments/methods lists it in `banks`' }),
+          account_name: Type.String({ description: 'Holder, as you gave it' }),
         },
         { description: 'The account that is paid to; null where a phone is' },
       ),

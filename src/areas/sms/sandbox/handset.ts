@@ -12,7 +12,7 @@ import { listMessages, type MessageFilter, type MessageRow } from '../store.ts'
 
 const HandsetText = Type.Object(
   {
-    message_id: Type.String({ description: 'Id of the message' }),
+    message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
     direction: OneOf(['received', 'written'], { description: '`written`: on the handset, to you' }),
     from: Type.String({ description: 'Who wrote it: a sender, or the number of the handset' }),
     to: Type.String({ description: 'Who got it' }),
