@@ -13,7 +13,7 @@ export type AccessToken = {
 }
 
 export type Account = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As your customers read it */
   name: string
@@ -284,9 +284,13 @@ export type AgentLogout = {
 }
 
 export type AgentSessionEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the agent, as you gave it */
   agent_id: string
+  /** Id of the login, such as `ses_…` */
   session_id: string
+  /** What the agent does now */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   /** Seconds logged in */
   duration: number
@@ -307,19 +311,24 @@ export type AgentStatus = {
 }
 
 export type AgentStatusChangedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the agent, as you gave it */
   agent_id: string
+  /** What the agent does from now on; calls go to `available` ones */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
+  /** What the agent did until now */
   previous_status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   reason: string | null
+  /** When it changed */
   since: string
-  /** How long the previous status lasted */
+  /** Seconds that the previous status lasted */
   previous_seconds: number
   call_id: string | null
 }
 
 export type ApiKey = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   id: string
   /** By which you tell it from your other keys */
   name: string
@@ -354,18 +363,24 @@ export type ApiKey = {
 }
 
 export type ApiKeyRevokedEvent = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** First 13 characters of the key */
   prefix: string
+  /** Last 4 characters of the key */
   last4: string
 }
 
 export type ApiKeyRotationDueEvent = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** First 13 characters of the key */
   prefix: string
+  /** Last 4 characters of the key */
   last4: string
   /** 90 days after the key was made */
   rotation_due_at: string
@@ -404,7 +419,7 @@ export type AutoRecharge = {
   enabled: boolean
   /** `paused` after three failures in a row, until it is set again */
   status: 'active' | 'paused' | 'disabled'
-  /** null, with all that follows from it, where it was never set */
+  /** The wallet is filled when less is available; null, as amount and method are, where it was never set */
   threshold: number | null
   amount: number | null
   method: ('mobile_money' | 'card') | null
@@ -425,7 +440,7 @@ export type AutoRecharge = {
 export type BankTransfer = {
   /** Where to pay into */
   bank_name: string
-  /** Of that bank */
+  /** By which payers’ banks know it */
   bank_code: string
   /** Made for this payment alone */
   account_number: string
@@ -759,42 +774,58 @@ export type Call = {
 }
 
 export type CallAbandonedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Place in the queue when the caller gave up, from 1 */
   position: number
-  /** Seconds */
+  /** How long the caller had waited in the queue */
   wait_seconds: number
 }
 
 export type CallAnsweredEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Somebody, or your flow, took the call */
   status: 'answered'
   /** Seconds of talk so far: none */
   duration: number
+  /** When that was */
   answered_at: string
-  /** Seconds */
+  /** From its beginning to the answer */
   wait_seconds: number
+  /** `flow` of an inbound call, `agent` of one to an agent, or the `callee` */
   answered_by: 'agent' | 'flow' | 'callee'
 }
 
@@ -841,9 +872,9 @@ export type CallCenterReport = {
   occupancy_percent?: number | null | undefined
   /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
-  /** Seconds on hold */
+  /** Seconds that callers were kept on hold */
   hold_seconds?: number | undefined
-  /** Seconds of wrap-up */
+  /** Seconds that agents took after calls */
   wrap_up_seconds?: number | undefined
   /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
@@ -875,9 +906,9 @@ export type CallCenterReport = {
   occupancy_percent?: number | null | undefined
   /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
-  /** Seconds on hold */
+  /** Seconds that callers were kept on hold */
   hold_seconds?: number | undefined
-  /** Seconds of wrap-up */
+  /** Seconds that agents took after calls */
   wrap_up_seconds?: number | undefined
   /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
@@ -890,32 +921,44 @@ export type CallCenterReport = {
 }
 
 export type CallCompletedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** `completed` if it was answered; otherwise why it was not */
   status: 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
-  /** Seconds */
+  /** Whole seconds from the answer to the end */
   duration: number
+  /** Why it ended */
   hangup_cause: 'normal' | 'cancelled' | 'busy' | 'rejected' | 'no_answer' | 'invalid_number' | 'no_route' | 'network_error' | 'media_timeout' | 'flow_error' | 'max_duration' | 'insufficient_funds'
   hangup_by: ('caller' | 'callee' | 'agent' | 'api' | 'system') | null
-  /** Seconds */
+  /** The duration without hold */
   talk_seconds: number
-  /** Seconds */
+  /** How long it was on hold */
   hold_seconds: number
-  /** Seconds */
+  /** From its beginning to the answer; 0 if nobody answered */
   wait_seconds: number
+  /** Its recordings, such as `rec_…` */
   recording_ids: string[]
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** How it sounded; null where nothing was measured */
   quality: {
   /** Opinion score, estimated from the others: 1 is bad, 4.5 is best */
   mos: number
@@ -927,6 +970,7 @@ export type CallCompletedEvent = {
   rtt_ms: number
 } | null
   disposition: string | null
+  /** When it was over */
   ended_at: string
 }
 
@@ -978,43 +1022,61 @@ export type CallHandling = {
 }
 
 export type CallInitiatedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** It was accepted, and nobody rings yet */
   status: 'initiated'
+  /** When it was placed or came in */
   started_at: string
 }
 
 export type CallInputEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   /** Digits, empty if there were none */
   dtmf: string
   speech: {
+  /** The likeliest first */
   results: {
+  /** What was understood */
   text: string
+  /** How certain that is: 0 to 1 */
   confidence: number
 }[]
 } | null
+  /** Whether the time was over before the input was complete */
   timed_out: boolean
 }
 
@@ -1034,41 +1096,57 @@ export type CallMonitor = {
 }
 
 export type CallProgressEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** How far it came; after any but `started` and `ringing` comes `call.completed` */
   status: 'started' | 'ringing' | 'failed' | 'rejected' | 'busy' | 'timeout'
-  /** Seconds */
+  /** Whole seconds from the answer on: 0 where nobody answered */
   duration: number
   reason: ('normal' | 'cancelled' | 'busy' | 'rejected' | 'no_answer' | 'invalid_number' | 'no_route' | 'network_error' | 'media_timeout' | 'flow_error' | 'max_duration' | 'insufficient_funds') | null
   sip_code: number | null
 }
 
 export type CallQueuedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Place in the queue, from 1 */
   position: number
+  /** Those with a higher one are answered first */
   priority: number
   estimated_wait_seconds: number | null
+  /** When it entered the queue */
   queued_at: string
 }
 
@@ -1101,23 +1179,34 @@ export type CallTransfer = {
 }
 
 export type CallTransferredEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Id of the transfer, such as `trf_…` */
   transfer_id: string
+  /** `warm`: the agent speaks to the other side first */
   transfer_type: 'warm' | 'cold'
+  /** Where the call goes */
   destination: string
+  /** How far it came; `consulting` while the agent speaks to the other side */
   status: 'ringing' | 'consulting' | 'completed' | 'failed' | 'cancelled'
   consult_call_id: string | null
+  /** When the transfer began */
   started_at: string
 }
 
@@ -1246,10 +1335,14 @@ export type Conference = {
 }
 
 export type ConferenceEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the conference, such as `conf_…` */
   conference_id: string
+  /** As you called it */
   name: string
   participant: ({
+  /** Id of the participant, such as `par_…` */
   id: string
   number: string | null
   agent_id: string | null
@@ -1274,7 +1367,7 @@ export type ConferenceParticipant = {
 }
 
 export type Credit = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   account_id: string
   /** Which wallet was filled */
   environment: 'test' | 'live'
@@ -1636,7 +1729,7 @@ export type EmailBulk = {
   counts: {
   /** Not offered to a server yet */
   queued: number
-  /** Offered to a server */
+  /** Offered to a server, without an outcome so far */
   sent: number
   /** Taken by a server */
   delivered: number
@@ -1650,7 +1743,7 @@ export type EmailBulk = {
   complained: number
   /** Led somebody to unsubscribe */
   unsubscribed: number
-  /** Not delivered for another reason */
+  /** Not delivered for another reason, or cancelled */
   failed: number
 }
   /** When it was accepted */
@@ -1724,7 +1817,7 @@ export type EmailBulkCompletedEvent = {
   counts: {
   /** Not offered to a server yet */
   queued: number
-  /** Offered to a server */
+  /** Offered to a server, without an outcome so far */
   sent: number
   /** Taken by a server */
   delivered: number
@@ -1738,7 +1831,7 @@ export type EmailBulkCompletedEvent = {
   complained: number
   /** Led somebody to unsubscribe */
   unsubscribed: number
-  /** Not delivered for another reason */
+  /** Not delivered for another reason, or cancelled */
   failed: number
 }
   /** When it was accepted */
@@ -1780,7 +1873,7 @@ export type EmailComplainedEvent = {
 export type EmailContent = {
   /** Id of the message, such as `em_…` */
   message_id: string
-  /** Which part this is */
+  /** What `content` is: the one that was asked for */
   part: 'html' | 'text' | 'raw' | 'headers'
   content: string | null
 }
@@ -2010,8 +2103,9 @@ export type EmailUnsubscribedEvent = {
 }
 
 export type Error = {
+  /** False: `error` says what went wrong */
   success: false
-  /** Some codes add members of their own. */
+  /** What went wrong; some codes add members of their own. */
   error: {
   code: ErrorCode
   /** What the code means and what to do */
@@ -2020,12 +2114,14 @@ export type Error = {
   details: string
   /** As in X-Request-Id */
   request_id: string
+  /** When it was answered */
   timestamp: string
   /** Each field that breaks a rule */
   fields?: {
   /** Such as `messages[3].to` */
   field: string
   code: ErrorCode
+  /** What its value must be */
   message: string
 }[] | undefined
   /** The code in the documentation */
@@ -2118,7 +2214,7 @@ export type FoundThing = {
   status: string | null
   /** Whose it is, such as `acc_…` */
   account_id: string
-  /** Name of that account */
+  /** As its customers read it */
   account_name: string
   /** `test` or `live` */
   environment: 'test' | 'live'
@@ -2208,14 +2304,14 @@ export type FraudRule = {
 }
 
 export type FraudRuleDeleted = {
-  /** Id of the rule */
+  /** Id of the rule that is gone */
   rule_id: string
   /** True: it is gone */
   deleted: true
 }
 
 export type HandsetText = {
-  /** Id of the message */
+  /** Id of the message, such as `sms_…` */
   message_id: string
   /** `written`: on the handset, to you */
   direction: 'received' | 'written'
@@ -2932,6 +3028,7 @@ export type Invoice = {
   due_date: string
   hosted_url: string | null
   pdf_url: string | null
+  /** Ids of the payments that paid it or a part of it, such as `pay_…` */
   payments: string[]
   /** Null: all that are offered */
   payment_methods: string[] | null
@@ -3322,7 +3419,7 @@ export type Limits = {
   policy: string
   /** Requests in a window */
   limit: number
-  /** Seconds */
+  /** Length of a window, in seconds */
   window: number
   /** Requests left in this window */
   remaining: number
@@ -3506,27 +3603,27 @@ export type MessengerMessage = {
   direction: 'outbound' | 'inbound'
   /** Which of the fields below it is */
   type: string
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   text?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   image?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   video?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   audio?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   document?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   sticker?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   interactive?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   button?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   location?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   contacts?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   reaction?: unknown | undefined
   /** Which template was sent */
   template?: {
@@ -3536,7 +3633,7 @@ export type MessengerMessage = {
   language: string
 } | undefined
   context: {
-  /** Id of that message */
+  /** Its id, such as `mmsg_…` */
   message_id: string
 } | null
   /** How far it came; `received` is one of a user */
@@ -4019,7 +4116,7 @@ export type MessengerTemplateCreate = {
   text?: string | undefined
   /** What a `HEADER` shows; `TEXT` unless given */
   format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | undefined
-  /** For `BUTTONS` */
+  /** What can be tapped; only of a component whose `type` is `BUTTONS` */
   buttons?: ({
   /** Answers you, opens a page, or calls a number; `QUICK_REPLY` does not stand beside the others */
   type: 'QUICK_REPLY' | 'URL' | 'PHONE_NUMBER'
@@ -4060,19 +4157,25 @@ export type MessengerThread = {
 }
 
 export type MonitorEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the monitoring, such as `mon_…` */
   monitor_id: string
+  /** The call that is listened to */
   call_id: string
   supervisor_id: string | null
+  /** Heard by nobody, by the agent alone (`whisper`) or by both (`barge`) */
   mode: 'listen' | 'whisper' | 'barge'
+  /** `active` once the supervisor hears the call */
   status: 'connecting' | 'active' | 'ended'
   supervisor_call_id: string | null
+  /** When it was asked for */
   started_at: string
   ended_at: string | null
 }
 
 export type NewApiKey = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   id: string
   /** By which you tell it from your other keys */
   name: string
@@ -4137,7 +4240,7 @@ export type NewWebhook = {
 }
 
 export type OpenedAccount = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4175,7 +4278,7 @@ export type OpenedAccount = {
 }
 
 export type OperatorAccount = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4211,7 +4314,7 @@ export type OperatorAccount = {
 }
 
 export type OperatorAccountDetail = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4306,8 +4409,11 @@ export type OperatorSmsSenderId = {
 }
 
 export type OperatorVoiceNumber = {
+  /** In E.164 */
   number: string
+  /** Whose number it is, such as `acc_…` */
   account_id: string
+  /** When the account got it */
   assigned_at: string
 }
 
@@ -4487,11 +4593,11 @@ export type PaymentActionEvent = {
 
 /** The account that is debited */
 export type PaymentBank = {
-  /** Of the bank */
+  /** As GET /v1/payments/methods lists it in `banks` */
   bank_code: string
   /** Its last four characters */
   account_number: string
-  /** Whose account it is */
+  /** Holder, as you gave it */
   account_name: string
 }
 
@@ -4594,7 +4700,7 @@ export type PaymentEvent = {
 }
 
 export type PaymentLink = {
-  /** Id of the link */
+  /** Id of the link, such as `plink_…` */
   payment_link_id: string
   /** Where it is paid; whoever has it may pay */
   url: string
@@ -5078,11 +5184,11 @@ export type PayoutRecipient = {
   email?: string | undefined
   phone: string | null
   bank: {
-  /** Of the account */
+  /** As the bank writes it */
   account_number: string
-  /** Of the bank */
+  /** As GET /v1/payments/methods lists it in `banks` */
   bank_code: string
-  /** Whose account it is */
+  /** Holder, as you gave it */
   account_name: string
 } | null
 }
@@ -5166,7 +5272,7 @@ export type Queue = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5185,7 +5291,7 @@ export type Queue = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5217,13 +5323,21 @@ export type Queue = {
 }
 
 export type QueueSlaBreachedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** As you called the queue */
   name: string
+  /** Of today’s calls, UTC, those that were answered in time */
   service_level_percent: number
+  /** What it should be, as `sla` of the queue says */
   target_percent: number
+  /** Within which an answer is in time, as `sla` of the queue says */
   threshold_seconds: number
+  /** Callers in the queue now */
   waiting: number
+  /** How long the first of them has waited */
   longest_wait_seconds: number
 }
 
@@ -5254,7 +5368,7 @@ export type QueueStatus = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5273,7 +5387,7 @@ export type QueueStatus = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5366,7 +5480,7 @@ export type QueueWithSummary = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5385,7 +5499,7 @@ export type QueueWithSummary = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5547,7 +5661,7 @@ export type Recording = {
   recording_id: string
   call_id: string | null
   conference_id: string | null
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
   file_url: string | null
   /** What was said, as text */
@@ -5574,13 +5688,17 @@ export type Recording = {
 }
 
 export type RecordingEvent = {
+  /** Whose recording it is, such as `acc_…` */
   account_id: string
+  /** Id of the recording, such as `rec_…` */
   recording_id: string
   call_id: string | null
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
   file_url: string | null
+  /** What was said, as text */
   transcription: {
+  /** Whether the text is there */
   available: boolean
   language: string | null
   url: string | null
@@ -5588,11 +5706,15 @@ export type RecordingEvent = {
   error: string | null
 }
   conference_id: string | null
+  /** `file_url` is there once it is `ready` */
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+  /** Of the file */
   format: 'wav' | 'mp3'
+  /** Of two, the caller is left and the others are right */
   channels: number
   size_bytes: number | null
   sha256: string | null
+  /** When it began */
   started_at: string
   expires_at: string | null
   reason: string | null
@@ -5684,7 +5806,7 @@ export type RequestLogEntry = {
   error_code: string | null
   /** Milliseconds until the answer */
   duration_ms: number
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
   /** Where it came from */
   ip: string
@@ -5694,7 +5816,7 @@ export type RequestLogEntry = {
 }
 
 export type RiskCheck = {
-  /** Id of the check */
+  /** Id of the check, such as `rsk_…` */
   risk_check_id: string
   /** 0 for none to 100 */
   risk_score: number
@@ -5715,9 +5837,9 @@ export type RiskCheck = {
 }
   /** Rules of yours that match */
   matched_rules: ({
-  /** Id of the rule */
+  /** Id of the rule, such as `frl_…` */
   rule_id: string
-  /** Its name */
+  /** What you call the rule */
   name: string
   /** What it asks for */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
@@ -6007,7 +6129,7 @@ export type SmsAnalytics = {
   messages: number
   /** Not sent yet */
   queued: number
-  /** Taken by the operator, and nothing heard since */
+  /** Taken by the network, and nothing heard since */
   sent: number
   /** On the handset */
   delivered: number
@@ -6020,11 +6142,11 @@ export type SmsAnalytics = {
   cost: number
   /** Half, 95 % and 99 % of messages took no longer */
   latency_seconds: {
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p50: number | null
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p95: number | null
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p99: number | null
 }
   /** The same figures by country */
@@ -6034,7 +6156,7 @@ export type SmsAnalytics = {
   messages: number
   /** Not sent yet */
   queued: number
-  /** Taken by the operator, and nothing heard since */
+  /** Taken by the network, and nothing heard since */
   sent: number
   /** On the handset */
   delivered: number
@@ -6097,7 +6219,7 @@ export type SmsBatch = {
   counts: {
   /** Not sent yet */
   queued: number
-  /** Without a report so far */
+  /** Taken by the network, without a report so far */
   sent: number
   /** On the handset */
   delivered: number
@@ -6362,7 +6484,7 @@ export type SmsEstimate = {
   segments: number
   /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding: 'gsm7' | 'ucs2'
-  /** Characters */
+  /** Characters of your text */
   length: number
   /** Septets, or UTF-16 units */
   units_used: number
@@ -6520,7 +6642,7 @@ export type SmsMessageOrBatch = {
   counts?: {
   /** Not sent yet */
   queued: number
-  /** Without a report so far */
+  /** Taken by the network, without a report so far */
   sent: number
   /** On the handset */
   delivered: number
@@ -6883,7 +7005,7 @@ export type Subscription = {
   /** Day on which periods begin */
   billing_anchor: string
   next_billing_at: string | null
-  /** It ends with this period */
+  /** True: it ends when what was paid for is over, and is not renewed */
   cancel_at_period_end: boolean
   cancelled_at: string | null
   cancel_reason: string | null
@@ -6923,6 +7045,12 @@ export type SubscriptionEvent = {
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   subscription: Subscription
+}
+
+/** Part of every reply that is no error */
+export type Succeeded = {
+  /** True; an error has false, and says what in `error` */
+  success: true
 }
 
 export type System = {
@@ -7219,7 +7347,7 @@ export type Usage = {
   policy: string
   /** Requests in a window */
   limit: number
-  /** Seconds */
+  /** Length of a window, in seconds */
   window: number
   /** Requests left in this window */
   remaining: number
@@ -7360,7 +7488,7 @@ export type UssdContinued = {
   status: 'active' | 'completed'
   /** Id of the screen */
   message_id: string
-  /** Id of the session */
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
   /** Who is shown it */
   phone: string
@@ -7404,10 +7532,15 @@ export type UssdEnd = {
 }
 
 export type UssdGateway = {
+  /** Id of the gateway, such as `usg_…` */
   id: string
+  /** By which you tell it from other gateways */
   name: string
+  /** Whether its subscribers are real (`live`) or yours to try (`test`) */
   environment: 'test' | 'live'
+  /** Addresses or ranges that may call; none: anybody who knows the URL */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
 }
 
@@ -7421,10 +7554,15 @@ export type UssdGatewayCreate = {
 }
 
 export type UssdGatewayCreated = {
+  /** Id of the gateway, such as `usg_…` */
   id: string
+  /** By which you tell it from other gateways */
   name: string
+  /** Whether its subscribers are real (`live`) or yours to try (`test`) */
   environment: 'test' | 'live'
+  /** Addresses or ranges that may call; none: anybody who knows the URL */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
   /** What the gateway calls; shown this once */
   url: string
@@ -7713,7 +7851,7 @@ export type UssdSession = {
   timeout: number
   ended_at: string | null
   reason: ('completed' | 'expired' | 'user_cancelled' | 'network_released' | 'app_timeout' | 'app_error' | 'replaced' | 'undeliverable') | null
-  /** Seconds */
+  /** Seconds from its beginning to its end, or until now */
   duration: number
   /** Screens so far */
   total_steps: number
@@ -7851,11 +7989,12 @@ export type UssdShortcodeCreate = {
 export type UssdShortcodeDeleted = {
   /** What is no longer answered */
   shortcode: string
-  /** It is deleted */
+  /** True: it serves nobody from now on */
   deleted: true
 }
 
 export type UssdSmppGateway = {
+  /** By which requests name it */
   name: string
   /** Where the gateway takes connections. Must be a host name or address */
   host: string
@@ -7884,7 +8023,9 @@ export type UssdSmppGateway = {
   /** Whether screens can go over it, as that node last said */
   is_up: boolean
   last_error: string | null
+  /** When it was entered */
   created_at: string
+  /** When its settings last changed */
   updated_at: string
 }
 
@@ -7970,44 +8111,67 @@ export type VoiceNumber = {
 }
 
 export type VoiceRate = {
+  /** First digits of the numbers it is for, such as +2547 */
   prefix: string
+  /** Of the price; accounts in it are charged by this rate */
   currency: string
+  /** Price of a minute, in major units, to a millionth */
   minute: number
+  /** When it was last set */
   updated_at: string
 }
 
 export type VoiceTrunk = {
+  /** By which requests name it */
   name: string
+  /** Where the network takes calls */
   host: string
+  /** Its port there; 5060, or 5061 for TLS, unless told */
   port: number
+  /** How SIP travels to the network */
   transport: 'udp' | 'tcp' | 'tls'
   domain: string | null
   username: string | null
+  /** Whether a password is kept, which is never shown */
   has_password: boolean
+  /** Whether this side registers there */
   registers: boolean
+  /** First digits of the numbers that it takes; + alone takes every number */
   prefixes: string[]
+  /** Of trunks that fit as well, the lower comes first */
   priority: number
+  /** Calls at once, for each node */
   max_calls: number
+  /** Addresses that its calls come from, beside that of the host */
   sources: string[]
+  /** False: no calls go over it, and none are taken from it */
   enabled: boolean
   /** Whether it answers, as the answering node sees it */
   is_up: boolean
+  /** Whether the network took our registration, as the answering node sees it */
   is_registered: boolean
   /** Calls over it on the answering node */
   calls: number
   last_error: string | null
+  /** When it was entered */
   created_at: string
+  /** When its settings last changed */
   updated_at: string
 }
 
 export type VoicemailReceivedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the voicemail, such as `vm_…` */
   voicemail_id: string
+  /** The call in which it was left */
   call_id: string
   queue_id: string | null
+  /** Who left it */
   from: string
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
+  /** Where it is listened to */
   file_url: string
 }
 
@@ -8035,7 +8199,7 @@ export type Wallet = {
 }
 
 export type WalletBalance = {
-  /** Id of the wallet */
+  /** Id of the wallet, such as `wal_…` */
   wallet_id: string
   /** Of this wallet */
   currency: string
@@ -8266,11 +8430,11 @@ export type WebhookTestEvent = {
 }
 
 export type WhoAmI = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   account_id: string
   /** `test` or `live`, as the credential says */
   environment: 'test' | 'live'
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
   /** What the credential may do */
   scopes: string[]

@@ -350,7 +350,7 @@ const LimitStates = Type.Array(
   Type.Object({
     policy: Type.String({ description: '`key`, or `plan-` and the area' }),
     limit: Type.Integer({ description: 'Requests in a window' }),
-    window: Type.Integer({ description: 'Seconds' }),
+    window: Type.Integer({ description: 'Length of a window, in seconds' }),
     remaining: Type.Integer({ description: 'Requests left in this window' }),
     resets_at: At({ description: 'When all of them are there again' }),
   }),
@@ -363,8 +363,18 @@ export const LimitsReply = Type.Object(
 )
 
 export const UsageQuery = Type.Object({
-  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
-  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
+  start_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'First day, inclusive, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+    }),
+  ),
+  end_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Last day, inclusive, UTC: YYYY-MM-DD; today unless given. At most 366 days in all, 92 by country',
+    }),
+  ),
   group_by: Type.Optional(
     Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
       maxItems: 4,

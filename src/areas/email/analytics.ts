@@ -189,8 +189,15 @@ const getAnalytics = read({
   summary: 'Count what became of your mail',
   scope: 'email:read',
   query: Type.Object({
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC; 30 days ago unless given' })),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, UTC; today unless given' })),
+    from: Type.Optional(
+      Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD; 29 days ago unless given' }),
+    ),
+    to: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Last day, UTC, inclusive: YYYY-MM-DD; today unless given. At most 366 days in all',
+      }),
+    ),
     group_by: Type.Optional(
       OneOf(groups, { description: 'Figures for each day, hour, tag and so on, as `series`; none unless given' }),
     ),

@@ -102,14 +102,14 @@ export const bulkProgress = {
   counts: Type.Object(
     {
       queued: Type.Integer({ description: 'Not offered to a server yet' }),
-      sent: Type.Integer({ description: 'Offered to a server' }),
+      sent: Type.Integer({ description: 'Offered to a server, without an outcome so far' }),
       delivered: Type.Integer({ description: 'Taken by a server' }),
       opened: Type.Integer({ description: 'Opened at least once' }),
       clicked: Type.Integer({ description: 'With a link that was followed' }),
       bounced: Type.Integer({ description: 'Sent back' }),
       complained: Type.Integer({ description: 'Called spam' }),
       unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
-      failed: Type.Integer({ description: 'Not delivered for another reason' }),
+      failed: Type.Integer({ description: 'Not delivered for another reason, or cancelled' }),
     },
     { description: 'Messages by what became of them' },
   ),

@@ -288,7 +288,12 @@ const MessageError = Type.Object({
 })
 export type MessageErrors = Static<typeof MessageError>[]
 
-const Content = Type.Optional(Type.Unknown({ sensitive: true, description: 'Present when the type is this' }))
+const Content = Type.Optional(
+  Type.Unknown({
+    sensitive: true,
+    description: 'What was sent or came in; only where `type` is the name of this field',
+  }),
+)
 
 export const MessageRecord = Type.Object(
   {

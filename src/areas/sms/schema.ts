@@ -104,7 +104,9 @@ const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
   description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
 })
 const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
-const ErrorCode = Nullable(Type.String({ description: 'Why it failed' }))
+const ErrorCode = Nullable(
+  Type.String({ description: 'Why it failed, such as `ABSENT_SUBSCRIBER`; null unless it did' }),
+)
 
 export const Recipient = Type.Object({
   to: Type.String({ description: 'The number in E.164' }),
@@ -146,7 +148,7 @@ export const EstimateReply = Type.Object(
   {
     segments: Type.Integer({ description: 'For each recipient' }),
     encoding: EncodingName,
-    length: Type.Integer({ description: 'Characters' }),
+    length: Type.Integer({ description: 'Characters of your text' }),
     units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
     units_left: Type.Integer({ description: 'Until another segment is needed' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
@@ -165,7 +167,7 @@ const Change = Type.Object({
   status: Status,
   at: At({ description: 'When it became so' }),
   error_code: ErrorCode,
-  carrier_code: Nullable(Type.String({ description: 'The operator’s own code' })),
+  carrier_code: Nullable(Type.String({ description: 'The network’s own code' })),
 })
 
 export const MessageRecord = Type.Object(

@@ -151,7 +151,9 @@ const change = write({
 })
 
 const cancelling = {
-  at_period_end: Type.Optional(Type.Boolean({ description: 'False: now' })),
+  at_period_end: Type.Optional(
+    Type.Boolean({ description: 'True: when the period that was paid for is over; now unless given' }),
+  ),
   reason: Type.Optional(
     Type.String({
       maxLength: 500,
@@ -160,7 +162,10 @@ const cancelling = {
     }),
   ),
   prorate: Type.Optional(
-    Type.Boolean({ description: 'What was paid and is not used becomes the customer’s credit; only when all is paid' }),
+    Type.Boolean({
+      description:
+        'True: what was paid and is not used becomes the customer’s credit, if nothing is owed; false unless given',
+    }),
   ),
 }
 

@@ -219,9 +219,7 @@ const reports = read({
   description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
   scope: 'callcenter:read',
   query: Type.Object({
-    from: Type.Optional(
-      Type.String({ maxLength: 40, description: 'First day, or a time; thirty days ago unless told' }),
-    ),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or a time; 29 days ago unless told' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, included, or a time; today unless told' })),
     interval: Type.Optional(OneOf(intervals, { description: 'day unless told' })),
     group_by: Words(groups, 'Rows are cut by these too'),
