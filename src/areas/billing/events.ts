@@ -67,16 +67,16 @@ export const Invoice = Type.Object(
 
 const flatInvoice = {
   ...moneyFields,
-  invoice_id: Type.String(),
-  number: Nullable(Type.String()),
+  invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
+  number: Nullable(Type.String({ description: 'As customers read it; null while it is a draft' })),
   status: invoiceStatus,
   amount_paid: amount('What came of it so far'),
   total: amount('What the customer owes in all'),
   currency,
   customer: Customer,
   metadata: Metadata,
-  subscription_id: Nullable(Type.String()),
-  payment_id: Nullable(Type.String()),
+  subscription_id: Nullable(Type.String({ description: 'The subscription it bills' })),
+  payment_id: Nullable(Type.String({ description: 'The payment that this is about; null where it is about none' })),
 }
 
 const InvoiceEvent = Type.Object({ ...flatInvoice, invoice: Invoice }, { title: 'InvoiceEvent' })

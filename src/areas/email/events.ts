@@ -8,13 +8,28 @@ import { TlsLevelWord } from './schema.ts'
 
 const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: 'at' }
 
-const about = { message_id: Type.String(), email: Type.String({ description: 'The recipient' }) }
-const ours = { bulk_id: Nullable(Type.String()), tags: Type.Array(Type.String()), metadata: Metadata }
-const reader = { user_agent: Nullable(Type.String()), ip: Nullable(Type.String()) }
+const about = {
+  message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
+  email: Type.String({ description: 'The recipient' }),
+}
+const ours = {
+  bulk_id: Nullable(Type.String({ description: 'The bulk it belongs to' })),
+  tags: Type.Array(Type.String(), { description: 'As the message was sent with' }),
+  metadata: Metadata,
+}
+const reader = {
+  user_agent: Nullable(Type.String({ description: 'Of the browser or mail client' })),
+  ip: Nullable(Type.String({ description: 'Address that the request came from' })),
+}
 const machine = Type.Boolean({ description: 'Probably a scanner or a prefetching mail client' })
 
 const Sent = Type.Object(
-  { ...about, ...ours, mx: Nullable(Type.String()), ip_pool: Nullable(Type.String()) },
+  {
+    ...about,
+    ...ours,
+    mx: Nullable(Type.String({ description: 'The server it is offered to' })),
+    ip_pool: Nullable(Type.String({ description: 'The stream it goes out with: `transactional` or `bulk`' })),
+  },
   { title: 'EmailSentEvent' },
 )
 
@@ -22,11 +37,11 @@ const Delivered = Type.Object(
   {
     ...about,
     ...ours,
-    smtp_response: Type.String(),
-    mx: Nullable(Type.String()),
-    tls: Nullable(Type.String()),
+    smtp_response: Type.String({ description: 'The line that the server answered with' }),
+    mx: Nullable(Type.String({ description: 'The server that took it' })),
+    tls: Nullable(Type.String({ description: 'The version, such as TLSv1.3; null without encryption' })),
     tls_level: TlsLevelWord,
-    attempts: Type.Integer(),
+    attempts: Type.Integer({ description: 'How often delivery was tried' }),
   },
   { title: 'EmailDeliveredEvent' },
 )
@@ -38,13 +53,16 @@ const Opened = Type.Object(
     ...ours,
     machine,
     client: Nullable(
-      Type.Object({
-        name: Nullable(Type.String()),
-        os: Nullable(Type.String()),
-        device: Nullable(Type.String()),
-      }),
+      Type.Object(
+        {
+          name: Nullable(Type.String({ description: 'Mail client or browser' })),
+          os: Nullable(Type.String({ description: 'Operating system' })),
+          device: Nullable(Type.String({ description: 'Kind of device' })),
+        },
+        { description: 'What it was opened with, as far as the user agent tells' },
+      ),
     ),
-    country: Nullable(Type.String()),
+    country: Nullable(Type.String({ description: 'Where it was opened, ISO 3166; null where that is not known' })),
   },
   { title: 'EmailOpenedEvent' },
 )
@@ -52,7 +70,7 @@ const Opened = Type.Object(
 const Clicked = Type.Object(
   {
     ...about,
-    url: Type.String(),
+    url: Type.String({ description: 'Where the link leads' }),
     ...reader,
     ...ours,
     link_index: Type.Integer({ description: 'Which link of the message, from 0' }),
@@ -64,30 +82,54 @@ const Clicked = Type.Object(
 const Bounced = Type.Object(
   {
     ...about,
-    reason: Type.String(),
+    reason: Type.String({ description: 'Why it came back, in words' }),
     ...ours,
-    bounce_type: OneOf(['hard', 'soft']),
-    category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other']),
-    smtp_code: Nullable(Type.Integer()),
-    enhanced_code: Nullable(Type.String()),
-    diagnostic: Nullable(Type.String()),
-    source: OneOf(['smtp', 'dsn']),
+    bounce_type: OneOf(['hard', 'soft'], {
+      description: '`hard` for an address that does not exist; it is then suppressed',
+    }),
+    category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other'], {
+      description: 'Why, in a word',
+    }),
+    smtp_code: Nullable(Type.Integer({ description: 'What the server answered, such as 550' })),
+    enhanced_code: Nullable(Type.String({ description: 'Such as 5.1.1' })),
+    diagnostic: Nullable(Type.String({ description: 'The line that the server gave' })),
+    source: OneOf(['smtp', 'dsn'], {
+      description: 'The server refused it (`smtp`), or reported later that it came back (`dsn`)',
+    }),
   },
   { title: 'EmailBouncedEvent' },
 )
 
 const Complained = Type.Object(
-  { ...about, ...ours, feedback_type: Type.String(), reporter: Nullable(Type.String()) },
+  {
+    ...about,
+    ...ours,
+    feedback_type: Type.String({ description: 'Kind of the report, such as `abuse`' }),
+    reporter: Nullable(Type.String({ description: 'Who reported it' })),
+  },
   { title: 'EmailComplainedEvent' },
 )
 
 const Unsubscribed = Type.Object(
-  { ...about, ...reader, ...ours, source: OneOf(['one_click', 'page', 'mailto', 'api']) },
+  {
+    ...about,
+    ...reader,
+    ...ours,
+    source: OneOf(['one_click', 'page', 'mailto', 'api'], {
+      description:
+        'How they did: the button of their mail client, the page behind the link, by mail, or by your request',
+    }),
+  },
   { title: 'EmailUnsubscribedEvent' },
 )
 
 const NotSent = Type.Object(
-  { ...about, reason: Type.String(), next_attempt_at: Nullable(At()), ...ours },
+  {
+    ...about,
+    reason: Type.String({ description: 'Why not' }),
+    next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
+    ...ours,
+  },
   { title: 'EmailNotSentEvent' },
 )
 
