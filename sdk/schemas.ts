@@ -1504,6 +1504,7 @@ export type DeliveryDetail = {
 })[]
 }
 
+/** The dispute, with what it holds back and its outcome */
 export type Dispute = {
   /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
@@ -1692,19 +1693,25 @@ export type EmailAnalytics = {
 }
 
 export type EmailBouncedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Why it came back, in words */
   reason: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** `hard` for an address that does not exist; it is then suppressed */
   bounce_type: 'hard' | 'soft'
+  /** Why, in a word */
   category: 'invalid_recipient' | 'mailbox_full' | 'policy' | 'spam' | 'domain_error' | 'expired' | 'other'
   smtp_code: number | null
   enhanced_code: string | null
   diagnostic: string | null
+  /** The server refused it (`smtp`), or reported later that it came back (`dsn`) */
   source: 'smtp' | 'dsn'
 }
 
@@ -1799,7 +1806,9 @@ export type EmailBulkAccepted = {
 }
 
 export type EmailBulkCompletedEvent = {
+  /** Id of the bulk, such as `emb_…` */
   bulk_id: string
+  /** `completed` once every part went out */
   status: 'completed' | 'cancelled'
   /** Recipients that you gave */
   total: number
@@ -1837,18 +1846,22 @@ export type EmailBulkCompletedEvent = {
   /** When it was accepted */
   created_at: string
   started_at: string | null
+  /** When its last message ended */
   completed_at: string
   paused_reason: ('bounce_rate' | 'complaint_rate') | null
 }
 
 export type EmailClickedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Where the link leads */
   url: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -1859,13 +1872,16 @@ export type EmailClickedEvent = {
 }
 
 export type EmailComplainedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** Kind of the report, such as `abuse` */
   feedback_type: string
   reporter: string | null
 }
@@ -1879,18 +1895,22 @@ export type EmailContent = {
 }
 
 export type EmailDeliveredEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** The line that the server answered with */
   smtp_response: string
   mx: string | null
   tls: string | null
   /** How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for */
   tls_level: ('plain' | 'encrypted' | 'mta_sts' | 'dane') | null
+  /** How often delivery was tried */
   attempts: number
 }
 
@@ -1945,19 +1965,32 @@ export type EmailDomain = {
 }
 
 export type EmailDomainEvent = {
+  /** Id of the domain, such as `dom_…` */
   id: string
+  /** Which domain, such as shop.example */
   domain: string
+  /** Messages go out from a `verified` one only */
   status: 'verified' | 'failed'
+  /** When it was added */
   created_at: string
   verified_at: string | null
+  /** When its records were last looked up */
   last_checked_at: string
+  /** Name of the signing key in your DNS */
   dkim_selector: string
+  /** What your DNS should have */
   records: ({
+  /** Kind of DNS record */
   type: 'TXT' | 'CNAME'
+  /** Where it stands in your DNS */
   name: string
+  /** What it must say */
   value: string
+  /** What it is for */
   purpose: 'verification' | 'dkim' | 'return_path' | 'tracking' | 'dmarc'
+  /** Whether the domain is not verified without it */
   required: boolean
+  /** What the last look found */
   status: 'pending' | 'valid' | 'invalid' | 'missing'
 })[]
 }
@@ -1972,24 +2005,29 @@ export type EmailEvent = {
 }
 
 export type EmailNotSentEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Why not */
   reason: string
   next_attempt_at: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
 }
 
 export type EmailOpenedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -2004,10 +2042,12 @@ export type EmailOpenedEvent = {
 }
 
 export type EmailSentEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -2090,15 +2130,18 @@ export type EmailTrackingWebhook = {
 }
 
 export type EmailUnsubscribedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** How they did: the button of their mail client, the page behind the link, by mail, or by your request */
   source: 'one_click' | 'page' | 'mailto' | 'api'
 }
 
@@ -2259,6 +2302,7 @@ export type FraudReviewEvent = {
   sequence: number
   payment_id: string | null
   payout_id: string | null
+  /** How risky it is, and why */
   risk: {
   /** 0 for none to 100 */
   risk_score: number
@@ -2504,12 +2548,16 @@ export type IdentityMedia = {
 }
 
 export type IdentityOtpEvent = {
+  /** Id of the code, such as `otp_…` */
   otp_id: string
   /** Masked */
   phone: string
+  /** How it went */
   channel: 'sms' | 'voice' | 'messenger' | 'email'
   purpose: string | null
+  /** How often a code was typed */
   attempts: number
+  /** How often it may be typed wrong before it is worth nothing */
   attempts_left: number
   reason: string | null
   verification_id: string | null
@@ -2837,10 +2885,15 @@ export type IdentityVerification = {
 }
 
 export type IdentityVerificationEvent = {
+  /** Id of the verification, such as `ver_…` */
   verification_id: string
+  /** `pending` until the verdict is there */
   status: 'pending' | 'verified' | 'rejected' | 'expired'
+  /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
+  /** What was looked at, such as `face_match` */
   checks_performed: string[]
+  /** What was found, in short */
   results: {
   document_authentic: boolean | null
   face_match: boolean | null
@@ -2848,14 +2901,20 @@ export type IdentityVerificationEvent = {
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
   risk_assessment: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised the score */
   flags: string[]
 }) | null
   reason: string | null
+  /** Why it was rejected; empty otherwise */
   failure_reasons: ({
+  /** For programs, such as `FACE_MISMATCH` */
   code: string
   check: string | null
+  /** The same in words */
   message: string
   /** A better picture can help */
   retryable: boolean
@@ -2863,7 +2922,9 @@ export type IdentityVerificationEvent = {
   reference: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** True in the test environment */
   sandbox: boolean
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -2978,6 +3039,7 @@ export type InvitedMember = {
   invite_url: string
 }
 
+/** The invoice, with its lines and what was paid of it */
 export type Invoice = {
   /** Id of the invoice, such as `inv_…` */
   invoice_id: string
@@ -3050,6 +3112,7 @@ export type InvoiceEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
   /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
@@ -3073,6 +3136,7 @@ export type InvoicePaidEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
   /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
@@ -3523,12 +3587,17 @@ export type MessengerConversation = {
 }
 
 export type MessengerInboundMessage = {
+  /** The user’s number, without a plus */
   from: string
+  /** Id of the message, such as `mmsg_…` */
   id: string
   /** Epoch seconds, as a text */
   timestamp: string
+  /** Kind of content: the field of this name has it */
   type: 'text' | 'image' | 'video' | 'audio' | 'document' | 'sticker' | 'interactive' | 'button' | 'location' | 'contacts' | 'reaction' | 'unsupported'
+  /** A written message */
   text?: {
+  /** What the user wrote */
   body: string
 } | undefined
   image?: MessengerMedia | undefined
@@ -3536,46 +3605,74 @@ export type MessengerInboundMessage = {
   audio?: MessengerMedia | undefined
   document?: MessengerMedia | undefined
   sticker?: MessengerMedia | undefined
+  /** An answer to buttons or a list of yours */
   interactive?: {
+  /** Whether a button was pressed or a row chosen */
   type: 'button_reply' | 'list_reply'
+  /** What the user chose */
   button_reply?: {
+  /** As you gave it with the button or row */
   id: string
+  /** What stands on it */
   title: string
+  /** What stands below the title of a row */
   description?: string | undefined
 } | undefined
+  /** What the user chose */
   list_reply?: {
+  /** As you gave it with the button or row */
   id: string
+  /** What stands on it */
   title: string
+  /** What stands below the title of a row */
   description?: string | undefined
 } | undefined
 } | undefined
+  /** A button of a template that was pressed */
   button?: {
+  /** As you gave it with the button */
   payload: string
+  /** What stands on it */
   text: string
 } | undefined
+  /** A place */
   location?: {
+  /** Degrees, north positive */
   latitude: number
+  /** Degrees, east positive */
   longitude: number
+  /** What the place is called */
   name?: string | undefined
+  /** In one line */
   address?: string | undefined
 } | undefined
+  /** Cards of people, as the provider passes them on */
   contacts?: unknown[] | undefined
+  /** A reaction to a message */
   reaction?: {
+  /** The message that the user reacts to */
   message_id: string
+  /** What they chose; empty where they took it back */
   emoji: string
 } | undefined
+  /** Present in an answer to a message */
   context?: {
   /** The message it answers */
   id: string
 } | undefined
 }
 
+/** A file that the user sent */
 export type MessengerMedia = {
   /** Media id to download it with */
   id: string
+  /** Such as image/jpeg */
   mime_type: string
+  /** Of the file, as the provider says */
   sha256: string
+  /** What the user wrote below it */
   caption?: string | undefined
+  /** What it is called on the user’s phone */
   filename?: string | undefined
 }
 
@@ -3676,24 +3773,38 @@ export type MessengerMessage = {
 }
 
 export type MessengerMessageEvent = {
+  /** Always this */
   object: 'messenger_business_account'
+  /** One for your account */
   entry: {
   /** Your account */
   id: string
+  /** What happened; `value` holds it */
   changes: {
+  /** Always this */
   field: 'messages'
+  /** Who wrote what */
   value: {
+  /** Always this */
   messaging_product: 'messenger'
+  /** The channel it came over */
   metadata: {
+  /** Your number, as users see it */
   display_phone_number: string
+  /** Id of that number at the provider */
   phone_number_id: string
 }
+  /** Who wrote */
   contacts: {
+  /** As users show themselves */
   profile: {
+  /** As the user calls themself */
   name: string
 }
+  /** The user’s number, without a plus */
   wa_id: string
 }[]
+  /** What they wrote */
   messages: MessengerInboundMessage[]
 }
 }[]
@@ -3701,26 +3812,42 @@ export type MessengerMessageEvent = {
 }
 
 export type MessengerMessageStatus = {
+  /** Id of the message, such as `mmsg_…` */
   id: string
+  /** How far the message came */
   status: 'sent' | 'delivered' | 'read' | 'failed'
   /** Epoch seconds, as a text */
   timestamp: string
+  /** The user’s number, without a plus */
   recipient_id: string
+  /** Why it failed */
   errors?: ({
+  /** For programs, such as 131047 */
   code: number
+  /** What the code means */
   title: string
+  /** The same in a sentence */
   message: string
+  /** More about it */
   error_data?: {
+  /** What exactly was wrong */
   details: string
+  /** The code as the provider gave it */
   provider_code?: number | undefined
 } | undefined
 })[] | undefined
+  /** Whom it is with */
   conversation?: {
+  /** The user’s number */
   id: string
+  /** What it is priced as */
   category?: string | undefined
 } | undefined
+  /** What it costs by */
   pricing?: {
+  /** Whether it is charged */
   billable: boolean
+  /** What it is priced as, such as `utility` */
   category: string
 } | undefined
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
@@ -4013,18 +4140,28 @@ export type MessengerSend = {
 }
 
 export type MessengerStatusEvent = {
+  /** Always this */
   object: 'messenger_business_account'
+  /** One for your account */
   entry: {
   /** Your account */
   id: string
+  /** What happened; `value` holds it */
   changes: {
+  /** Always this */
   field: 'messages'
+  /** What became of which */
   value: {
+  /** Always this */
   messaging_product: 'messenger'
+  /** The channel it came over */
   metadata: {
+  /** Your number, as users see it */
   display_phone_number: string
+  /** Id of that number at the provider */
   phone_number_id: string
 }
+  /** What became of messages of yours */
   statuses: MessengerMessageStatus[]
 }
 }[]
@@ -4133,9 +4270,13 @@ export type MessengerTemplateCreate = {
 }
 
 export type MessengerTemplateEvent = {
+  /** Id of the template, such as `tpl_…` */
   template_id: string
+  /** By which it is sent */
   name: string
+  /** Such as `en` */
   language: string
+  /** Only an `APPROVED` one can be sent */
   status: 'PENDING' | 'APPROVED' | 'REJECTED' | 'PAUSED' | 'DISABLED'
   reason: string | null
 }
@@ -4488,6 +4629,7 @@ export type PasswordReset = {
   expires_at: string
 }
 
+/** The payment, with how far it came */
 export type Payment = {
   /** Id of the payment, such as `pay_…` */
   payment_id: string
@@ -4674,6 +4816,7 @@ export type PaymentDisputeEvent = {
   failure_reason: string | null
   /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
+  /** You have `won` or `lost` it once that is decided */
   dispute_status: 'open' | 'won' | 'lost'
   payment: Payment
   dispute: Dispute
@@ -4699,6 +4842,7 @@ export type PaymentEvent = {
   payment: Payment
 }
 
+/** The link, with how often it was paid */
 export type PaymentLink = {
   /** Id of the link, such as `plink_…` */
   payment_link_id: string
@@ -4734,11 +4878,15 @@ export type PaymentLinkPaidEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the link, such as `plink_…` */
   payment_link_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** What was paid, in major units */
   amount: number
+  /** Of the amount */
   currency: string
-  /** With this one */
+  /** How often it was paid, with this one */
   uses: number
   /** It came although the link was paid max_uses times by then, by transfer or late: give it back if you must */
   over_limit: boolean
@@ -5010,6 +5158,7 @@ export type PaymentStatementWhole = {
 }
 }
 
+/** The payout, with how far it came */
 export type Payout = {
   /** Id of the payout, such as `po_…` */
   payout_id: string
@@ -5058,6 +5207,7 @@ export type Payout = {
   updated_at: string
 }
 
+/** The bulk of payouts, with its counts */
 export type PayoutBatch = {
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
@@ -5090,7 +5240,9 @@ export type PayoutBatchCompletedEvent = {
   sequence: number
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `cancelled` if you called it off */
   status: 'completed' | 'cancelled'
+  /** Items by what became of them */
   counts: {
   /** Items that you sent */
   total: number
@@ -5727,6 +5879,7 @@ export type Redelivery = {
   replay_of: string
 }
 
+/** The refund, with how far it came */
 export type Refund = {
   /** Id of the refund, such as `re_…` */
   refund_id: string
@@ -5764,11 +5917,13 @@ export type RefundFailedEvent = {
   refund_id: string
   /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** The money stays with you */
   status: 'failed'
   /** In major units */
   amount: number
   /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** Why, as the provider says */
   failure_reason: string
   refund: Refund
 }
@@ -6256,23 +6411,38 @@ export type SmsBatch = {
 }
 
 export type SmsBatchCompletedEvent = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `cancelled` if it was called off before all of it went out */
   status: 'completed' | 'cancelled'
+  /** Entries that you gave */
   total: number
+  /** Entries that became messages */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** What it was charged for */
   segments: number
+  /** Of all messages, less what was given back */
   cost: number
+  /** Of the cost */
   currency: string
+  /** Messages by status */
   counts: {
+  /** Not sent */
   queued: number
+  /** Taken by the network, and no report came */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
 }
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was accepted */
   created_at: string
+  /** When its last message ended, or no report could come any more */
   completed_at: string
 }
 
@@ -6459,12 +6629,15 @@ export type SmsBulkReply = {
 }
 
 export type SmsConsentEvent = {
+  /** Whose wish it is, in E.164 */
   phone: string
   /** The sender it is about, `*` for all */
   from: string
   reason: string | null
+  /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
   message_id: string | null
+  /** When it was recorded */
   created_at: string
 }
 
@@ -6778,12 +6951,16 @@ export type SmsPrice = {
 }
 
 export type SmsReceivedEvent = {
+  /** Id of the message, such as `smi_…` */
   message_id: string
+  /** The handset, in E.164 */
   from: string
   /** Your short code or number */
   to: string
+  /** What it says */
   message: string
   keyword: string | null
+  /** Segments it came in */
   parts: number
   network: string | null
   in_reply_to: string | null
@@ -6903,9 +7080,13 @@ export type SmsSenderId = {
 }
 
 export type SmsStatusEvent = {
+  /** Id of the message, such as `sms_…` */
   message_id: string
+  /** `sent`: the network has it; the others are final */
   status: 'sent' | 'delivered' | 'failed'
+  /** Who gets it, in E.164 */
   to: string
+  /** The sender that the handset shows */
   from: string
   /** Segments the text was sent in */
   parts: number
@@ -6983,6 +7164,7 @@ export type StoppedPlaying = {
   started_at: string
 }
 
+/** The subscription, with its period and its next charge */
 export type Subscription = {
   /** Id of the subscription, such as `sub_…` */
   subscription_id: string
@@ -7035,9 +7217,11 @@ export type SubscriptionEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the subscription, such as `sub_…` */
   subscription_id: string
   /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
+  /** Id of its plan, such as `plan_…` */
   plan_id: string
   customer: Customer
   cancelled_at: string | null
@@ -7755,13 +7939,18 @@ export type UssdMenuDocument = {
 }
 
 export type UssdResponseEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
   input: string | null
   /** What you keep with the session */
   data: Record<string, unknown>
+  /** The code that was dialled, or that pushed */
   shortcode: string
+  /** `initiation` when the code is dialled, then `response` */
   type: 'initiation' | 'response'
+  /** Number of the screen that is asked for, from 1 */
   step: number
   /** All inputs so far, joined by `*` */
   text: string
@@ -7867,21 +8056,30 @@ export type UssdSession = {
 }
 
 export type UssdSessionEndedEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
+  /** Why it ended */
   reason: 'completed' | 'expired' | 'user_cancelled' | 'network_released' | 'app_timeout' | 'app_error' | 'replaced' | 'undeliverable'
-  /** Seconds */
+  /** Seconds from its beginning to its end */
   duration: number
+  /** Screens that were shown */
   total_steps: number
+  /** `expired` if nobody answered in time */
   status: 'completed' | 'expired'
   /** What you keep with the session */
   data: Record<string, unknown>
 }
 
 export type UssdSessionStartedEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
+  /** The code that was dialled, or that pushed */
   shortcode: string
+  /** Dialled by the `user`, or pushed by you */
   initiated_by: 'user' | 'application'
   /** What you keep with the session */
   data: Record<string, unknown>
@@ -8175,14 +8373,23 @@ export type VoicemailReceivedEvent = {
   file_url: string
 }
 
+/** The wallet as it is now */
 export type Wallet = {
+  /** Id of the wallet, such as `wal_…` */
   wallet_id: string
+  /** Of all its amounts */
   currency: string
+  /** In major units, with what is held */
   balance: number
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
+  /** Set aside for what is under way */
   held: number
+  /** Top-ups that are not paid yet */
   pending: number
+  /** True below the account’s low_balance_threshold */
   low_balance: boolean
+  /** How it is filled by itself; null where that was never set */
   auto_recharge: ({
   /** Whether it is on */
   enabled: boolean
@@ -8195,6 +8402,7 @@ export type Wallet = {
   /** Failures since the last success */
   consecutive_failures: number
 }) | null
+  /** When the balance last changed */
   updated_at: string
 }
 
@@ -8250,7 +8458,9 @@ export type WalletLowEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
@@ -8262,10 +8472,13 @@ export type WalletRechargeFailedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
+  /** Why it was not filled */
   failure_reason: string
   payment_id: string | null
   wallet: Wallet
@@ -8276,11 +8489,15 @@ export type WalletTopupEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
+  /** What came in */
   amount: number
+  /** The payment that filled it, such as `pay_…` */
   payment_id: string
   wallet: Wallet
 }
@@ -8377,10 +8594,14 @@ export type WebhookDetail = {
 }
 
 export type WebhookDisabledEvent = {
+  /** Id of the webhook, such as `wh_…` */
   webhook_id: string
+  /** Where it delivered to */
   url: string
+  /** `gone`: it answered 410; `failing`: it failed for too long */
   disabled_reason: 'gone' | 'failing'
   failing_since: string | null
+  /** Deliveries that failed since then */
   failed_deliveries: number
 }
 
@@ -8425,7 +8646,9 @@ export type WebhookTest = {
 }
 
 export type WebhookTestEvent = {
+  /** Id of the webhook, such as `wh_…` */
   webhook_id: string
+  /** A greeting, for whoever reads it */
   message: string
 }
 

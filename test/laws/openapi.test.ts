@@ -45,13 +45,15 @@ test('every field of a request says what it is for', () => {
   assert.deepEqual(silent, [])
 })
 
-test('every field of a reply says what it is', () => {
-  const silent = areas.flatMap(({ routes }) =>
-    routes.flatMap(({ operation, reply }) =>
-      silentFields(reply.schema, '').map((field) => `${operation}: ${field} has no description`),
-    ),
+test('every field of a reply and of an event says what it is', () => {
+  const shapes = areas.flatMap(({ routes, events = [] }) => [
+    ...routes.map(({ operation, reply }) => [operation, reply.schema] as const),
+    ...events.map(({ name, payload }) => [name, payload] as const),
+  ])
+  const silent = shapes.flatMap(([name, schema]) =>
+    silentFields(schema, '').map((field) => `${name}: ${field} has no description`),
   )
-  assert.deepEqual([...new Set(silent)], [])
+  assert.deepEqual(silent, [])
 })
 
 test('no parameter or field is described by the words of its name alone', () => {

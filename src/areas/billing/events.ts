@@ -62,7 +62,7 @@ export const Invoice = Type.Object(
     metadata: Metadata,
     created_at: At({ description: 'When it was made' }),
   },
-  { title: 'Invoice' },
+  { title: 'Invoice', description: 'The invoice, with its lines and what was paid of it' },
 )
 
 const flatInvoice = {
@@ -134,15 +134,15 @@ export const Subscription = Type.Object(
     metadata: Metadata,
     created_at: At({ description: 'When it was made' }),
   },
-  { title: 'Subscription' },
+  { title: 'Subscription', description: 'The subscription, with its period and its next charge' },
 )
 
 const SubscriptionEvent = Type.Object(
   {
     ...moneyFields,
-    subscription_id: Type.String(),
+    subscription_id: Type.String({ description: 'Id of the subscription, such as `sub_…`' }),
     status: subscriptionStatus,
-    plan_id: Type.String(),
+    plan_id: Type.String({ description: 'Id of its plan, such as `plan_…`' }),
     customer: Customer,
     cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,

@@ -161,33 +161,36 @@ export const bulkProgress = {
 
 const BulkCompleted = Type.Object(
   {
-    bulk_id: Type.String(),
-    status: OneOf(['completed', 'cancelled']),
+    bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
+    status: OneOf(['completed', 'cancelled'], { description: '`completed` once every part went out' }),
     ...bulkProgress,
-    completed_at: At(),
-    paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate'])),
+    completed_at: At({ description: 'When its last message ended' }),
+    paused_reason: Nullable(
+      OneOf(['bounce_rate', 'complaint_rate'], { description: 'Why it was paused for you; null if it was not' }),
+    ),
   },
   { title: 'EmailBulkCompletedEvent' },
 )
 
 const DomainChecked = Type.Object(
   {
-    id: Type.String(),
-    domain: Type.String(),
-    status: OneOf(['verified', 'failed']),
-    created_at: At(),
-    verified_at: Nullable(At()),
-    last_checked_at: At(),
-    dkim_selector: Type.String(),
+    id: Type.String({ description: 'Id of the domain, such as `dom_…`' }),
+    domain: Type.String({ description: 'Which domain, such as shop.example' }),
+    status: OneOf(['verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
+    created_at: At({ description: 'When it was added' }),
+    verified_at: Nullable(At({ description: 'When its records were first right; null until then' })),
+    last_checked_at: At({ description: 'When its records were last looked up' }),
+    dkim_selector: Type.String({ description: 'Name of the signing key in your DNS' }),
     records: Type.Array(
       Type.Object({
-        type: OneOf(['TXT', 'CNAME']),
-        name: Type.String(),
-        value: Type.String(),
-        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc']),
-        required: Type.Boolean(),
-        status: OneOf(['pending', 'valid', 'invalid', 'missing']),
+        type: OneOf(['TXT', 'CNAME'], { description: 'Kind of DNS record' }),
+        name: Type.String({ description: 'Where it stands in your DNS' }),
+        value: Type.String({ description: 'What it must say' }),
+        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'What it is for' }),
+        required: Type.Boolean({ description: 'Whether the domain is not verified without it' }),
+        status: OneOf(['pending', 'valid', 'invalid', 'missing'], { description: 'What the last look found' }),
       }),
+      { description: 'What your DNS should have' },
     ),
   },
   { title: 'EmailDomainEvent' },

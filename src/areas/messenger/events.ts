@@ -169,25 +169,28 @@ const channel = {
   ),
 }
 
-const InboundValue = Type.Object({
-  ...channel,
-  contacts: Type.Array(
-    Type.Object({
-      profile: Type.Object(
-        { name: Type.String({ description: 'As the user calls themself' }) },
-        { description: 'As users show themselves' },
-      ),
-      wa_id: Type.String({ description: 'The user’s number, without a plus' }),
-    }),
-    { description: 'Who wrote' },
-  ),
-  messages: Type.Array(InboundMessage, { description: 'What they wrote' }),
-})
+const InboundValue = Type.Object(
+  {
+    ...channel,
+    contacts: Type.Array(
+      Type.Object({
+        profile: Type.Object(
+          { name: Type.String({ description: 'As the user calls themself' }) },
+          { description: 'As users show themselves' },
+        ),
+        wa_id: Type.String({ description: 'The user’s number, without a plus' }),
+      }),
+      { description: 'Who wrote' },
+    ),
+    messages: Type.Array(InboundMessage, { description: 'What they wrote' }),
+  },
+  { description: 'Who wrote what' },
+)
 
-const StatusValue = Type.Object({
-  ...channel,
-  statuses: Type.Array(MessageStatus, { description: 'What became of messages of yours' }),
-})
+const StatusValue = Type.Object(
+  { ...channel, statuses: Type.Array(MessageStatus, { description: 'What became of messages of yours' }) },
+  { description: 'What became of which' },
+)
 
 const nested = <S extends TSchema>(value: S, title: string) =>
   Type.Object(

@@ -31,7 +31,7 @@ const Wallet = Type.Object(
     }),
     updated_at: At({ description: 'When the balance last changed' }),
   },
-  { title: 'Wallet' },
+  { title: 'Wallet', description: 'The wallet as it is now' },
 )
 
 const flatWallet = {

@@ -119,8 +119,8 @@ export function bodySchema(
   publish: (schema: unknown) => JsonSchema,
 ): { allOf: JsonSchema[] } {
   const held = {
-    name: { type: 'string', const: name, description: 'Which event this is' },
-    action: { type: 'string', const: actionOf(name), description: 'Which event of its area this is' },
+    name: { type: 'string', const: name, description: 'The name to subscribe to' },
+    action: { type: 'string', const: actionOf(name), description: 'That name without its area' },
     id: { type: 'string', description: 'The same however often the event is told' },
     at: { type: 'string', format: 'date-time', description: 'When it happened' },
   }
