@@ -1524,7 +1524,7 @@ export type Dispute = {
   reason: 'fraudulent' | 'duplicate' | 'not_received' | 'not_as_described' | 'not_credited' | 'other'
   /** The dispute as the acquirer names it */
   provider_reference: string
-  /** When it was asked for */
+  /** When the acquirer told of it */
   created_at: string
   closed_at: string | null
 }
@@ -2311,7 +2311,7 @@ export type FraudReviewEvent = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision: 'allow' | 'review' | 'require_3ds' | 'block'
+  decision: 'allow' | 'require_3ds' | 'review' | 'block'
 }
   payment?: Payment | undefined
   payout?: Payout | undefined
@@ -2325,7 +2325,7 @@ export type FraudRule = {
   description: string | null
   /** What becomes of a payment that it matches */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
-  /** `all` unless given */
+  /** Whether all conditions must hold or any of them; `all` unless given */
   match: 'all' | 'any'
   /** What a payment must have for the rule to match */
   conditions: Record<string, unknown>[]
@@ -3057,18 +3057,18 @@ export type Invoice = {
   quantity: number
   /** For one of it, in major units */
   unit_amount: number
-  /** Taken off the line */
+  /** Taken off the line: its own, and its share of that of the invoice */
   discount: number
   /** Percent */
   tax_rate: number
-  /** Of the line, less its discount */
+  /** Of the line, before discount and tax */
   amount: number
   /** Of the line */
   tax: number
 }[]
   /** The amounts hold their tax already */
   tax_inclusive: boolean
-  /** All lines, before discount of the whole and tax */
+  /** All lines, before discount and tax */
   subtotal: number
   /** Taken off by all discounts */
   discount_total: number
@@ -4672,7 +4672,7 @@ export type Payment = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */
@@ -5191,7 +5191,7 @@ export type Payout = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */
@@ -5346,7 +5346,7 @@ export type PayoutRecipient = {
 }
 
 export type Plan = {
-  /** Which accounts are moved to it by */
+  /** Name of the plan, by which accounts are moved to it */
   name: string
   /** Requests a minute by area; null for no limit */
   limits: {
@@ -6496,7 +6496,7 @@ export type SmsBind = {
   /** The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, {{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and {{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, and a value in its masked form stays as it was. Must be an object of at most 100 members */
   fields: Record<string, unknown>
 }
-  /** Nothing is sent unless given */
+  /** How the aggregator knows us; nothing is sent for it unless given */
   auth?: {
   /** How the password of the bind is sent */
   kind: 'none' | 'basic' | 'bearer' | 'header'
@@ -7386,7 +7386,7 @@ export type Topup = {
   /** What raised it */
   flags: string[]
   /** What became of it by that */
-  decision?: 'allow' | 'review' | 'require_3ds' | 'block' | undefined
+  decision?: 'allow' | 'require_3ds' | 'review' | 'block' | undefined
   /** The rule that decided it */
   rule_id?: string | null | undefined
   /** The check, such as `rsk_…`, that tells more */

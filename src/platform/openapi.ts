@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenAPI 3.1 document, derived from the route table, so that it cannot differ from the server. SDK, reference and the
 // review of API changes build on it.
-
 import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
@@ -14,7 +13,7 @@ import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
 import { isJsonSchema, type JsonSchema, propertiesOf, requiredOf, schemaPublisher } from './schema/json-schema.ts'
 
-/** Without an address the document is the same on every machine. */
+/** Installation that the document is of; without an address it is the same on every machine. */
 type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }
 
 export function openapi({ version, publicUrl }: Installation, areas: readonly Area[]): object {

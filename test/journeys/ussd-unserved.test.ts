@@ -2,7 +2,7 @@
 // Pushes over a gateway that no node serves: refused, or free of charge where that was not known in time. This installation
 // speaks to no network; what the database says of the gateway is what a node left that died.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
@@ -21,6 +21,22 @@ after(async () => {
   assert.deepEqual(problems, [])
 })
 
+before(async () => {
+  const gateway = { name: 'network', host: '127.0.0.1', port: 1, system_id: 'network', password: 'secret' }
+  assert.equal((await world.operator.post('/v1/operator/ussd/smpp-gateways', gateway)).status, 201)
+  await sql.query(`update ussd.smpp_gateways set is_up = true where name = 'network'`)
+  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
+})
+
+/** A node has the gateway, and says nothing. */
+async function holdGateway(): Promise<void> {
+  await sql.query(
+    `insert into platform.leases (name, owner, epoch, expires_at)
+     values ('ussd.gateway:network', $1, 1, now() + interval '1 hour') on conflict do nothing`,
+    [newUuid(Date.now())],
+  )
+}
+
 const balance = async (live: Client) => (await live.get('/v1/wallet/balance')).body.balances[0].balance
 
 async function shop(): Promise<{ live: Client; shortcode: string }> {
@@ -37,10 +53,6 @@ async function shop(): Promise<{ live: Client; shortcode: string }> {
 }
 
 test('a push is refused when the node that had the gateway open is gone, whatever it said last', async () => {
-  const gateway = { name: 'network', host: '127.0.0.1', port: 1, system_id: 'network', password: 'secret' }
-  assert.equal((await world.operator.post('/v1/operator/ussd/smpp-gateways', gateway)).status, 201)
-  await sql.query(`update ussd.smpp_gateways set is_up = true where name = 'network'`)
-  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
   const { live, shortcode } = await shop()
   const refused = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'a' })
   assert.deepEqual([refused.status, refused.body.error?.code], [503, 'PROVIDER_UNAVAILABLE'])
@@ -49,12 +61,7 @@ test('a push is refused when the node that had the gateway open is gone, whateve
 
 test('a push that is ended or replaced before any network has shown it costs nothing; a notice on its way stays', async () => {
   const { live, shortcode } = await shop()
-  // A node has the gateway, and says nothing.
-  await sql.query(
-    `insert into platform.leases (name, owner, epoch, expires_at)
-     values ('ussd.gateway:network', $1, 1, now() + interval '1 hour')`,
-    [newUuid(Date.now())],
-  )
+  await holdGateway()
   const [phone, other] = [newPhone(), newPhone()]
   const send = async (session_id: string, more: object) => {
     const pushed = await live.post('/v1/ussd/send', { phone, shortcode, message: 'Hello', session_id, ...more })
@@ -81,6 +88,7 @@ test('a push that is ended or replaced before any network has shown it costs not
 
 test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
   const { live, shortcode } = await shop()
+  await holdGateway()
   const pushed = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'b' })
   assert.equal(pushed.status, 200, pushed.text)
   // Its time is over, without waiting for it.

@@ -12,7 +12,8 @@ import { Speaker } from '../../src/areas/voice/speech/speak.ts'
 import { locales } from '../../src/areas/voice/speech/voices.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
+import { rms, silence } from '../../src/protocols/audio/tones.ts'
+import { hearsNow } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -176,24 +177,31 @@ async function recorded(ada: Account, language: string, format = 'wav'): Promise
   return id
 }
 
+/** Recording whose text is what was said. A crowded machine loses pieces of it on the way; then it is said again. */
+function writtenDown(ada: Account, format = 'wav') {
+  return eventually(async () => {
+    const id = await recorded(ada, 'en-KE', format)
+    const text = await eventually(async () => {
+      const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
+      return status === 200 ? body : null
+    }, 'the text')
+    return /name is peter/i.test(text.text) && { id, text }
+  }, 'what was said to be written down')
+}
+
 test('a recording is written down, told of, and its text erased with it', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const eve = await world.account({ balance: 100 })
-  const id = await recorded(ada, 'en-KE')
+  const { id, text } = await writtenDown(ada)
   const path = `/v1/voice/recording/${id}/transcription`
-  const text = await eventually(async () => {
-    const { status, body } = await ada.client.get(path)
-    return status === 200 ? body : null
-  }, 'the text')
-  assert.match(text.text, /name is peter/i)
   assert.deepEqual([text.recording_id, text.language, text.segments[0].channel], [id, 'en-KE', 0])
   const { body: record } = await ada.client.get(`/v1/voice/recording/${id}`)
   const { available, language, confidence, url, error } = record.transcription
   assert.deepEqual([available, language, error], [true, 'en-KE', null])
   assert.ok(confidence > 0.3 && url.startsWith('https://'))
   const { body: events } = await ada.client.get('/v1/events?limit=100')
-  const told = events.data.find(({ event }: { event: string }) => event === 'recording.transcribed')
-  assert.equal(told?.payload.recording_id, id)
+  const told = events.data.filter(({ event }: { event: string }) => event === 'recording.transcribed')
+  assert.ok(told.some(({ payload }: { payload: { recording_id: string } }) => payload.recording_id === id))
   assert.equal((await eve.client.get(path)).status, 404)
   assert.equal((await ada.client.delete(`/v1/voice/recording/${id}`)).status, 200)
   assert.equal((await ada.client.get(path)).status, 404)
@@ -203,12 +211,7 @@ test('a recording is written down, told of, and its text erased with it', { skip
 
 test('a recording as MP3 is written down from its samples, which then go', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
-  const id = await recorded(ada, 'en-KE', 'mp3')
-  const text = await eventually(async () => {
-    const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
-    return status === 200 ? body : null
-  }, 'the text')
-  assert.match(text.text, /name is peter/i)
+  const { id } = await writtenDown(ada, 'mp3')
   const one = { ...tenantOf(ada), id: uuidOf('recording', id) ?? '' }
   const [row] = await world.app.db.query(findRecording, one)
   assert.deepEqual([row?.format, row?.source_file], ['mp3', null])
@@ -241,7 +244,7 @@ test('a stream of MP3 is heard, and one that is none is told of', { skip, ...pat
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
   await eventually(async () => {
     const { samples = new Int16Array() } = carrier.heard(call) ?? {}
-    return share(samples.subarray(-4_000), 440) > 0.8
+    return hearsNow(samples, 440)
   }, 'the phone to hear a hum of 440 Hz')
   const { body: trace } = await ada.client.get(`/v1/voice/${call}/events`)
   assert.match(JSON.stringify(trace), /broken\.mp3: it holds no sound/)

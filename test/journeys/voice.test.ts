@@ -9,8 +9,9 @@ import { placeJob } from '../../src/areas/voice/calls/place.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { idOf } from '../../src/kernel/ids.ts'
-import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
 import { writeWav } from '../../src/protocols/audio/wav.ts'
+import { hearsNow } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -354,12 +355,12 @@ test('what is played for some is heard by them, and DELETE stops all of it', asy
   assert.deepEqual([played.status, played.body.status], [200, 'playing'], played.text)
   const heard = async () => {
     const { samples = new Int16Array() } = simulatedCarrier.of(world.app)?.heard(id) ?? {}
-    return share(samples.subarray(-4_000), 700) > 0.8
+    return hearsNow(samples, 700)
   }
   await eventually(heard, 'the phone to hear it')
   const stopped = await ada.client.delete(path)
   assert.deepEqual([stopped.body.status, stopped.body.play_id], ['stopped', played.body.play_id], stopped.text)
-  await eventually(async () => !(await heard()), 'the phone to hear it no more')
+  await eventually(async () => (await heard()) === false, 'the phone to hear it no more')
   // Nobody was rung into the call who could hear it.
   assert.equal((await ada.client.post(path, { ...hum, loop: 1, target: 'agent' })).status, 200)
   assert.equal((await ada.client.delete(path)).status, 200)

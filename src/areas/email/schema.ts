@@ -65,8 +65,8 @@ const Attachment = Type.Object({
 
 const Tracking = Type.Object(
   {
-    opens: Type.Optional(Type.Boolean({ description: 'true unless given' })),
-    clicks: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+    opens: Type.Optional(Type.Boolean({ description: 'Whether opening is counted; true unless given' })),
+    clicks: Type.Optional(Type.Boolean({ description: 'Whether links are counted; true unless given' })),
   },
   { description: 'What is counted of readers' },
 )

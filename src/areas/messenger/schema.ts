@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of message requests and replies; content.ts has the rules beyond them.
 import { type Static, Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
+import { Amount, At, listQuery, Metadata, Nullable, OneOf, Phone } from '../../platform/schema/fields.ts'
 
 const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
 export type MessageType = (typeof messageTypes)[number]
@@ -33,8 +29,6 @@ const Document = (description: string) =>
     { description },
   )
 
-const fallbackValue = text('How it is written, such as `KES 1,500`', 100)
-
 const Parameter = Type.Object({
   type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload'], {
     description: 'Which of the fields below it is',
@@ -44,7 +38,7 @@ const Parameter = Type.Object({
   currency: Type.Optional(
     Type.Object(
       {
-        fallback_value: fallbackValue,
+        fallback_value: text('How it is written, such as `KES 1,500`', 100),
         code: Type.String({ maxLength: 3, description: 'ISO 4217, such as KES' }),
         amount_1000: Type.Integer({ description: 'The amount times 1000: 1500000 for 1,500.00' }),
       },
@@ -202,7 +196,7 @@ export const MessageSend = Type.Object(
   {
     messaging_product: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
-    to: Phone('Who gets it'),
+    to: Phone({ description: 'Who gets it' }),
     type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
     text: Type.Optional(
       Type.Object(

@@ -72,7 +72,7 @@ export const PriceSet = Type.Object({
   ),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'What the amount is in' }),
-  effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
+  effective_from: Type.Optional(Moment({ description: 'From when it holds; at once unless given' })),
 })
 
 const strangers = statement.home<{ accounts: readonly string[] }, { account: string }>(
@@ -245,7 +245,7 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
   return price
 }
 
-/** With more, what ten thousand long texts cost together would not fit into a sum. */
+/** Highest price: the cost of ten thousand long texts still fits into a sum. */
 const mostAmount = 10_000_000
 const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
 

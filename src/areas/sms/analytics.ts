@@ -92,7 +92,7 @@ interface Group {
   cost: bigint
 }
 
-/** With our own answers, which are in no currency. */
+/** Condition of the messages counted, with our own answers, which are in no currency. */
 const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and created_at >= $since and created_at < $until
       and direction = 'outbound' and (currency = $currency or currency is null)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
+import { e164Rule } from '../../kernel/phone.ts'
 import { senderPattern, senderRule } from '../../kernel/sender.ts'
 import { metadataQuery } from '../../platform/metadata/filter.ts'
 import {
@@ -15,6 +15,7 @@ import {
   Moment,
   Nullable,
   OneOf,
+  Phone,
 } from '../../platform/schema/fields.ts'
 import { Fallback } from './fallback/fallback.ts'
 import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.ts'
@@ -23,9 +24,6 @@ export const maxRecipients = 1_000
 const leastValiditySeconds = 60
 export const mostValiditySeconds = 172_800
 export const mostDaysAhead = 365
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })
 
@@ -58,7 +56,7 @@ const MessageType = OneOf(messageTypes, {
 
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
-  to: Type.Union([Phone('One recipient'), Type.Array(JudgedApart(Type.String()))], {
+  to: Type.Union([Phone({ description: 'One recipient' }), Type.Array(JudgedApart(Type.String()))], {
     rule: e164Rule,
     errorCode: 'INVALID_PHONE',
     description: `A number, or a list of 1 to ${maxRecipients}`,

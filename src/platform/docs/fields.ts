@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schema as tables: one row per field, nested ones indented, and a sample.
-
 import {
   closed,
   isJsonSchema,

@@ -83,7 +83,7 @@ const settle = statement.tenant<One & { commandId: string; outcome: string }, ob
   `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
 )
 
-/** In any order: those that cannot be ended do not crowd out the others. */
+/** Sessions of dead nodes, in any order: those that cannot be ended do not crowd out the others. */
 const orphans = statement.everywhere<
   { buckets: readonly number[]; seconds: number; kinds: readonly string[] },
   {

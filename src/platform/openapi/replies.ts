@@ -91,7 +91,7 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** One shared response per set of codes of a status. */
+/** Responses of errors, one shared for each set of codes of a status. */
 export function failures({ responses }: Parts, codes: readonly ErrorCode[]): Record<string, object> {
   const statuses = new Set(codes.map((code) => errors[code][0]))
   return Object.fromEntries(

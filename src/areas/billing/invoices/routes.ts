@@ -11,7 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { askedMetadata, metadataQuery } from '../../../platform/metadata/filter.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
-import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
+import { AmountIn, dayRangeQuery, listQuery, Phone } from '../../../platform/schema/fields.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import {
   accepting,
@@ -166,7 +166,7 @@ const send = write({
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    phone: Type.Optional(Type.String({ ...PaymentCreate.properties.phone, description: 'Texted to this number' })),
+    phone: Type.Optional(Phone({ description: 'Texted to this number' })),
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Mailed to this address' })),
     from: Type.Optional(
       Type.String({

@@ -17,6 +17,10 @@ const whole = (minimum: number, maximum: number, description: string) =>
 const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
 export type OverflowCause = (typeof overflowCauses)[number]
 
+export const queueStatus = OneOf(['open', 'closed', 'paused'], {
+  description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
+})
+
 const fields = {
   strategy: Type.Optional(OneOf(strategies, { description: 'Who is called first; longest_idle unless told' })),
   skills_required: Type.Optional(
@@ -140,11 +144,7 @@ export const QueueCreate = Type.Object({ name, ...fields })
 export const QueueChange = Type.Object({
   name: Type.Optional(name),
   ...fields,
-  status: Type.Optional(
-    OneOf(['open', 'closed', 'paused'], {
-      description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
-    }),
-  ),
+  status: Type.Optional(queueStatus),
 })
 
 /** Stored queue: all settings, with defaults. */

@@ -8,7 +8,7 @@ import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Deleted, listQuery, Moment, Nullable, OneOf, pageQuery } from '../../../platform/schema/fields.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf, Phone, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { numberTarget } from '../../voice/area.ts'
@@ -32,7 +32,7 @@ import {
 } from '../routing/store.ts'
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
-import { Destination, Language, PhoneNumber, plainDestination } from '../schema.ts'
+import { Destination, Language, plainDestination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 
 const RuleId = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, rule_…' }) })
@@ -353,9 +353,9 @@ const simulate = write({
   description: 'Nothing is changed and nobody is called. Live calls are decided by the same function.',
   scope: 'callcenter:write',
   body: Type.Object({
-    to: PhoneNumber('The number that is called'),
-    from: PhoneNumber('Who calls'),
-    at: Type.Optional(Moment({ description: 'When; now unless told' })),
+    to: Phone({ description: 'The number that is called' }),
+    from: Phone({ description: 'Who calls' }),
+    at: Type.Optional(Moment({ description: 'Time of the call; now unless told' })),
     language: Type.Optional(Language),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {

@@ -90,7 +90,7 @@ const add = write({
         description: 'Several addresses at once',
       }),
     ),
-    reason: Type.Optional(OneOf(reasons, { description: '`manual` unless given' })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Why they are not written to; `manual` unless given' })),
     applies_to: Type.Optional(
       OneOf(['all', 'bulk'], {
         description:

@@ -16,7 +16,8 @@ const checkNames = [
   'risk_score',
 ] as const
 
-const personal = (description: string, maxLength: number) =>
+/** Personal detail in a request, which is never logged. */
+export const personal = (description: string, maxLength: number) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
 
 const Subject = Type.Object(
@@ -135,7 +136,7 @@ export const Claims = Type.Object({
   subject: Subject,
   device: Device,
   document_number: Type.Optional(Type.String()),
-  /** Absent: none was given. */
+  /** Consent of the person; absent where none was given. */
   consent: Type.Optional(KeptConsent),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
   liveness: Nullable(

@@ -6,12 +6,11 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { OneOf } from '../../../platform/schema/fields.ts'
+import { OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { simulatedMessenger } from '../carriers/sandbox.ts'
 import { channelOf } from '../channels.ts'
 import { openMedia } from '../media/media.ts'
-import { Phone } from '../schema.ts'
 import { findByProviderId, findMessage } from '../store.ts'
 
 const Choice = (description: string) =>
@@ -37,7 +36,7 @@ const File = (description: string) =>
 const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 
 const Inbound = Type.Object({
-  from: Phone('Who writes'),
+  from: Phone({ description: 'Who writes' }),
   to: Type.Optional(Type.String({ maxLength: 20, description: 'Your number; there is only one' })),
   name: Type.Optional(Type.String({ maxLength: 100, description: 'What they call themselves in the messenger' })),
   type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction'], {

@@ -231,7 +231,7 @@ const remove = write({
 
 const Decision = Type.Object({
   account_id: Type.String({ maxLength: 64, description: 'Whose template it is' }),
-  environment: Type.Optional(OneOf(['test', 'live'], { description: '`live` unless given' })),
+  environment: Type.Optional(OneOf(['test', 'live'], { description: 'Where the template is; `live` unless given' })),
   reason: Type.Optional(
     Type.String({
       maxLength: 500,

@@ -212,9 +212,13 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
     const legs = [{ debit: 'wallet', credit, micros, currency }]
     const posted = await post(tx, tenant, { sourceId, step }, legs, receivedMs)
     if (posted === 'replayed')
-      throw new AppError('INVALID_STATE', 'the payout was paid after all before, and taken back since', {
-        extra: { status: payout.status },
-      })
+      throw new AppError(
+        'INVALID_STATE',
+        'the payout was paid after all once before, and taken back since: correct the wallet by hand',
+        {
+          extra: { status: payout.status },
+        },
+      )
     if (posted !== 'posted')
       throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was paid')
   }

@@ -61,7 +61,7 @@ export const Dispute = Type.Object(
     }),
     reason: OneOf(disputeReasons, { description: 'What the payer told the bank' }),
     provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
-    created_at: At({ description: 'When it was asked for' }),
+    created_at: At({ description: 'When the acquirer told of it' }),
     closed_at: moment('When it was decided'),
   },
   { title: 'Dispute', description: 'The dispute, with what it holds back and its outcome' },

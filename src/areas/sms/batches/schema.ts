@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of a bulk and of what became of it.
 import { Type } from 'typebox'
-import { Amount, At, JudgedApart, listQuery, Metadata, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import {
-  CallbackUrl,
-  MessageRecord,
+  Amount,
+  At,
+  JudgedApart,
+  listQuery,
+  Metadata,
+  Nullable,
+  OneOf,
   Phone,
-  Recipient,
-  Reference,
-  ScheduledAt,
-  Sender,
-  ShortLink,
-  Text,
-} from '../schema.ts'
+} from '../../../platform/schema/fields.ts'
+import { CallbackUrl, MessageRecord, Recipient, Reference, ScheduledAt, Sender, ShortLink, Text } from '../schema.ts'
 
 const maxMessages = 10_000
 
 /** An entry of a bulk. */
 export const BulkMessage = Type.Object({
-  to: Phone('The recipient'),
+  to: Phone({ description: 'The recipient' }),
   message: Text,
   from: Type.Optional(Sender),
   metadata: Type.Optional(Metadata),

@@ -2,11 +2,10 @@
 // Shapes of opt-outs.
 import { Type } from 'typebox'
 import { senderForm, senderLength } from '../../../kernel/sender.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
-import { Phone } from '../schema.ts'
+import { At, listQuery, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 
 export const OptOutCreate = Type.Object({
-  phone: Phone('Who does not want messages'),
+  phone: Phone({ description: 'Who does not want messages' }),
   from: Type.Optional(
     Type.String({
       pattern: `^(${senderForm}|\\+?[0-9]{3,15}|\\*)$`,

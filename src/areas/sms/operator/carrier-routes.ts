@@ -11,6 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import {
   At,
+  ConnectionName,
   CountryCode,
   Deleted,
   EnvironmentName,
@@ -20,7 +21,6 @@ import {
 } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
-import { BindName } from './binds.ts'
 import { accountNamed } from './numbers.ts'
 
 const maxTiers = 5
@@ -29,7 +29,7 @@ const maxMembers = 10
 const Tiers = Type.Array(
   Type.Array(
     Type.Object({
-      bind: BindName,
+      bind: ConnectionName({ description: 'Name of the bind' }),
       weight: Type.Optional(
         Type.Integer({
           minimum: 1,

@@ -69,6 +69,8 @@ export class RungLeg {
 
   /** Ring over the telephone network. */
   ring(ways: readonly Way[], port: number): void {
+    // The room may have closed while the ways were looked up.
+    if (this.isEnding) return
     this.record.to('started')
     this.giveUpLater()
     this.invite = new Invite(

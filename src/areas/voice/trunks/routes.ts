@@ -7,7 +7,7 @@ import { IdParam, list, type Route, read, writeAcross } from '../../../platform/
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import {
   deleteTrunk,
@@ -31,7 +31,13 @@ const fields = {
     rule: 'must be a host name or an address',
     description: 'Where the network takes calls',
   }),
-  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: '5060, or 5061 for TLS, unless told' })),
+  port: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description: 'Port of the network; 5060, or 5061 for TLS, unless told',
+    }),
+  ),
   transport: Type.Optional(
     OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network; udp unless told' }),
   ),
@@ -72,11 +78,7 @@ const fields = {
   enabled: Type.Optional(Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' })),
 }
 
-const TrunkName = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,39}$',
-  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
-  description: 'By which you tell it from other trunks; it cannot be changed',
-})
+const TrunkName = ConnectionName({ description: 'By which you tell it from other trunks; it cannot be changed' })
 const TrunkCreate = Type.Object({ name: TrunkName, ...fields })
 const TrunkChange = Type.Partial(Type.Object(fields))
 
@@ -220,7 +222,7 @@ async function parametersOf(
 ): Promise<TrunkParameters> {
   const { bucket, account } = caller.tenant
   const host = wanted.host ?? before?.host
-  if (host === undefined) throw invalid('host', 'is missing')
+  if (host === undefined) throw invalid('host', 'is needed: the name or address of the network’s SIP server')
   const known = before && wanted.password === undefined ? await passwordOf(app, before).catch(() => null) : null
   const password = wanted.password ?? known
   const username = wanted.username === undefined ? (before?.username ?? null) : wanted.username
